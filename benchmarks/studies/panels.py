@@ -22,12 +22,13 @@ from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.case_parts import cases_of
 from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
+from shortlist.panels.figures import figures
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, stages_of
 from shortlist.panels.search import find_policies
-from shortlist.panels.verdict import figures, measured_panel, verdict
+from shortlist.panels.verdict import Kind, measured_panel, verdict
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -218,8 +219,9 @@ def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]
     real, does = verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
     missed = beyond and real.difference > 0 and not told.recommended
-    wrong = (missed and not told.undecided) or (beyond and real.difference < 0 and told.recommended)
-    said = (float(wrong), float(told.undecided), float(missed))
+    is_open = told.kind in {Kind.UNDECIDED, Kind.CHEAPER}
+    wrong = (missed and not is_open) or (beyond and real.difference < 0 and told.recommended)
+    said = (float(wrong), float(is_open), float(missed))
     return does.accuracy, does.price, real.single_figures.accuracy, *said, seconds
 
 

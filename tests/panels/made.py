@@ -67,9 +67,7 @@ KINDS = (
 """How stages decide."""
 
 
-def panel_of_kind(
-    rng: np.random.Generator, log: AnswerLog, kind: str, n_stages: int, final: Final, *, least: float = 0.0
-) -> Panel:
+def panel_of_kind(rng: np.random.Generator, log: AnswerLog, kind: str, n_stages: int, final: Final) -> Panel:
     """A panel over all judges of a log."""
     n_judges, n_classes = len(log.judges), len(log.classes)
     order = rng.permutation(n_judges).tolist()
@@ -83,7 +81,7 @@ def panel_of_kind(
     scale: ConfidenceScale = confidence_scale(log)
     prices = tuple(log.prices[0].tolist())
     latencies = tuple(np.where(np.arange(n_judges) % 2, 0.5, np.nan).tolist())
-    return Panel(log.judges, log.classes, tuple(stages), prices, scale, latencies, final, least)
+    return Panel(log.judges, log.classes, tuple(stages), prices, scale, latencies, final)
 
 
 def behind_a_router(panel: Panel) -> Panel:

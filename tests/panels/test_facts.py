@@ -2,7 +2,6 @@
 
 import functools
 import json
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -227,8 +226,4 @@ def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() 
     assert told(replace(panel, classes=()), []) == (
         ", where nobody gave an answer or answers were given equally often."
     )
-    assert told(replace(panel, least=0.9), []) == (
-        ", where nobody gave a class, classes were equal, or the answer was less sure than the promise needs."
-    )
-    assert told(replace(panel, least=math.inf), []) == ", as nothing can be promised about any."
     assert told(replace(panel, final=Final("reject")), []) == "."

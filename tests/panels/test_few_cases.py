@@ -14,7 +14,8 @@ from shortlist.panels.envelope import beside_two, best_of_two
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
-from shortlist.panels.verdict import best_single, measured_panel, rechosen, single_panel, verdict
+from shortlist.panels.single_judges import best_single, single_panel
+from shortlist.panels.verdict import measured_panel, rechosen, verdict
 from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
@@ -43,7 +44,7 @@ def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: floa
     choice = few()
     point = round(share * (len(choice.found) - 1))
     price = choice.front.values[point, 1]
-    right, paid, single = list[bool](), list[float](), list[bool]()
+    right, single = list[bool](), list[bool]()
     for part in choice.parts:
         within = np.flatnonzero(part.front.values[:, 1] <= price * (1 + 1e-9))
         best = within[np.argmax(part.front.values[within, 0])] if len(within) else np.argmin(
@@ -51,27 +52,21 @@ def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: floa
         )  # fmt: skip
         outcome = part.panel(int(best)).run(part.test)
         right += (outcome.codes == part.test.truth).tolist()
-        paid += outcome.price.tolist()
         judge = best_single(part)
         single += (part.test.answers[:, judge] == part.test.truth).tolist()
     told = verdict(choice, measured_panel(choice, point))
     assert told.panel_figures.n_right == sum(right)
-    assert told.panel_figures.accuracy_interval == wilson_interval(sum(right), 240)
-    assert told.panel_figures.price == pytest.approx(np.mean(paid))
+    low, high = wilson_interval(sum(right), 240)
+    own = round(240 * choice.front.values[point, 0])  # out of fold, on the cases that chose the panel
+    assert told.panel_figures.accuracy_interval == (low, max(high, wilson_interval(own, 240)[1]))
+    assert told.panel_figures.price == pytest.approx(price)
     assert (told.rechosen_figures or told.single_figures).n_right == sum(single)
     assert told.single == choice.chosen.judges[best_single(choice)]
     assert told.difference == pytest.approx((sum(right) - sum(single)) / 240)
     two = best_of_two(choice.of_two, choice.found[point].price)
     assert two is not None
-    cascades = list[float]()
-    for part in choice.parts:
-        n = len(part.chosen.truth) * part.steps
-        some = [one for one in part.of_two if one.price / n <= price * (1 + 1e-9)]
-        best_two = min(some, key=lambda one: one.loss) if some else part.of_two[-1]
-        cascades += part.of_recipe(best_two.recipe).run(part.test).price.tolist()
-    assert beside_two(choice, point, two, "two").verdict.single_figures.price == pytest.approx(
-        np.mean(cascades)
-    )
+    told_two = beside_two(choice, point, two, "two").verdict.single_figures
+    assert told_two.price == pytest.approx(two.price / (240 * choice.steps))
 
 
 def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
@@ -83,7 +78,7 @@ def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
     assert len(plain.chosen.truth) < len(choice.chosen.truth) == 240
     told = panel_facts(report)
     assert (told["n_parts"], told["measured_on"]) == (
-        N_PARTS, "240 cases, by panels chosen in the same way without them",
+        N_PARTS, "240 cases: accuracy of panels chosen in the same way without them, its own price",
     )  # fmt: skip
     assert "nested cross-validation: on each of 5 parts" in told_notes(choice.chosen, choice)[-1]
 

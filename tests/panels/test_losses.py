@@ -11,9 +11,11 @@ from shortlist.guarantees.intervals import Z, most_unseen
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import measured_in_words, panel_facts, panel_report
+from shortlist.panels.figures import figures
 from shortlist.panels.losses import Scoring, clustered_error, interval_of_mean, mean_error
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
-from shortlist.panels.verdict import compared, figures, single_panel
+from shortlist.panels.single_judges import single_panel
+from shortlist.panels.verdict import compared
 from tests.panels.test_choice import label_log
 
 ONE, MOST = np.array([0.0]), np.array([5.0])

@@ -67,8 +67,8 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
 def test_exported_panels_are_as_the_schema_says(kind: str, final: Final) -> None:
     rng = np.random.default_rng(KINDS.index(kind))
     log = log_of(rng, n_judges=4)
-    for n_stages, least in ((1, 0.0), (2, 0.6), (3, np.inf)):
-        plain = panel_of_kind(rng, log, kind, n_stages, final, least=least).plain()
+    for n_stages in (1, 2, 3):
+        plain = panel_of_kind(rng, log, kind, n_stages, final).plain()
         assert fits(json.loads(json.dumps(plain, allow_nan=False)), SCHEMA)
 
 

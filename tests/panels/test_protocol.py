@@ -179,17 +179,16 @@ def test_the_protocol_of_a_router_says_where_each_case_begins_and_where_it_ends(
     assert text.count("Otherwise go to step") == 2
 
 
-def test_a_promise_is_told() -> None:
+def test_a_promise_is_told_and_its_threshold_stands_in_every_step() -> None:
     rng = np.random.default_rng(0)
-    panel = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 1, Final("reject"), least=0.9)
-    assert "below 0.9 does not count" in markdown(
-        panel_protocol(replace(panel, promise="At least 90 % are right."))
-    )
-    assert "At least 90 % are right." in page(
-        panel_protocol(replace(panel, promise="At least 90 % are right."))
-    )
-    nothing = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 1, Final("reject"), least=math.inf)
-    assert "Nothing can be promised" in markdown(panel_protocol(nothing))
+    panel = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 2, Final("reject"))
+    sure = replace(panel, stages=tuple(replace(stage, answer_from=0.9) for stage in panel.stages))
+    text = markdown(panel_protocol(replace(sure, promise="At least 90 % are right.")))
+    assert "At least 90 % are right." in text
+    for step in text.split("## Step ")[1:]:
+        assert "0.9 at least" in step.split("## ")[0]
+    never = replace(panel, stages=tuple(replace(stage, answer_from=math.inf) for stage in panel.stages))
+    assert "This step never answers" in markdown(panel_protocol(never))
 
 
 def test_rules_that_are_the_same_for_all_classes_are_told_once_and_confidence_needs_the_file() -> None:

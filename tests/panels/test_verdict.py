@@ -8,25 +8,20 @@ import numpy as np
 import pytest
 
 from shortlist.cli.options.panel_options import mean_losses
+from shortlist.guarantees.guarantee import Demand
 from shortlist.guarantees.intervals import Z
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.decisions import heard
+from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of, sign_flip_p
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Recipe
+from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import (
-    CHANCE,
-    _more_cases,
-    best_single,
-    compared,
-    figures,
-    single_found,
-    single_panel,
-    verdict,
-)
+from shortlist.panels.verdict import CHANCE, Kind, Standing, _more_cases, compared, standing, verdict
 from shortlist.results.objective import read_limit
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
@@ -193,7 +188,7 @@ def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(
     assert told.difference == pytest.approx((gained - 3) / (gained + 3))
     assert told.within_chance
     assert not told.recommended
-    assert told.undecided == (gained > 3)
+    assert told.kind is (Kind.UNDECIDED if gained > 3 else Kind.NO_BETTER)
     assert told.sentence().startswith(
         "Too few cases to tell" if gained > 3 else "No better than the best single"
     )
@@ -218,7 +213,7 @@ def test_prices_beyond_break_even_let_another_policy_be_cheaper_and_nearer_ones_
     tested = 0
     for point in range(len(CHOICE.found)):
         rivals = (losses <= losses[point]) & [one.recipe != found[point].recipe for one in found]
-        for name, told in break_even_prices(CHOICE, point).items():
+        for name, told in break_even_prices(CHOICE, CHOICE.found[point]).items():
             judge, is_asked = judges.index(name), "up_to" in told
             price = told["up_to"] if is_asked else told["below"]
             if price is None:
@@ -245,7 +240,7 @@ def test_a_dearer_twin_takes_the_place_of_a_judge_whose_price_rises_unless_it_is
     objectives = ("accuracy", "price", *["latency"] * limited)
     choice = choose_panels(log, PanelOptions(decide="votes"), objectives=objectives)
     point = next(place for place, one in enumerate(choice.found) if choice.panel(place).judges == ("A",))
-    told = break_even_prices(choice, point)
+    told = break_even_prices(choice, choice.found[point])
     assert told["A"]["up_to"] == (None if limited else pytest.approx(1.01))
     assert told.get("B", {}).get("below") == (None if limited else pytest.approx(1.0))
 
@@ -263,3 +258,47 @@ def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:
     lost = [0 if code == true else 1 if code < 0 else [1, 40][true] for code, true in pairs]
     assert np.mean(lost) == pytest.approx(losses.min())
     assert error == pytest.approx(np.std(lost, ddof=1) / math.sqrt(len(lost)))
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "error-cost"])
+def test_a_cheaper_panel_is_as_good_only_where_the_interval_stays_within_the_margin(objective: str) -> None:
+    best = best_single(CHOICE)
+    alone, cheap = single_panel(CHOICE, best), single_panel(CHOICE, 0)
+    told = compared("j2", alone, cheap, LOG)
+    sign = -1 if objective == "error-cost" else 1
+    figures_of = replace(told.panel_figures, objective=objective)
+    for low, kind in ((-0.009, Kind.AS_GOOD), (-0.011, Kind.CHEAPER)):
+        interval = (low, 0.02) if sign > 0 else (-0.02, -low)
+        one = replace(
+            told, p_value=0.3, difference=0.0, difference_interval=interval, panel_figures=figures_of
+        )
+        assert one.kind is kind
+        assert one.recommended == (kind is Kind.AS_GOOD)
+        assert ("how much worse, these cases cannot tell" in one.sentence()) == (kind is Kind.CHEAPER)
+        assert standing(one) is (Standing.BEATEN if kind is Kind.AS_GOOD else Standing.OPEN)
+        assert replace(one, margin=0.02).kind is Kind.AS_GOOD
+    worse = replace(told, p_value=0.01, difference=-0.1 * sign, panel_figures=figures_of)
+    assert worse.kind is Kind.WORSE
+
+
+def test_under_a_promise_a_judge_is_compared_by_as_many_of_its_surest_answers() -> None:
+    log = priced_log(n_cases=600)
+    choice = choose_panels(log, PanelOptions(demand=Demand(0.8, 0.8)))
+    assert choice.guarantees[0].promised
+    panel = choice.panel(0)
+    told = verdict(choice, panel)
+    own = panel.run(choice.test)
+    answered = own.codes >= 0
+    right = (own.codes == choice.test.truth)[answered].mean()
+    assert told.panel_figures.accuracy == pytest.approx(right)
+    assert told.panel_figures.accuracy_interval[0] <= 0.8  # what is promised, at most
+    assert told.panel_figures.answered == answered.mean()
+    judge = choice.test.judges.index(told.single)
+    assert choice.test.confidence is not None
+    sure = heard(choice.test, choice.scale).confidence[:, judge]
+    first = np.argsort(-sure, kind="stable")[: answered.sum()]
+    alone = (choice.test.answers[:, judge] == choice.test.truth)[first].mean()
+    assert told.single_figures.accuracy == pytest.approx(alone)
+    assert told.difference == pytest.approx(right - alone)
+    assert told.sentence().startswith("At the same coverage: ")
+    assert told.tells_confidence

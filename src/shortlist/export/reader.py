@@ -303,7 +303,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         decides: Any = {"votes": _voted, "alone": _alone}.get(kind, _scored)
         best = decides(policy, stage, heard, row)
         if _ends(stage, best, always=number == len(stages) and final["kind"] == "answer"):
-            answers = policy["least"] is not None and best.sure >= policy["least"]
+            answers = True
             break
     is_left = not (answers or needs)
     last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
@@ -894,7 +894,6 @@ def _check_panel(policy: Any) -> None:
         _check_fork(policy["router"], len(branches), {*columns})
     _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
     _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
-    _need(policy["least"] is None or _is_number(policy["least"]), "least")
     _need(isinstance(policy["promise"], str), "promise")
     if "question" in policy:
         _check_question(policy["question"], n_classes)
@@ -907,6 +906,8 @@ def _check_question(question: Any, n_classes: int) -> None:
     _need(_is_list(costs) and len(costs) in {0, n_classes + 1}, "error_costs")
     _need(all(_are_places(row, 2**31) and len(row) == n_classes for row in costs), "error_costs")
     _need(isinstance(question["positive"], str | None), "positive")
+    demand = question.get("promise")
+    _need(demand is None or _are_numbers(demand, 2), "promise of the question")
 
 
 def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:

@@ -16,10 +16,10 @@ Interval = tuple[float, float]
 """Least and largest share that the rows are compatible with."""
 
 
-def wilson_interval(n_right: float, n_rows: int) -> Interval:
+def wilson_interval(n_right: float, n_rows: float) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
-    `n_right`: rows that are right; no whole number where several rows are one case. `n_rows`: at least one.
+    `n_right`, `n_rows`: rows that are right, and all; no whole numbers where several rows are one case.
 
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]

@@ -12,7 +12,7 @@ from shortlist.panels.choice import PanelChoice
 from shortlist.panels.panel_options import ERROR_COST, LATENCY, PRICE
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Found
-from shortlist.panels.verdict import single_found
+from shortlist.panels.single_judges import single_found
 from shortlist.results.objective import Limit
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
     return shares
 
 
-def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, Any]]:
-    """Return at which price of each judge another policy would take the place of a point.
+def break_even_prices(choice: PanelChoice, own: Found) -> dict[str, dict[str, Any]]:
+    """Return at which price of each judge another policy would take the place of one.
 
     Other policies are those of the front, single judges, and those of at most two judges that no other such
     one dominates; not all that the search has tried. Where latency is an objective, they are no slower. Under
@@ -44,14 +44,13 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
 
     `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
     that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
-    under which such a policy that asks it is cheaper. Empty where nothing has a price. `point`: the number of
-    the point.
+    under which such a policy that asks it is cheaper. Empty where nothing has a price.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():
         return {}
-    rivals = _calls_of_rivals(choice, point)
-    calls = _calls_on_training_cases(choice, choice.panel(point))
+    rivals = _calls_of_rivals(choice, own)
+    calls = _calls_on_training_cases(choice, choice.of_recipe(own.recipe))
     told: dict[str, dict[str, Any]] = {}
     for judge, name in enumerate(choice.chosen.judges):
         here = calls[judge]
@@ -69,9 +68,8 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     return told
 
 
-def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
-    """Return whom the policies call that lose no more than a point."""
-    own = choice.found[point]
+def _calls_of_rivals(choice: PanelChoice, own: Found) -> list[Floats]:
+    """Return whom the policies call that lose no more than one."""
     judges = range(choice.cases.n_judges)
     others = (
         [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []
@@ -80,7 +78,7 @@ def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
     panels = [
         (one, choice.panel(place))
         for place, one in enumerate(choice.found)
-        if place != point and promised[place]
+        if one is not own and promised[place]
     ]
     panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
     with_latency = LATENCY in choice.front.names
@@ -132,7 +130,7 @@ def what_one_gets(report: "PanelReport") -> list[dict[str, Any]]:
     front, judges, of_two = (_within(rows, limits) for rows in (report.front, report.judges, report.two))
     if not front:
         return []
-    own, most = report.front[report.point]["price"], max(row["price"] for row in front)
+    own, most = report.price, max(row["price"] for row in front)
     near = round_budgets([min(most, 2 * own) if own else most])
     for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
         point, judge = (_best(among, report.objective, budget) for among in (front, judges))

@@ -274,7 +274,8 @@ def _question(choice: PanelChoice) -> Question:
     names, cases = choice.front.names, choice.cases
     costs = tuple(map(tuple, cases.losses.tolist())) if ERROR_COST in names else ()
     positive = choice.chosen.classes[cases.positive] if RECALL in names else None
-    return Question(tuple(names), costs, positive)
+    demand: tuple[float, float] | None = choice.guarantees[0].demand if choice.guarantees else None
+    return Question(tuple(names), costs, positive, demand)
 
 
 def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> PanelChoice:

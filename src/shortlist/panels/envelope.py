@@ -82,6 +82,7 @@ class BesideTwo:
             "asks": self.asks,
             "is_itself": self.is_itself,
             "objective": told.single_figures.objective,
+            "of_answers": told.single_figures.of_answers,
             "value": told.single_figures.value,
             "value_interval": list(told.single_figures.value_interval),
             "accuracy": told.single_figures.accuracy,
@@ -104,7 +105,7 @@ def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> Beside
         within = best_of_two(part.of_two, price_in(choice, point, part))
         return part.of_recipe((within or min(part.of_two, key=lambda one: one.price)).recipe)
 
-    cascade = rechosen(choice, choice.of_recipe(two.recipe), again)
+    cascade = rechosen(choice, choice.of_recipe(two.recipe), again, two.recipe)
     verdict = compared(asks, cascade, measured_panel(choice, point), choice.test, scoring)
     found = choice.found[point]
     return BesideTwo(

@@ -6,28 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from shortlist._words import all_of, counted
+from shortlist._words import counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
+from shortlist.panels.figures import Figures
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Panel, Stage
+from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
+from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
-    Figures,
+    MARGIN,
+    Kind,
     Verdict,
-    best_single,
     difference_in_words,
     measured_panel,
-    single_found,
-    single_panel,
+    rechosen,
     verdict,
 )
+from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import Limit
 
 
@@ -35,7 +37,8 @@ from shortlist.results.objective import Limit
 class PanelReport:
     """A panel, the front that it is from, and what was measured.
 
-    `point`: its number on the front. `objective`: what the front has besides price: ``accuracy``,
+    `point`: its number on the front; None of the best single judge. `price`: its mean price on the training
+    cases. `objective`: what the front has besides price: ``accuracy``,
     ``error-cost``, or ``balanced-accuracy``, the mean of recall and specificity, where the front has both of
     them. `front`: for each point ``number``, its value of the objective by name, ``price``, ``latency`` or
     None, ``promised`` or None, and ``stages`` in words; on the training cases. `judges`: for each judge
@@ -49,12 +52,14 @@ class PanelReport:
     where that judge does not keep the limits of the panel. `errors`: where recall and specificity are
     objectives: the ``positive`` class, and both of the ``panel`` and of the best ``single`` judge on the
     hold-out cases, as `recall_and_specificity` returns them. `n_parts`: into how many parts the cases are
-    cut, where all of them choose; 0 where some are held out. `limits`: what was asked for. `with_latency`:
+    cut, where all of them choose; 0 where some are held out. `limits`: what was asked for. `instead`: of a
+    single judge: what the panel is worth that was picked. `with_latency`:
     whether latency is an objective.
     """
 
     panel: Panel
-    point: int
+    point: int | None
+    price: float
     objective: str
     front: Sequence[Mapping[str, Any]]
     judges: Sequence[Mapping[str, Any]]
@@ -70,33 +75,52 @@ class PanelReport:
     n_parts: int = 0
     limits: Sequence[Limit] = ()
     with_latency: bool = False
+    instead: str = ""
 
 
 def panel_report(
-    choice: PanelChoice, point: int, notes: Sequence[str] = (), limits: Sequence[Limit] = ()
+    choice: PanelChoice,
+    point: int | None,
+    notes: Sequence[str] = (),
+    limits: Sequence[Limit] = (),
+    *,
+    margin: float = MARGIN,
 ) -> PanelReport:
-    """Return what is told of a point of a front of panels, which was picked within some limits."""
-    panel = choice.panel(point)
+    """Return what is told of a point of a front of panels, which was picked within some limits.
+
+    `point`: None for the best single judge within the limits, which may be on the front or not. `margin`: how
+    much worse than that judge still is as good, in the objective.
+    """
+    if point is None:
+        found = single_found(choice, best_single(choice, limits))
+        panel = choice.of_recipe(found.recipe)
+        measured = rechosen(choice, panel, lambda part: single_panel(part, best_single(part, limits)))
+    else:
+        found, panel, measured = choice.found[point], choice.panel(point), measured_panel(choice, point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
-    measured = measured_panel(choice, point)
-    found, with_latency = choice.found[point], LATENCY in choice.front.names
-    two = best_of_two(choice.of_two, found.price, found.seconds if with_latency else math.inf)
+    with_latency = LATENCY in choice.front.names
+    two = (
+        None
+        if point is None
+        else best_of_two(choice.of_two, found.price, found.seconds if with_latency else math.inf)
+    )
     asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
-    told = verdict(choice, measured, limits=limits)
+    told = verdict(choice, measured, limits=limits, margin=margin)
     return PanelReport(
         panel=panel,
         point=point,
+        price=found.price / (len(choice.cases.truth) * choice.steps),
         objective=objective,
         front=[_front_row(choice, number) for number in range(len(choice.found))],
         judges=_judge_rows(choice),
         verdict=told,
         ways=ways_of(panel, choice.test),
         two=_rows_of_two(choice),
-        beside=None if two is None else beside_two(choice, point, two, asks),
-        guarantee=choice.guarantees[point] if choice.guarantees else None,
-        break_even=break_even_prices(choice, point),
+        beside=None if two is None or point is None else beside_two(choice, point, two, asks),
+        guarantee=choice.guarantees[point] if choice.guarantees and point is not None else None,
+        break_even=break_even_prices(choice, found),
         notes=[*choice.claims, *notes],
-        best_of_all=None if told.is_best else verdict(choice, measured),
+        best_of_all=None if told.is_best else verdict(choice, measured, margin=margin),
         errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
         n_parts=len(choice.parts),
         limits=limits,
@@ -170,20 +194,6 @@ def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
     ]
 
 
-def stages_in_words(panel: Panel) -> str:
-    """Say in a few words who is asked, such as ``small, then large and other, then a person``."""
-    ways = panel.ways[1:] if panel.router is not None else panel.ways
-    person = ["a person"] * (panel.final.kind == HAND_OVER)
-    told = [", then ".join([all_of(_names(panel, stage)) for stage in stages] + person) for stages in ways]
-    if panel.router is None:
-        return told[0]
-    return f"by {all_of(columns_of(panel.router))}: {' | '.join(told)}"
-
-
-def _names(panel: Panel, stage: Stage) -> list[str]:
-    return [panel.judges[judge] for judge in stage.asks] or ["nobody"]
-
-
 def panel_facts(report: PanelReport) -> dict[str, Any]:
     """Return what is told of a panel, as plain values that JSON takes."""
     told, panel = report.verdict, report.panel
@@ -208,7 +218,10 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "difference_interval": list(told.difference_interval),
         "p_value": told.p_value,
         "within_chance": told.within_chance,
+        "kind": told.kind.value,
+        "margin": told.margin,
         "recommended": told.recommended,
+        "instead": report.instead,
         "n_more_cases": told.n_more_cases,
         "correlation": told.correlation,
         "n_independent": told.n_independent,
@@ -229,9 +242,11 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
 
 def _measured_on(report: PanelReport) -> str:
     n_cases = f"{report.verdict.panel_figures.n_cases:,}"
+    if report.guarantee is not None:
+        return f"{n_cases} calibration cases"
     if not report.n_parts:
         return f"{n_cases} hold-out cases"
-    return f"{n_cases} cases, by panels chosen in the same way without them"
+    return f"{n_cases} cases: accuracy of panels chosen in the same way without them, its own price"
 
 
 def _best_of_all(report: PanelReport) -> dict[str, Any] | None:
@@ -295,86 +310,25 @@ def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:
     return {panel.judges[judge]: votes for judge, votes in pairs}
 
 
-def in_words(
-    stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, panel: Panel, left: float
-) -> list[str]:
-    """Say in sentences whom a panel asks, and how many cases each stage answers."""
-    said = []
-    if router is not None:
-        said.append(f"By {all_of(router['columns'])} a case goes one of these ways before anybody is asked.")
-        for branch in router["branches"]:
-            said.append(f"Where {branch['when']} ({_percent(branch['share'])} of the cases):")
-            said += [_stage_sentence(stage) for stage in branch["stages"]]
-        said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
-    said += [_stage_sentence(stage) for stage in stages]
-    final = panel.final
-    every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
-    said += _combined(every)
-    if final.kind == HAND_OVER:
-        others = f"the other {_percent(left)}" if left else "a case that nobody answers"
-        said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
-    elif left:
-        why = _why_unanswered(panel, every) if final.kind == ANSWER else ""
-        said.append(f"The other {_percent(left)} get no answer{why}.")
-    return said
-
-
-def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
-    """Say why a panel that answers whatever it decides leaves cases without an answer."""
-    if panel.least == NEVER:
-        return ", as nothing can be promised about any"
-    what = "a class" if panel.classes else "an answer"
-    equal = "classes were equal" if panel.classes else "answers were given equally often"
-    if any(one["decides"] == "majority" for one in stages):
-        equal = "none had more than half of the votes"
-    unsure = ", or the answer was less sure than the promise needs" if panel.least else ""
-    return f", where nobody gave {what}{'' if unsure else ' or'}{', ' if unsure else ' '}{equal}{unsure}"
-
-
-COMBINED = {
-    "plurality": "votes, where the most votes win",
-    "majority": "votes, where more than half of them win",
-    "logistic": "logistic regression",
-    "dawid-skene": "the model of Dawid and Skene",
-}
-
-
-def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how answers are combined, where there are several."""
-    rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
-    if len({name for one in stages for name in one["asks"]}) < 2:
-        return []
-    return [f"The answers so far are combined by {all_of(rules)}."]
-
-
-def _stage_sentence(stage: Mapping[str, Any]) -> str:
-    ends = f"that answers {_percent(stage['answered'])} of the cases."
-    if stage["votes"] is not None:
-        ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
-    if not stage["asks"]:
-        return f"Answer {stage['answers']} without asking anybody: {ends}"
-    begin = "Ask" if stage["number"] == 1 else "Then ask"
-    once = " at once" if len(stage["asks"]) > 1 else ""
-    waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
-    price = f"{stage['price']:.4g} a case" if stage["price"] else ""
-    amounts = ", ".join(filter(None, (price, waits)))
-    return f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}: {ends}"
-
-
 def advice(report: PanelReport) -> str | None:
     """Say that a single judge is what to take, where the panel is not worth more than it."""
     told = report.verdict
-    if told.recommended:
+    if told.recommended or told.panel_figures.of_answers:
         return None
+    if told.kind is Kind.CHEAPER:
+        return (
+            f"Ask {told.single} alone where accuracy counts most: this panel is cheaper, and these cases "
+            "cannot tell how much worse."
+        )
     how = "not better beyond chance" if told.within_chance else "worse beyond chance"
-    return f"Ask {told.single} alone: the panel below is {how}."
+    return f"Ask {told.single} alone: this panel is {how}."
 
 
 def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
     beside = "" if report.beside is None else report.beside.sentence()
-    said = [told.sentence(), *([beside] if beside else [])]
+    said = [*filter(None, (report.instead,)), told.sentence(), *([beside] if beside else [])]
     if told.constant is not None:
         label, value = told.constant
         said.insert(
@@ -413,8 +367,8 @@ def _limits_exceeded(report: PanelReport) -> list[str]:
     for limit in report.limits:
         value, (low, high) = intervals.get(limit.name, (0.0, (-math.inf, math.inf)))
         most, near = float(limit.value), 1e-9 * max(1.0, abs(float(limit.value)))
-        if report.n_parts and limit.name != PRICE:
-            continue  # panels that were chosen anew, for the same price, measure
+        if (report.n_parts or own.of_answers) and limit.name != PRICE:
+            continue  # panels that were chosen anew measure, or accuracy is of answers
         if (limit.sign > 0 and low > most + near) or (limit.sign < 0 and high < most - near):
             said.append(
                 f"The limit {limit} holds on the cases that chose, and not on those that measured: "
@@ -442,6 +396,12 @@ def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | N
     """
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
     told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}
+    if own["of_answers"]:
+        told |= {
+            "answered": _with_interval(own, "answered"),
+            "right of answers": _with_interval(own, "accuracy"),
+        }
+        return told | {"price": _with_interval(own, "price")}
     if own["objective"] == ERROR_COST:
         told["error cost"] = _with_interval(own, "value")
     return told | {name: _with_interval(own, name) for name in ("accuracy", "price")}
@@ -461,7 +421,3 @@ def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | No
     words += [f"price {price} a case"] if figures["price"] else []
     words += [] if figures["latency"] is None else [f"latency {figures['latency']:.3g} s"]
     return ", ".join(words)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

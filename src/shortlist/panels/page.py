@@ -23,7 +23,7 @@ def panel_parts(report: PanelReport) -> Parts:
 
 
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
-    of_cases = f"the {told['held_out']['n_cases']:,} {'training' if told['n_parts'] else 'hold-out'} cases"
+    of_cases = f"the {told['held_out']['n_cases']:,} {_kind_of_cases(told)} cases"
     yield Heading("What to do")
     for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
@@ -48,6 +48,12 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield Heading("What was searched and read")
     for note in told["notes"]:
         yield Text(note, note=True)
+
+
+def _kind_of_cases(told: Mapping[str, Any]) -> str:
+    if told["guarantee"] is not None:
+        return "calibration"
+    return "training" if told["n_parts"] else "hold-out"
 
 
 def _stage_table(told: Mapping[str, Any], note: str) -> Table:

@@ -52,17 +52,19 @@ class Question:
 
     `error_costs`: what deciding each class costs, and nothing, the last row, where the second is the truth;
     empty where the cost of errors is no objective. `positive`: the positive class, where recall and
-    specificity are objectives.
+    specificity are objectives. `promise`: the share of right answers that was to be promised, and how surely.
     """
 
     objectives: tuple[str, ...]
     error_costs: tuple[tuple[int, ...], ...] = ()
     positive: str | None = None
+    promise: tuple[float, float] | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
         costs = [list(row) for row in self.error_costs]
-        return {"objectives": list(self.objectives), "error_costs": costs, "positive": self.positive}
+        told = {"objectives": list(self.objectives), "error_costs": costs, "positive": self.positive}
+        return told if self.promise is None else told | {"promise": list(self.promise)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +122,6 @@ class Panel:
     latencies : tuple of float
         The mean seconds of each judge; NaN where not known.
     final : Final
-    least : float, default=0
-        Smallest certainty of an answer under a promise; a case with a less certain answer ends like one of
-        which the last stage is not sure. Infinite if nothing can be promised, and then no case is answered.
     promise : str, default=""
         What is promised about answers to new cases, in a sentence; empty if nothing was to be promised.
     router : Fork, optional
@@ -142,7 +141,6 @@ class Panel:
     scale: ConfidenceScale
     latencies: tuple[float, ...]
     final: Final = Final()
-    least: float = 0.0
     promise: str = ""
     router: Fork | None = None
     branches: tuple[tuple[Stage, ...], ...] = ()
@@ -181,7 +179,7 @@ class Panel:
         prices = log.paid[:, places]
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
         if self.router is None:
-            return self._kept(run_stages(self.stages, answers, prices, latency, self.final))
+            return run_stages(self.stages, answers, prices, latency, self.final)
         way = self.router.branches(log.features)
         outcome = _nothing_yet(way)
         for number, stages in enumerate(self.ways):
@@ -189,17 +187,7 @@ class Panel:
             here = run_stages(stages, answers.at(rows), prices[rows], latency[rows], self.final)
             for whole, part in zip(outcome[:-1], here[:-1], strict=True):
                 whole[rows] = part
-        return self._kept(outcome)
-
-    def _kept(self, outcome: Outcome) -> Outcome:
-        """Take back the answers that are less sure than a promise needs."""
-        unsure = (outcome.codes >= 0) & (outcome.sure < self.least)
-        handed = outcome.handed_over | (unsure & (self.final.kind == HAND_OVER))
-        return outcome._replace(
-            codes=np.where(unsure, UNDECIDED, outcome.codes),
-            price=outcome.price + self.final.price * (handed & ~outcome.handed_over),
-            handed_over=handed,
-        )
+        return outcome
 
     def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
         """Say whom to ask next about a case, or what is decided, as the exported reader does.
@@ -268,7 +256,6 @@ class Panel:
             "judges": judges,
             "stages": [_plain_stage(stage) for stage in self.stages],
             "final": {"kind": self.final.kind, "price": self.final.price},
-            "least": None if self.least == NEVER else self.least,
             "promise": self.promise,
         }
         if self.router is not None:

@@ -132,12 +132,6 @@ def _wording(panel: Panel) -> Wording:
         gaps += " Capital letters make no difference."
     if panel.folds_punctuation:
         gaps += " Punctuation, quotes and blanks around an answer make no difference."
-    if panel.least == NEVER:
-        gaps += " Nothing can be promised, so no answer counts."
-    elif panel.least > 0:
-        gaps += (
-            f" An answer with a probability or a share below {panel.least:.6g} does not count: see the end."
-        )
     beginning = BEGINNING if panel.router is None else f"Begin as listed here. {BEGINNING.split('. ', 1)[1]}"
     return Wording("ask", beginning, last, end, gaps, "policy file")
 

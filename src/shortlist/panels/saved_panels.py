@@ -54,7 +54,6 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         scale=ConfidenceScale(tuple(_curve(judge["confidence"]) for judge in judges)),
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
-        least=NEVER if policy["least"] is None else policy["least"],
         promise=policy["promise"],
         router=router_of(policy["router"]) if "router" in policy else None,
         branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
@@ -66,7 +65,9 @@ def panel_of(policy: dict[str, Any]) -> Panel:
 
 def _question(plain: dict[str, Any]) -> Question:
     costs = tuple(tuple(map(int, row)) for row in plain["error_costs"])
-    return Question(tuple(plain["objectives"]), costs, plain["positive"])
+    demand = plain.get("promise")
+    promise = None if demand is None else (float(demand[0]), float(demand[1]))
+    return Question(tuple(plain["objectives"]), costs, plain["positive"], promise)
 
 
 def _curve(plain: dict[str, Any] | None) -> Curve | None:

@@ -7,101 +7,49 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
-from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.intervals import Interval, Z, wilson_interval
+from shortlist.guarantees.intervals import Interval, Z
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.choice import PanelChoice
+from shortlist.panels.figures import Figures, Rechosen, figures, possible_prices
 from shortlist.panels.losses import (
     Scoring,
     accuracy_scoring,
     by_case,
-    interval_of_mean,
+    clustered_error,
     scoring_of,
     sign_flip_p,
 )
-from shortlist.panels.panel_options import ACCURACY, ERROR_COST, RECALL
+from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.recipes import Found, Recipe
-from shortlist.panels.two_errors import with_errors
+from shortlist.panels.recipes import Recipe, followed
+from shortlist.panels.single_judges import best_single, keeps, single_found, single_panel, surest
 from shortlist.results.objective import Limit
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
+MARGIN = 0.01
+"""How much worse still is as good, in the objective: of accuracy one point."""
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What a panel does on some cases; several rows of one case count as one sample in all intervals.
+class Kind(StrEnum):
+    """What a verdict says of a panel beside the best single judge."""
 
-    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: a case that a person answers is right. `objective`:
-    ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `value`, `value_interval`: the objective, and its
-    interval at 95 %: that of the accuracy, or as that of the price. `accuracy`, `accuracy_interval`: share of
-    right cases, and Wilson's interval at 95 %. `price`, `price_interval`: mean price as paid, and its
-    interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
-    :func:`shortlist.panels.losses.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the cases
-    that each stage ends. `recall`: the share of each class that is answered rightly; None where no case is of
-    it. Of open answers none.
-    """
-
-    n_cases: int
-    n_right: int
-    n_unanswered: int
-    n_handed_over: int
-    objective: str
-    value: float
-    value_interval: Interval
-    accuracy: float
-    accuracy_interval: Interval
-    price: float
-    price_interval: Interval
-    latency: float | None
-    ended: tuple[float, ...]
-    recall: tuple[float | None, ...]
-
-
-def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Figures:
-    """Measure a panel on cases of known truth, by default by accuracy; see :class:`Figures`."""
-    scoring = scoring or accuracy_scoring(log)
-    outcome = panel.run(log)
-    right = outcome.right(log)
-    n, n_cases = len(right), n_different(log)
-    latency, price = float(outcome.latency.mean()), float(outcome.price.mean())
-    accuracy, losses = float(right.mean()), scoring.of(outcome, log)
-    value = accuracy if scoring.objective == ACCURACY else scoring.value(float(losses.mean()))
-    wilson = wilson_interval(int(right.sum()) if n == n_cases else accuracy * n_cases, n_cases)
-    return Figures(
-        n_cases=n,
-        n_right=int(right.sum()),
-        n_unanswered=int(((outcome.codes < 0) & ~outcome.handed_over).sum()),
-        n_handed_over=int(outcome.handed_over.sum()),
-        objective=scoring.objective,
-        value=value,
-        value_interval=wilson if scoring.objective == ACCURACY else scoring.interval(losses, log),
-        accuracy=accuracy,
-        accuracy_interval=wilson,
-        price=price,
-        price_interval=interval_of_mean(outcome.price, log, *_possible_prices(panel, log)),
-        latency=None if math.isnan(latency) else latency,
-        ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
-        recall=_recalls(right, log),
-    )
-
-
-def _possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
-    """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
-    if isinstance(panel, Rechosen):
-        return panel.possible_prices
-    paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]
-    low, high = paid.min(axis=0), paid.max(axis=0)
-    least = min(low[list(stages[0].asks)].sum() for stages in panel.ways)
-    most = max(high[[judge for stage in stages for judge in stage.asks]].sum() for stages in panel.ways)
-    return np.array([least]), np.array([most + panel.final.price])
-
-
-def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
-    of_class = [log.truth == code for code in range(0 if log.is_open else len(log.classes))]
-    return tuple(float(right[mask].mean()) if mask.any() else None for mask in of_class)
+    JUDGE = "judge"
+    """The panel is the judge."""
+    UNRIVALLED = "unrivalled"
+    """No single judge keeps the limits."""
+    BETTER = "better"
+    WORSE = "worse"
+    """Beyond chance."""
+    AS_GOOD = "as-good"
+    """Cheaper, and the interval of the difference says that it is at most the margin worse."""
+    CHEAPER = "cheaper"
+    """Cheaper, and the interval leaves open how much worse."""
+    UNDECIDED = "undecided"
+    """Not cheaper; it did better, which may be chance."""
+    NO_BETTER = "no-better"
 
 
 @dataclass(frozen=True)
@@ -121,7 +69,9 @@ class Verdict:
     single judges chosen in the same way without each part of the cases, if others were: the difference is
     then to them, since the judge looks better than it is on the cases that chose it. `constant`: (str,
     float), optional The class that loses least as the answer to every training case, with its value of the
-    objective, where neither the panel nor the judge is better than that beyond chance.
+    objective, where neither the panel nor the judge is better than that beyond chance. `margin`: how much
+    worse than the judge the panel may be and still be as good, in the objective. `tells_confidence`: under a
+    promise, where the judge is measured on as many answers as the panel gives: whether these are its surest.
     """
 
     single: str
@@ -138,17 +88,27 @@ class Verdict:
     is_best: bool = True
     rechosen_figures: Figures | None = None
     constant: tuple[str, float] | None = None
+    margin: float = MARGIN
+    tells_confidence: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What the verdict is."""
+        is_cheaper = self.panel_figures.price < self.single_figures.price
+        if not self.within_limits:
+            return Kind.UNRIVALLED
+        if not self.within_chance:
+            return Kind.BETTER if self.gain > 0 else Kind.WORSE
+        if self.is_judge:
+            return Kind.JUDGE
+        if is_cheaper:
+            return Kind.AS_GOOD if self.least_gain >= -self.margin else Kind.CHEAPER
+        return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
 
     @property
     def recommended(self) -> bool:
-        """Whether the panel is better beyond chance, or is cheaper and differs by no more than chance.
-
-        It is as well where it is the judge, or where no single judge keeps the limits.
-        """
-        if self.is_judge or not self.within_limits:
-            return True
-        is_cheaper = self.panel_figures.price < self.single_figures.price
-        return self.gain > 0 if not self.within_chance else is_cheaper
+        """Whether to ask the panel: better, as good and cheaper, the judge, or alone within the limits."""
+        return self.kind in {Kind.BETTER, Kind.AS_GOOD, Kind.JUDGE, Kind.UNRIVALLED}
 
     @property
     def title(self) -> str:
@@ -175,33 +135,45 @@ class Verdict:
         return -self.difference if self.panel_figures.objective == ERROR_COST else self.difference
 
     @property
-    def undecided(self) -> bool:
-        """Whether the panel costs more and did better, but too few cases tell whether that is chance."""
-        return not self.recommended and self.within_chance and self.gain > 0
+    def least_gain(self) -> float:
+        """By how much the panel is better at least, by the interval; below zero: how much worse it may be."""
+        low, high = self.difference_interval
+        return -high if self.panel_figures.objective == ERROR_COST else low
 
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
-        one, all_of_them = self.single_figures, self.panel_figures
+        one, all_of_them, kind = self.single_figures, self.panel_figures, self.kind
         what = f"{difference_in_words(self)} against {self.against}"
         if all_of_them.price or one.price:
             whose = "" if self.rechosen_figures is None else f", the price of {self.single!r}"
             what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case{whose}"
-        if not self.within_limits:
-            return f"No single judge keeps the limits. Beside the best of all judges: {what}."
-        if not self.within_chance:
-            return f"{'Better' if self.gain > 0 else 'Worse'} than the {self.title}: {what}."
-        if self.is_judge:
+        if all_of_them.of_answers:
+            return f"At the same coverage: {what}. {self._on_coverage()}"
+        if kind is Kind.JUDGE:
             price = f", for {one.price:.4g} a case" if one.price else ""
             limits = "" if self.is_best else " within the limits"
             return f"The best{limits} is a single judge: {self.single!r} alone{price}."
-        if self.recommended:
-            return f"As good as the {self.title} within chance, and cheaper: {what}."
-        if self.undecided:
-            return (
+        return {
+            Kind.UNRIVALLED: f"No single judge keeps the limits. Beside the best of all judges: {what}.",
+            Kind.BETTER: f"Better than the {self.title}: {what}.",
+            Kind.WORSE: f"Worse than the {self.title}: {what}.",
+            Kind.AS_GOOD: f"As good as the {self.title}, and cheaper: {what}.",
+            Kind.CHEAPER: (
+                f"Cheaper than the {self.title}; how much worse, these cases cannot tell: {what}."
+            ),
+            Kind.UNDECIDED: (
                 f"Too few cases to tell whether it is better than the {self.title}: {what}. "
                 f"Until more cases tell, ask {self.single!r} alone."
-            )
-        return f"No better than the {self.title}: {what}. Ask {self.single!r} alone."
+            ),
+            Kind.NO_BETTER: f"No better than the {self.title}: {what}. Ask {self.single!r} alone.",
+        }[kind]
+
+    def _on_coverage(self) -> str:
+        """Say which answers of the judge are compared."""
+        own = self.single_figures
+        if self.tells_confidence:
+            return f"Of {self.single!r} these are the surest {100 * own.answered:.3g} % of its answers."
+        return f"{self.single!r} tells no confidence, so it is as often right at any coverage."
 
 
 CHEAPER = 0.01
@@ -214,14 +186,17 @@ class Standing(StrEnum):
     BEATEN = "beaten"
     AS_GOOD = "as-good"
     BETTER = "better"
+    OPEN = "open"
+    """The new one is cheaper, and the interval leaves open how much worse."""
 
 
 def standing(told: Verdict) -> Standing:
     """Say how a saved panel stands, the single one of the verdict, beside a new panel."""
     if not told.within_chance:
         return Standing.BEATEN if told.gain > 0 else Standing.BETTER
-    is_cheaper = told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
-    return Standing.BEATEN if is_cheaper else Standing.AS_GOOD
+    if told.panel_figures.price >= (1 - CHEAPER) * told.single_figures.price:
+        return Standing.AS_GOOD
+    return Standing.BEATEN if told.least_gain >= -told.margin else Standing.OPEN
 
 
 def difference_in_words(told: Verdict) -> str:
@@ -240,77 +215,42 @@ def difference_in_words(told: Verdict) -> str:
     return f"{own} points of {objective.replace('-', ' ')} ({least} to {most}{p})"
 
 
-def single_found(choice: PanelChoice, judge: int) -> Found:
-    """Return the policy that answers what one judge says, with what it costs on the training cases."""
-    cases = choice.cases
-    words = cases.answers.words[:, judge]
-    codes = np.where(words == cases.answers.n_classes, -1, words)
-    recipe = Recipe(((judge,),), (0.0,), "votes")
-    seconds = float(cases.latency[:, judge].mean())
-    found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
-    return with_errors(cases, found) if RECALL in choice.front.names else found
-
-
-def keeps(choice: PanelChoice, found: Found, limits: Sequence[Limit]) -> bool:
-    """Whether a policy keeps limits on the objectives, on the training cases."""
-    values = choice.values_of(found)
-    return all(limit.met_by(np.array([values[limit.name]]), None).all() for limit in limits)
-
-
-def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
-    """Return the judge that loses least as it answers, on the training cases; the cheapest of equals.
-
-    Judges that keep the limits come before all others.
-    """
-    found = [single_found(choice, judge) for judge in range(choice.cases.n_judges)]
-    price = choice.cases.prices.mean(axis=0)
-    sizes = np.bincount(choice.cases.truth == choice.cases.positive, minlength=2)[::-1]
-
-    def loss(one: Found) -> float:
-        return float((np.array(one.errors) / np.maximum(1, sizes)).sum()) if one.errors else one.loss
-
-    def order(judge: int) -> tuple[Any, ...]:
-        return not keeps(choice, found[judge], limits), loss(found[judge]), price[judge], judge
-
-    return min(range(len(found)), key=order)
-
-
-def single_panel(choice: PanelChoice, judge: int) -> Panel:
-    """Return the panel that asks one judge and answers what it says."""
-    return choice.of_recipe(Recipe(((judge,),), (0.0,), "votes"))
-
-
-@dataclass(frozen=True, eq=False)
-class Rechosen(Panel):
-    """A panel that all cases chose, with what panels chosen without each part of the cases do about it.
-
-    `outcome`: of all cases that chose, in the order of the choice. `possible_prices`: (ndarray of float,
-    ndarray of float), shape (1,) What a case may cost at least and at most, by any of the other panels.
-    """
-
-    outcome: Outcome | None = None
-    possible_prices: tuple[Floats, Floats] = (np.zeros(1), np.full(1, np.inf))
-
-    def run(self, log: AnswerLog) -> Outcome:
-        """Return what the other panels do; `log` has the cases that chose."""
-        assert self.outcome is not None
-        assert len(self.outcome.codes) == len(log.truth)
-        return self.outcome
-
-
-def rechosen(choice: PanelChoice, panel: Panel, again: Callable[[PanelChoice], Panel]) -> Panel:
+def rechosen(
+    choice: PanelChoice, panel: Panel, again: Callable[[PanelChoice], Panel], recipe: Recipe | None = None
+) -> Panel:
     """Return a panel as it is to be measured on the cases of a choice that measure.
 
     Where all cases choose, it is `again` that chooses one in the same way without each part of them.
+    `recipe`: that of the panel, whose own price is then told; None where it is that of the others.
     """
     if not choice.parts:
         return panel
     others = [(again(part), part.test) for part in choice.parts]
     outcomes = [other.run(log) for other, log in others]
     whole = Outcome(*(np.concatenate(column) for column in zip(*outcomes, strict=True)))
-    least, most = zip(*(_possible_prices(other, log) for other, log in others), strict=True)
+    least, most = zip(*(possible_prices(other, log) for other, log in others), strict=True)
+    prices = np.min(least, axis=0), np.max(most, axis=0)
+    own = None
+    if recipe is not None:
+        own, prices = out_of_fold(choice, recipe), possible_prices(panel, choice.test)
     known = {one.name: getattr(panel, one.name) for one in fields(panel)}
-    return Rechosen(**known, outcome=whole, possible_prices=(np.min(least, axis=0), np.max(most, axis=0)))
+    return Rechosen(**known, outcome=whole, own=own, possible_prices=prices)
+
+
+def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
+    """Return what a recipe does about the training cases, learned without the fold of each."""
+    n_cases = len(choice.chosen.truth)
+    way = np.zeros(n_cases, dtype=np.int64)
+    if recipe.router is not None:
+        way = recipe.router.branches(choice.chosen.features)
+    codes, price, seconds = np.full(n_cases, -1), np.zeros(n_cases), np.zeros(n_cases)
+    handed = np.zeros(n_cases, dtype=bool)
+    for number, one in enumerate(recipe.ways):
+        rows = np.flatnonzero(way == number)
+        told = followed(choice.cases.at(rows), one)
+        codes[rows], price[rows] = told.codes, told.price / choice.steps
+        seconds[rows], handed[rows] = told.seconds, told.handed_over
+    return Outcome(codes, np.zeros(n_cases), np.zeros_like(way), price, seconds, handed, way)
 
 
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
@@ -327,7 +267,7 @@ def measured_panel(choice: PanelChoice, point: int) -> Panel:
             return part.panel(min(within, key=lambda place: part.found[place].loss))
         return part.panel(min(range(len(part.found)), key=lambda place: part.found[place].price))
 
-    return rechosen(choice, choice.panel(point), again)
+    return rechosen(choice, choice.panel(point), again, choice.found[point].recipe)
 
 
 def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
@@ -337,12 +277,19 @@ def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
 
 
 def verdict(
-    choice: PanelChoice, panel: Panel, log: AnswerLog | None = None, limits: Sequence[Limit] = ()
+    choice: PanelChoice,
+    panel: Panel,
+    log: AnswerLog | None = None,
+    limits: Sequence[Limit] = (),
+    *,
+    margin: float = MARGIN,
 ) -> Verdict:
     """Compare a panel with the best single judge on the hold-out cases, or on another log.
 
-    `panel`: as :func:`measured_panel` returns it, where the cases of the choice measure. `log`: of hold-out
-    cases alone. `limits`: what the panel was picked by, which the judge has to keep too if any judge does.
+    Under a promise accuracy is that of answers, and the judge gives as many as the panel, its surest ones if
+    it tells how sure it is. `panel`: as :func:`measured_panel` returns it, where the cases of the choice
+    measure. `log`: of hold-out cases alone. `limits`: what the panel was picked by, which the judge has to
+    keep too if any judge does. `margin`: how much worse still is as good, in the objective.
     """
     measured = choice.test if log is None else log
     scoring = scoring_of(choice, measured)
@@ -352,25 +299,37 @@ def verdict(
     if log is None and choice.parts:
         others = {best_single(part, limits) for part in choice.parts} - {judge}
         alone = rechosen(choice, itself, lambda part: single_panel(part, best_single(part, limits)))
-    told = compared(name, alone, panel, measured, scoring)
+    promised = promised_share(choice, panel) if scoring.objective == ACCURACY else None
+    if promised is not None:
+        alone = surest(choice, judge, measured, int((panel.run(measured).codes >= 0).sum()))
+    told = compared(name, alone, panel, measured, scoring, promised=promised)
     if others:
         told = replace(
             told,
             single_figures=figures(itself, measured, scoring),
             rechosen_figures=told.single_figures,
         )
-    more = None if told.is_judge else told.n_more_cases
+    more = None if told.is_judge or promised is not None else told.n_more_cases
     if log is None and more is not None and not choice.parts:  # of labelled cases only some are held out
-        parts = (choice.chosen, choice.test, choice.calibration)
-        n_labelled = sum(n_different(part) for part in parts if part is not None)
+        n_labelled = n_different(choice.chosen) + n_different(choice.test)
         more = math.ceil(more * n_labelled / n_different(choice.test))
     return replace(
         told,
         within_limits=keeps(choice, single_found(choice, judge), limits),
         is_best=judge == best_single(choice),
         n_more_cases=more,
-        constant=_constant(choice, (panel, alone), measured, scoring),
+        constant=None if promised is not None else _constant(choice, (panel, alone), measured, scoring),
+        margin=margin,
+        tells_confidence=bool(choice.scale.told[judge]),
     )
+
+
+def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
+    """Return the share of right answers that is promised, 0 for none; None where none is asked for."""
+    if not choice.guarantees:
+        return None
+    guarantee = choice.guarantees[0]
+    return guarantee.accuracy if panel.promise and guarantee.promised else 0.0
 
 
 def _constant(
@@ -390,16 +349,31 @@ def _constant(
 
 
 def compared(
-    name: str, alone: Panel, panel: Panel, log: AnswerLog, scoring: Scoring | None = None
+    name: str,
+    alone: Panel,
+    panel: Panel,
+    log: AnswerLog,
+    scoring: Scoring | None = None,
+    *,
+    promised: float | None = None,
 ) -> Verdict:
-    """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy."""
+    """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy.
+
+    `promised`: as in :func:`shortlist.panels.figures.figures`; None where no answer is a mistake.
+    """
     scoring = scoring or accuracy_scoring(log)
-    gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
-    p = sign_flip_p(by_case(gains, log.groups))
-    gain, error = float(gains.mean()), scoring.error(gains, log)
-    is_same = _decide_alike(panel, alone) and not gains.any()
-    interval = (0.0, 0.0) if is_same else scoring.interval_of_gain(gains, log)
-    own, other = figures(panel, log, scoring), figures(alone, log, scoring)
+    own = figures(panel, log, scoring, promised=promised)
+    other = figures(alone, log, scoring, promised=None if promised is None else 0.0)
+    is_same = _decide_alike(panel, alone)
+    if promised is None:
+        gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
+        gain, error = float(gains.mean()), scoring.error(gains, log)
+        p, interval = sign_flip_p(by_case(gains, log.groups)), scoring.interval_of_gain(gains, log)
+        is_same &= not gains.any()
+    else:
+        gain, error = _gain_of_answers(panel.run(log), alone.run(log), log)
+        p = 1.0 if error == 0 else float(2 * ndtr(-abs(gain) / error))
+        interval = (gain - Z * error, gain + Z * error)
     correlation = _error_correlation(panel, log)
     m = len(panel.judges)
     return Verdict(
@@ -407,13 +381,24 @@ def compared(
         single_figures=other,
         panel_figures=own,
         difference=scoring.sign * gain,
-        difference_interval=interval,
+        difference_interval=(0.0, 0.0) if is_same else interval,
         p_value=p,
         is_judge=panel.judges == alone.judges,
         n_more_cases=_more_cases(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )
+
+
+def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[float, float]:
+    """Return by how much more of its answers the first one is right, and the standard error, linearised."""
+    shares, residuals = list[float](), np.zeros(len(log.truth))
+    for outcome, sign in ((one, 1), (other, -1)):
+        answered = outcome.codes >= 0
+        right = answered & (log.scored(outcome.codes) == log.truth)
+        shares.append(float(right.sum()) / max(1, int(answered.sum())))
+        residuals += sign * (right - shares[-1] * answered) / max(1e-9, float(answered.mean()))
+    return shares[0] - shares[1], clustered_error(residuals, log.groups)
 
 
 def _decide_alike(one: Panel, other: Panel) -> bool:

@@ -78,23 +78,47 @@ def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
 
 
 def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path) -> None:
-    run = shortlist("panel", *PRICED, cwd=folder)
+    run = shortlist("panel", *PRICED, "--pick", "best", "--details", cwd=folder)
     assert run.returncode == 0
     for words in (
-        "on the front:", "On 240 cases, by panels chosen in the same way without them: accuracy", "The best single judge, large:",
+        "on the front:", "On 240 cases: accuracy of panels chosen in the same way without them, its own price: accuracy",
+        "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Decisions by votes of all 7 sets of judges, asked at once.",
         "Complete: all 12 chains of two stages by weighted-votes over sets of judges, with every threshold.",
     ):  # fmt: skip
-        assert words in run.stdout
+        assert words in unwrapped(run.stdout)
     assert "All 240 cases are training cases, as they are few." in run.stderr
     run = shortlist("panel", *PRICED, "--set", "test-share=0.25", cwd=folder)
     assert "On 60 hold-out cases: accuracy" in run.stdout
     assert "180 training cases, 60 hold-out cases." in run.stderr
 
 
+def unwrapped(text: str) -> str:
+    """A text as it is without the ends of its lines."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "words", ["", "--pick best", "--answer-accuracy 0.7", "--final hand-over=1", "--pick single"]
+)
+def test_the_answer_is_a_screen_of_24_lines_and_100_columns(folder: Path, tmp_path: Path, words: str) -> None:
+    run = shortlist("panel", *PRICED, *words.split(), "--out", str(tmp_path / "p.json"), cwd=folder)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100 + len(str(tmp_path))  # a path is not broken
+    assert lines[-1].startswith("Next: ")
+    compared = shortlist("panel", "compare", str(tmp_path / "p.json"), *PRICED, cwd=folder)
+    assert compared.returncode == 0, compared.stderr
+    assert len(compared.stdout.splitlines()) <= 24
+    assert max(map(len, compared.stdout.splitlines())) <= 100
+
+
 def test_without_prices_no_price_is_told(folder: Path) -> None:
-    run = shortlist("panel", "answers.csv", "--target", "truth", "--set", "decide=votes", cwd=folder)
+    run = shortlist(
+        "panel", "answers.csv", "--target", "truth", "--set", "decide=votes", "--details", cwd=folder
+    )
     assert run.returncode == 0
     assert " a case" not in run.stdout
     assert "What was searched:" in run.stdout
@@ -105,7 +129,10 @@ def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
     bound = float(str(told["bound"]))
     assert 0.6 < bound < 1
     assert f"is right about more than {100 * bound:.1f} % of the training cases" in str(told["claims"])
-    assert "is right about more than" in shortlist("panel", *PRICED, "--max-price", "2", cwd=folder).stdout
+    assert (
+        "is right about more than"
+        in shortlist("panel", *PRICED, "--max-price", "2", "--details", cwd=folder).stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +141,8 @@ def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
 def test_limits_of_price_are_kept(folder: Path, words: str, price: float) -> None:
     told = facts(folder, *PRICED, *words.split())
     front = {row["number"]: row for row in told["front"]}  # type: ignore[attr-defined]
-    assert front[told["point"]]["price"] <= price
+    point = told["point"]  # none where a single judge is as good, by so few cases
+    assert (told["single"] if point is None else front[point])["price"] <= price  # type: ignore[index]
 
 
 def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) -> None:
@@ -227,8 +255,8 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--report", page, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "By topic a case goes one of these ways before anybody is asked." in run.stdout
-    assert "Answer yes without asking anybody" in run.stdout
-    assert "A router by topic with 2 groups" in run.stdout
+    assert "Where topic is code" in run.stdout
+    assert len(run.stdout.splitlines()) <= 24
     assert "Where topic is poem" in page.read_text(encoding="utf-8")
     assert load_panel(out).next({"topic": "poem"})["decision"]["label"] == "yes"
     protocol = tmp_path / "protocol.md"
@@ -251,7 +279,7 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
 
 
 def test_the_same_seed_gives_the_same_panel_and_another_one_other_cases(folder: Path) -> None:
-    one, two, other = (facts(folder, *PRICED, "--seed", seed) for seed in ("1", "1", "2"))
+    one, two, other = (facts(folder, *PRICED, "--pick", "best", "--seed", seed) for seed in ("1", "1", "2"))
     assert one["front"] == two["front"]
     assert one["held_out"] != other["held_out"]
 
@@ -264,9 +292,11 @@ def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
     dear = [*PRICED[:-1], "dear.csv"]
     told = facts(folder, "compare", "panel.json", *dear)
     assert told["saved"]["price"] > told["new"]["price"]  # type: ignore[index]
-    assert not told["still_best"]
+    assert told["standing"] in {"beaten", "open"}
     run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
-    assert "The saved panel is not the best any more: the new one is cheaper, and no worse" in run.stdout
+    assert (
+        "the new one is cheaper, and as good." in run.stdout or "The new panel is cheaper; how" in run.stdout
+    )
 
 
 @pytest.mark.parametrize("kind", ["answer", "hand-over=1.5"])
@@ -283,7 +313,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     assert float(str(told["at_most"])) <= 2.0001
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert "The saved panel is still the best: the new one is neither better beyond chance nor" in text
-    assert "may have chosen the saved panel" in text
+    assert "If some of these cases chose the saved panel, it looks better than it is." in text
     assert "Best single judge for no more (small): " in text
 
 

@@ -18,6 +18,7 @@ from shortlist.cli.options.panel_options import (
 )
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
+    Details,
     Json,
     PromiseOptions,
     ReportOut,
@@ -49,15 +50,17 @@ def panel(
         output("the panel if it ends in .json, its front if in .parquet, .csv or .xlsx; may be given twice."),
     ] = None,
     report: ReportOut = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Choose which judges to ask, in which order, until when.
 
     The panel is chosen from a log of their answers. A quarter of the cases is the hold-out set. Panels are
     chosen on the others, the training cases, with out-of-fold answers wherever something is learned. With
-    fewer than 500 cases all of them choose, and the figures come from nested cross-validation. Single
-    judges, committees and cascades are points of one front. The panel that --out writes as JSON says whom
-    to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
+    fewer than 500 cases all of them choose, the figures come from nested cross-validation, and the rule
+    one-se takes the best single judge unless they show that a panel is better, or as good and cheaper.
+    Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
+    whom to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
 
@@ -72,7 +75,7 @@ def panel(
     from shortlist.cli.work import long_work
     from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.facts import panel_report
-    from shortlist.panels.verdict import single_panel
+    from shortlist.panels.words import stages_in_words
     from shortlist.runs import Budget
 
     check_shared(context.params)
@@ -95,9 +98,13 @@ def panel(
     if not promised.anyway:
         _check_promised(choice)
     point = picked(choice, policy)
-    told = panel_report(choice, point, notes, asked)
-    name = told.verdict.single
-    written = single_panel(choice, choice.chosen.judges.index(name)) if is_single else choice.panel(point)
+    told = panel_report(choice, point, notes, asked, margin=policy.margin)
+    is_better, name = told.verdict.recommended, told.verdict.single
+    if is_single or (choice.parts and rule_asked(policy) == "one-se" and not is_better):
+        instead = f"The panel that the rule takes ({stages_in_words(told.panel)}): {told.verdict.sentence()}"
+        told = replace(panel_report(choice, None, notes, asked), instead=instead)
+        is_single = True
+    written = told.panel
     files = {
         "out": str(save(panel_file, written.save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
@@ -106,14 +113,18 @@ def panel(
     if json:
         print_json(chosen_panel_facts(choice, told) | files | page_path(report) | run_facts(context))
         return
-    print_panel(choice, told)
+    print_panel(choice, told, details=details)
     if panel_file:
-        other = "" if told.verdict.recommended else f", not {name} alone, which --pick {SINGLE} would write"
-        what = f"{name} alone" if is_single else f"the panel above{other}"
-        print(f"Written: {files['out']}, {what}.")
+        other = "" if is_better else f", not {name} alone, which --pick {SINGLE} would write"
+        _tell_written(files["out"], f"{name} alone" if is_single else f"the panel above{other}")
     if front_file:
         print(f"Written: {files['front_file']}, all panels of the front.")
     tell_page(report)
+
+
+def _tell_written(path: str | None, what: str) -> None:
+    print(f"Written: {path}, {what}.")
+    print(f"Next: measure it on new answers with shortlist panel compare {path} NEW-ANSWERS.")
 
 
 def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
@@ -152,14 +163,15 @@ def compare(
     log: LogOptions,
     policy: PolicyOptions,
     seed: Seed = 0,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Measure a saved panel on new answers or new prices.
 
-    The verdict says whether it is still the best. Unless options say otherwise, a new search looks for the
-    best panel of at most the saved one's mean price on these logs, with its objectives, error costs,
-    --final and the columns of its router. Both are measured on the same hold-out set of these logs, some
-    cases of which may have chosen the saved panel.
+    All cases measure it, and tell whether it keeps its promise, if it has one. Unless options say otherwise,
+    a new search looks for the best panel of at most the saved one's mean price on these logs, with its
+    objectives, promise, error costs, --final and the columns of its router. Both are compared on the
+    hold-out set of these logs, or under a promise on its calibration cases.
     """
     from shortlist.cli.files import check_files
 
@@ -183,8 +195,9 @@ def compare(
     old.run(read.at([0]))  # refuses other judges and classes before a search
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
-    facts = compared_facts(choice, old, *picked_beside(choice, policy, old))
+    known = read.at(read.truth >= 0)
+    facts = compared_facts(choice, old, known, *picked_beside(choice, policy, old), margin=policy.margin)
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))
     else:
-        print_compared(facts)
+        print_compared(facts, details=details)

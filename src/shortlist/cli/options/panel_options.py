@@ -130,6 +130,13 @@ class PolicyOptions:
             "of a panel."
         ),
     ] = None
+    margin: Annotated[
+        float,
+        typer.Option(
+            help="How much worse than the best single judge, or a saved panel, still is as good: "
+            "0.01 is one point of accuracy."
+        ),
+    ] = 0.01
     final: Annotated[
         str | None,
         typer.Option(
@@ -175,6 +182,8 @@ class PolicyOptions:
         as_choice(self.ties, "ties", TIES)
         if self.test_share is not None and not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
+        if not 0 <= self.margin < math.inf:
+            raise BadInputError("margin", "must be a finite number of at least 0", f"{self.margin!r}")
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
@@ -190,10 +199,13 @@ class PolicyOptions:
 
     def like(self, saved: "Panel", seed: int) -> "PanelOptions":
         """Return the options of a search for what may take the place of a saved panel, with its `final`."""
+        from shortlist.guarantees.guarantee import Demand
         from shortlist.panels.panel_options import USUAL_SHARE
 
         options = self.made(PromiseOptions(), seed)
         options = replace(options, test_share=options.test_share or USUAL_SHARE)
+        if saved.question is not None and saved.question.promise is not None:
+            options = replace(options, demand=Demand(*saved.question.promise))
         return options if self.final is not None else replace(options, final=saved.final)
 
     def with_question(self, saved: "Panel") -> "tuple[PolicyOptions, dict[tuple[str, str], int], str]":

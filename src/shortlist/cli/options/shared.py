@@ -100,6 +100,9 @@ Anyway: TypeAlias = Annotated[
         "--anyway", help="Write the model even if nothing can be promised; such a model answers no row."
     ),
 ]
+Details: TypeAlias = Annotated[
+    bool, typer.Option("--details", help="Print all that is known, not just the answer and how good it is.")
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

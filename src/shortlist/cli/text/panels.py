@@ -1,31 +1,40 @@
 """What is printed of panels."""
 
 import dataclasses
-from textwrap import shorten
+from collections.abc import Mapping, Sequence
+from textwrap import fill, shorten
 from typing import Any
 
+from shortlist._words import counted
 from shortlist.cli.text.front_text import contract
+from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import budgets_title
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, stages_in_words
+from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
+from shortlist.panels.figures import Figures, figures
 from shortlist.panels.losses import scoring_of
-from shortlist.panels.panel_options import BALANCED
+from shortlist.panels.panel_options import ACCURACY, BALANCED
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at
+from shortlist.panels.single_judges import best_single, single_panel, surest
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
     CHANCE,
+    MARGIN,
     Standing,
-    best_single,
     compared,
     difference_in_words,
-    figures,
-    single_panel,
+    promised_share,
     standing,
 )
+from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
+from shortlist.results.proof import ProofKind
 
 MOST_ROWS = 12
+WIDTH, MOST_SENTENCES = 100, 4
+"""Columns of a line, and sentences at most about whom to ask; --details has all."""
+LIMIT_BROKEN = "The limit "
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
 
@@ -36,8 +45,8 @@ def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]
         contract(choice.front, "panel")
         | panel_facts(told)
         | {
-            "claims": all_claims(choice, told.point),
-            "bound": bound_of(choice, told.point),
+            "claims": all_claims(choice, told),
+            "bound": bound_of(choice, told),
             "n_chosen": len(choice.chosen.truth),
             "n_test": 0 if choice.parts else len(choice.test.truth),
             "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
@@ -45,49 +54,87 @@ def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]
     )
 
 
-def bound_of(choice: PanelChoice, point: int) -> float:
-    """Return what share of the training cases a panel may get right at the price of a point."""
-    return bound_at(choice.cases, choice.found[point].price / len(choice.cases.truth))
+def bound_of(choice: PanelChoice, told: PanelReport) -> float:
+    """Return what share of the training cases a panel may get right at the price of this one."""
+    return bound_at(choice.cases, told.price * choice.steps)
 
 
-def all_claims(choice: PanelChoice, point: int) -> list[str]:
-    """Say what was searched, and what no panel exceeds at the price of a point, if that says anything."""
-    bound = bound_of(choice, point)
+def all_claims(choice: PanelChoice, told: PanelReport) -> list[str]:
+    """Say what was searched, and what no panel exceeds at the price of this one, if that says anything."""
+    bound = bound_of(choice, told)
     if bound == 1:
         return list(choice.claims)
-    price = choice.front.values[point, choice.front.names.index("price")]
     return [
         *choice.claims,
         (
             f"No panel that answers as one of the judges that it asks is right about more than "
-            f"{100 * bound:.1f} % of the training cases{f', at {price:.4g} a case' if price else ''}."
+            f"{100 * bound:.1f} % of the training cases"
+            f"{f', at {told.price:.4g} a case' if told.price else ''}."
         ),
     ]
 
 
-def print_panel(choice: PanelChoice, told: PanelReport) -> None:
-    """Print whom to ask, what that does on hold-out cases, and what else the front has."""
+def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False) -> None:
+    """Print whom to ask and how good that is; with details all that is known."""
     facts = panel_facts(told)
-    if facts["advice"]:
-        print(facts["advice"])
-    print(f"Panel {told.point} of {len(choice.found):,} on the front:")
-    for sentence in facts["in_words"]:
-        print(f"  {sentence}")
-    own, rechosen = facts["held_out"], facts["single_rechosen"]
-    errors, single = facts["errors"] or {}, facts["single"]
-    print(f"\nOn {facts['measured_on']}: {measured_in_words(own, errors.get('panel'))}.")
-    on_what = "" if rechosen is None else ", on the cases that chose it, which is optimistic"
-    alone = measured_in_words(single, errors.get("single"))
-    print(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
-    if rechosen is not None:
-        print(f"Single judges chosen in the same way: {measured_in_words(rechosen)}.")
-    print()
-    for sentence in facts["verdict"]:
-        print(sentence)
+    head = [facts["advice"]] if facts["advice"] else []
+    if told.point is None:
+        head.append(f"Ask {facts['single']['name']} alone, a single judge of {len(choice.chosen.judges):,}:")
+    else:
+        head.append(f"Panel {told.point} of {len(choice.found):,} on the front:")
+    asks = facts["in_words"] if details else _shortened(facts["in_words"])
+    measured = _measured_lines(facts)
+    said = facts["verdict"] if details else _first_sentences(told, facts)
+    print_lines([*head, *(f"  {one}" for one in asks), "", *measured, "", *said])
+    if not details:
+        print_lines([_proof_line(choice)])
+        return
     _print_budgets(told, facts)
     print("\nWhat was searched:")
-    for claim in all_claims(choice, told.point):
+    for claim in all_claims(choice, told):
         print(f"  {claim}")
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print sentences in lines of at most :data:`WIDTH` columns."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        print(fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+
+
+def _shortened(sentences: Sequence[str]) -> list[str]:
+    """Return the first sentences, each in two lines at most."""
+    kept = [shorten(one, 2 * WIDTH - 20, placeholder=" ...") for one in sentences[:MOST_SENTENCES]]
+    left = len(sentences) - len(kept)
+    return [*kept, f"... and {counted(left, 'more sentence')}: --details"] if left else kept
+
+
+def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return what was measured, of the panel and of the best single judge beside it."""
+    rechosen, errors, single = facts["single_rechosen"], facts["errors"] or {}, facts["single"]
+    lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'], errors.get('panel'))}."]
+    on_what = "" if rechosen is None else ", on the cases that chose it, which is optimistic"
+    if facts["point"] is not None or rechosen is not None:
+        alone = measured_in_words(single, errors.get("single"))
+        lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
+    if rechosen is not None:
+        lines.append(f"Single judges chosen in the same way: {measured_in_words(rechosen)}.")
+    return lines
+
+
+def _first_sentences(told: PanelReport, facts: Mapping[str, Any]) -> list[str]:
+    """Return the verdict and the promise, without what else is told beside them."""
+    own = {told.instead, told.verdict.sentence(), "" if told.guarantee is None else told.guarantee.sentence()}
+    sentences = [one for one in facts["verdict"] if one in own or one.startswith(LIMIT_BROKEN)]
+    return [shorten(one, 3 * WIDTH - 20, placeholder=" ...") for one in sentences]
+
+
+def _proof_line(choice: PanelChoice) -> str:
+    """Say in one line what is proved about the front."""
+    is_complete = choice.front.proof.kind is ProofKind.COMPLETE
+    told = "complete, every best trade-off is listed" if is_complete else "not all panels"
+    late = f", until {choice.front.proof.limit}" if choice.front.proof.limit else ""
+    return f"Searched: {told}{late}. Budgets, chance and what was searched: --details."
 
 
 def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
@@ -116,29 +163,50 @@ def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
         print(f"  {cells}  {row[-1]}")
 
 
-def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | None = None) -> dict[str, Any]:
-    """Return a saved panel beside a new one and the best single judge, on the hold-out cases.
+def compared_facts(
+    choice: PanelChoice,
+    old: Panel,
+    known: AnswerLog,
+    point: int,
+    most: float | None = None,
+    *,
+    margin: float = MARGIN,
+) -> dict[str, Any]:
+    """Return a saved panel on all new cases, and beside a new one and the best single judge on some of them.
 
-    `point`: of the new panel. `most`: up to which price of a case the new panel was looked for.
+    `known`: all cases of known truth. `point`: of the new panel, with the promise of the saved one, if it has
+    one. `most`: up to which price of a case the new panel was looked for. `margin`: how much worse the new
+    panel may be and still be as good.
     """
     new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
     limits = [] if most is None else [read_limit(f"price<={most!r}")]
     judge = best_single(choice, limits)
-    alone = single_panel(choice, judge)
-    told = compared("the saved panel", old, new, log, scoring)
+    alone, promised = single_panel(choice, judge), None
+    if choice.guarantees and scoring.objective == ACCURACY:
+        promised = promised_share(choice, new)
+        alone = surest(choice, judge, log, int((new.run(log).codes >= 0).sum()))
+    told = compared("the saved panel", old, new, log, scoring, promised=promised)
+    told = dataclasses.replace(told, margin=margin)
     positive = choice.cases.positive
     errors = {
         name: recall_and_specificity(one, log, positive)
         for name, one in (("saved", old), ("new", new), ("single", alone))
         if scoring.objective == BALANCED
     }
-    found = standing(told)
+    found, share = standing(told), None if promised is None else 0.0
+    every = figures(old, known, promised=share)
     return contract(choice.front, "panel compare") | {
+        "saved_on_all": dataclasses.asdict(every),
+        "promise": _promise_facts(old, every),
         "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
-        "new": {"asks": stages_in_words(new), "point": point, **dataclasses.asdict(told.panel_figures)},
+        "new": {
+            "asks": stages_in_words(new), "point": point,
+            "promised": choice.guarantees[point].promised if choice.guarantees else None,
+            **dataclasses.asdict(told.panel_figures),
+        },
         "single": {
             "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
-            **dataclasses.asdict(figures(alone, log, scoring)),
+            **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
         },
         "errors": errors or None,
         "at_most": most,
@@ -146,10 +214,28 @@ def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | No
         "difference_interval": list(told.difference_interval),
         "difference_in_words": difference_in_words(told),
         "p_value": told.p_value,
+        "margin": margin,
         "standing": found.value,
         "still_best": found is not Standing.BEATEN,
     }  # fmt: skip
 
+
+def _promise_facts(old: Panel, every: Figures) -> dict[str, Any] | None:
+    """Return whether a saved panel keeps its promise on all cases: as far as they tell."""
+    if old.question is None or old.question.promise is None:
+        return None
+    accuracy, level = old.question.promise
+    kept = "kept" if every.accuracy >= accuracy else "missed"
+    if every.accuracy_interval[1] < accuracy:
+        kept = "broken"
+    return {"accuracy": accuracy, "confidence_level": level, "kept": kept}
+
+
+KEPT_WORDS = {
+    "kept": "Its promise is kept on these cases",
+    "missed": "Fewer answers are right than it promises, which may be chance",
+    "broken": "Its promise is broken, beyond chance",
+}
 
 STANDING_WORDS = {
     Standing.BETTER: "The saved panel is still the best: it is better than the new one beyond chance.",
@@ -157,23 +243,35 @@ STANDING_WORDS = {
         "The saved panel is still the best: the new one is neither better beyond chance nor cheaper."
     ),
     Standing.BEATEN: "The saved panel is not the best any more: the new one is better beyond chance.",
+    Standing.OPEN: "The new panel is cheaper; how much worse, these cases cannot tell.",
 }
-CHEAPER_WORDS = (
-    "The saved panel is not the best any more: the new one is cheaper, and no worse beyond chance."
-)
+CHEAPER_WORDS = "The saved panel is not the best any more: the new one is cheaper, and as good."
 
 
-def print_compared(facts: dict[str, Any]) -> None:
-    """Print whether a saved panel is still the best."""
+def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
+    """Print whether a saved panel is still the best, and whether it keeps its promise."""
+    lines, promise = list[str](), facts["promise"]
+    found = Standing(facts["standing"])
+    is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
+    if facts["new"]["promised"] is False:
+        lines.append("No new panel can make the promise of the saved one on these cases.")
+    else:
+        lines.append(CHEAPER_WORDS if is_chance else STANDING_WORDS[found])
+    every = facts["saved_on_all"]
+    if promise is not None:
+        share = f"{100 * promise['accuracy']:g} % of the answers to be right"
+        lines.append(f"{KEPT_WORDS[promise['kept']]}: it promises {share}.")
+    lines += ["", f"Saved panel, on all {every['n_cases']:,} cases: {measured_in_words(every)}."]
     judge = "Best single judge" + ("" if facts["single"]["is_best"] else " for no more")
+    which = "calibration" if promise is not None else "hold-out"
+    lines.append(f"On the {facts['new']['n_cases']:,} {which} cases:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
         one = facts[name]
-        errors = (facts["errors"] or {}).get(name)
-        print(f"{title} ({one.get('asks') or one['name']}): {measured_in_words(one, errors)}.")
+        who = one.get("asks") or one["name"]
+        who = who if details else shorten(who, MOST_LETTERS, placeholder=" ...")
+        lines.append(f"  {title} ({who}): {measured_in_words(one, (facts['errors'] or {}).get(name))}.")
     if facts["at_most"]:
-        print(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
-    print(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
-    beaten = Standing(facts["standing"]) is Standing.BEATEN
-    is_chance = beaten and facts["p_value"] > CHANCE
-    print(CHEAPER_WORDS if is_chance else STANDING_WORDS[Standing(facts["standing"])])
-    print("Some of these cases may have chosen the saved panel, which makes it look better than it is.")
+        lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
+    lines.append(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
+    lines.append("If some of these cases chose the saved panel, it looks better than it is.")
+    print_lines(lines)

@@ -1,0 +1,149 @@
+"""What a panel does on cases of known truth: how much is answered and right, for how much, with intervals."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.arrays import Floats, Mask
+from shortlist.guarantees.intervals import Interval, wilson_interval
+from shortlist.panels.answer_log import AnswerLog, n_different
+from shortlist.panels.losses import Scoring, accuracy_scoring, interval_of_mean
+from shortlist.panels.panel_options import ACCURACY
+from shortlist.panels.policy import Outcome, Panel
+
+WIDER = 1.3
+"""So much wider is the interval of a price that is told of the cases that chose: what was learned is fitted
+again on all of them, and thresholds that were set before then hold other cases (decision 91)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rechosen(Panel):
+    """A panel with what is done about some cases in its place.
+
+    `outcome`: of these cases: what panels chosen without each part of them do, or the surest answers alone.
+    `own`: what the panel itself does about the cases that chose it, out of fold. Its price is told then, and
+    accuracy may be as high as its own: panels chosen on fewer cases are less often right than it is, and on
+    the cases that chose it, it is more often right than on others. `possible_prices`: what a case may cost at
+    least and at most, ``(1,)`` each.
+    """
+
+    outcome: Outcome | None = None
+    own: Outcome | None = None
+    possible_prices: tuple[Floats, Floats] = (np.zeros(1), np.full(1, np.inf))
+
+    def run(self, log: AnswerLog) -> Outcome:
+        """Return the outcome; `log` has these cases."""
+        assert self.outcome is not None
+        assert len(self.outcome.codes) == len(log.truth)
+        return self.outcome
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a panel does on some cases; several rows of one case count as one sample in all intervals.
+
+    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: a case that a person answers is right. `answered`,
+    `answered_interval`: the share of the cases that the judges answer, and Wilson's interval at 95 %.
+    `of_answers`: whether accuracy is that of these answers, as under a promise, where a case without one is
+    no mistake. `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `value`,
+    `value_interval`: the objective, and its interval at 95 %: that of the accuracy, or as that of the price.
+    `accuracy`, `accuracy_interval`: share of right cases, or of right answers, and Wilson's interval at
+    95 %; the promise is its lower end where that is less. `price`, `price_interval`: mean price as paid,
+    and its interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
+    :func:`shortlist.panels.losses.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
+    cases that each stage ends. `recall`: the share of each class that is answered rightly; None where no
+    case is of it. Of open answers none.
+    """
+
+    n_cases: int
+    n_right: int
+    n_unanswered: int
+    n_handed_over: int
+    answered: float
+    answered_interval: Interval
+    of_answers: bool
+    objective: str
+    value: float
+    value_interval: Interval
+    accuracy: float
+    accuracy_interval: Interval
+    price: float
+    price_interval: Interval
+    latency: float | None
+    ended: tuple[float, ...]
+    recall: tuple[float | None, ...]
+
+
+def figures(
+    panel: Panel, log: AnswerLog, scoring: Scoring | None = None, *, promised: float | None = None
+) -> Figures:
+    """Measure a panel on cases of known truth, by default by accuracy; see :class:`Figures`.
+
+    `promised`: the share of right answers that is promised, on these cases too; accuracy is then of answers.
+    0 where accuracy is of answers and nothing is promised.
+    """
+    scoring = scoring or accuracy_scoring(log)
+    outcome = panel.run(log)
+    right, answered = outcome.right(log), outcome.codes >= 0
+    n, n_cases = len(right), n_different(log)
+    latency, price = float(outcome.latency.mean()), float(outcome.price.mean())
+    counted = np.ones(n, dtype=bool) if promised is None else answered
+    n_right, n_counted = int((right & counted).sum()), int(counted.sum())
+    accuracy, losses = n_right / max(1, n_counted), scoring.of(outcome, log)
+    wilson = _wilson(n_right, n_counted, n_cases / n)
+    paid = outcome
+    if isinstance(panel, Rechosen) and panel.own is not None:
+        paid, n_own = panel.own, int(panel.own.right(log).sum())
+        latency, price = float(paid.latency.mean()), float(paid.price.mean())
+        wilson = wilson[0], max(wilson[1], _wilson(n_own, n, n_cases / n)[1])
+    possible = possible_prices(panel, log)
+    price_interval = interval_of_mean(paid.price, log, *possible)
+    if paid is not outcome:
+        low, high = (price + WIDER * (end - price) for end in price_interval)
+        price_interval = max(low, float(possible[0][0])), min(high, float(possible[1][0]))
+    if promised:
+        wilson = min(wilson[0], promised), wilson[1]
+    is_plain = scoring.objective == ACCURACY
+    return Figures(
+        n_cases=n,
+        n_right=int(right.sum()),
+        n_unanswered=int((~answered & ~outcome.handed_over).sum()),
+        n_handed_over=int(outcome.handed_over.sum()),
+        answered=float(answered.mean()),
+        answered_interval=_wilson(int(answered.sum()), n, n_cases / n),
+        of_answers=promised is not None,
+        objective=scoring.objective,
+        value=accuracy if is_plain else scoring.value(float(losses.mean())),
+        value_interval=wilson if is_plain else scoring.interval(losses, log),
+        accuracy=accuracy,
+        accuracy_interval=wilson,
+        price=price,
+        price_interval=price_interval,
+        latency=None if math.isnan(latency) else latency,
+        ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
+        recall=_recalls(right, log),
+    )
+
+
+def _wilson(n_right: int, n: int, share_different: float) -> Interval:
+    """Return Wilson's interval, rows of one case counting as one; from 0 to 1 where there is none."""
+    if not n:
+        return 0.0, 1.0
+    return wilson_interval(n_right * share_different, n * share_different)
+
+
+def possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
+    """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
+    if isinstance(panel, Rechosen):
+        return panel.possible_prices
+    paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]
+    low, high = paid.min(axis=0), paid.max(axis=0)
+    least = min(low[list(stages[0].asks)].sum() for stages in panel.ways)
+    most = max(high[[judge for stage in stages for judge in stage.asks]].sum() for stages in panel.ways)
+    return np.array([least]), np.array([most + panel.final.price])
+
+
+def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
+    of_class = [log.truth == code for code in range(0 if log.is_open else len(log.classes))]
+    return tuple(float(right[mask].mean()) if mask.any() else None for mask in of_class)
