@@ -157,6 +157,8 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
             "They were chosen by their votes, of which the next sentence is; the tests below are of the mean."
         )
     print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
+    if facts.get("found_by"):
+        print(engine_line(facts))
     if facts.get("refit"):
         n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
         print(f"The members were then fitted again on {n_fitted} rows; the tests below are of those.")
@@ -171,6 +173,16 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     print_asking(facts)
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
+
+
+def engine_line(facts: Mapping[str, Any]) -> str:
+    """Say what found the members, what bounded them last, and why that was asked.
+
+    >>> engine_line({"found_by": "tabu search", "proved_by": "CP-SAT", "why": "the gap is small"})
+    'Engine: the members were found by tabu search; CP-SAT bounded last, because the gap is small.'
+    """
+    bounded = f"; {facts['proved_by']} bounded last, because {facts['why']}" if facts["why"] else ""
+    return f"Engine: the members were found by {facts['found_by']}{bounded}."
 
 
 def print_asking(facts: dict[str, Any]) -> None:

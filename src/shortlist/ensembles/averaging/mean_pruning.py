@@ -241,8 +241,17 @@ class _Walk:
 TANGENTS = "tangents"
 """Whose a bound is that a certificate proves alone."""
 
-SEARCH_SHARE = 0.3
-"""Part of the time limit after which the search gives way; it usually ends sooner."""
+EXCHANGES = "exchanges of members"
+"""What the search is called."""
+
+SEARCH_SHARE, FIRST_BOUND_SHARE = 0.3, 0.3
+"""Parts of the time that is left: for the search, which usually ends sooner, and before it for the bound of a
+large table, whose members are looked for among those that matter there.
+"""
+
+WHY_SMALL = "it proves means of members from the best that exchanges find", "decision 25"
+WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
+"""Why this is asked, and what measured that."""
 
 
 def prune_means(
@@ -302,7 +311,9 @@ class _Pruning:
                 self._search_among_few(tree)
             else:
                 self._tell("searching")
-                search_means(self.problem, self._offer, budget.until(SEARCH_SHARE), self.effort)
+                best.finder = EXCHANGES
+                search_means(self.problem, self._offer, budget.share(SEARCH_SHARE), self.effort)
+            best.finder = BRANCHES
             limit = tree.grow()
             cover = tree.complete_cover()
             if cover and limit:
@@ -317,6 +328,8 @@ class _Pruning:
             status = Status.UNKNOWN if limit else Status.INFEASIBLE
             return best.no_selection(status, limit=limit, seconds=budget.elapsed)
         result = best.selection(limit="" if best.proved else limit, seconds=budget.elapsed)
+        why, measured = WHY_LARGE if tree.is_large else WHY_SMALL
+        result = dataclasses.replace(result, found_by=best.found_by, why=why, measured=measured)
         if not cover:
             return result
         certificate = mean_certificate(self.problem, result.mask, best.total, cover)
@@ -338,7 +351,8 @@ class _Pruning:
         for mask in first_selections(self.problem):
             self._offer(mask)
         self._tell("proving")
-        tree.bound_all()
+        tree.bound_all(self.budget.share(FIRST_BOUND_SHARE))
+        self.best.finder = EXCHANGES
         few = tree.leaders[: self.settings.most_searched]
 
         def offer(found: Mask) -> int | None:
@@ -351,9 +365,9 @@ class _Pruning:
         self._tell("searching")
         among = self.problem.of_classifiers(few)
         if len(few) and not among.limits.conflict():
-            search_means(among, offer, self.budget.until(SEARCH_SHARE), self.effort)
+            search_means(among, offer, self.budget.share(SEARCH_SHARE), self.effort)
         if self.best.mask is not None:
-            improve_means(self.problem, self._offer, self.best.mask, self.budget.until(SEARCH_SHARE))
+            improve_means(self.problem, self._offer, self.best.mask, self.budget.share(SEARCH_SHARE))
 
     def _take_bound(self, cover: tuple[Tangents, ...]) -> None:
         """Claim what the tangents prove, where a limit came before that was claimed."""

@@ -187,11 +187,11 @@ class MeanTree:
         order = np.lexsort((-self._found.gains, -parts))
         return order[: int((parts > 0).sum())]
 
-    def bound_all(self) -> None:
+    def bound_all(self, budget: Budget) -> None:
         """Bound all sizes at once, before anything else; :meth:`grow` goes on from there."""
         root = self._whole()
         if root is not None:
-            bound = self._bound(root)
+            bound = self._bound(root, budget)
             self._root = replace(root, bound=bound)
             self.best.lower_bound_to(self.problem.whole_bound(bound), BRANCHES)
             self.on_news()
@@ -304,8 +304,9 @@ class MeanTree:
         out = np.zeros(len(node.fixed), dtype=bool) if limits.costs is None else limits.costs > limits.budget
         return bool((node.fixed == np.where(out, OUT, FREE)).all())
 
-    def _bound(self, node: _Node) -> float:
+    def _bound(self, node: _Node, budget: Budget | None = None) -> float:
         """Return a bound of a node; its tangents are left in the tree's arrays, and its parts changed."""
+        budget = budget or self.budget
         terms = self.problem.terms
         unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
         if terms.kind >= SIGMOID:
@@ -313,11 +314,11 @@ class MeanTree:
         known = self.best.mask is not None
         target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
-        steps = 1 if self.budget.stopped else steps
+        steps = 1 if budget.stopped else steps
         looked = Looked(unit, node.fixed, need, steps, target)
         if self.is_large:
             return tangents_in_rounds(
-                terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: self.budget.stopped
+                terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: budget.stopped
             )
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 

@@ -45,6 +45,12 @@ class PrunedSelection(Selection):
     """
     counted_from: str = "votes"
     """What the value is counted from: ``"votes"`` or ``"probabilities"``."""
+    found_by: str = ""
+    """What found the members: a rule by name, ``"tabu search"``, ``"exchanges"``, a walk or a solver."""
+    why: str = ""
+    """Why the engine was asked that bounded last, to go after "because"; empty where none had to be."""
+    measured: str = ""
+    """What measured that: a file of benchmarks/results, or a decision."""
     threshold: int | None = None
     """Above how many votes the positive class wins; None where no threshold decides."""
 

@@ -183,6 +183,9 @@ def result_facts(result: PrunedSelection) -> dict[str, Any]:
         "certified_bound": result.certified_bound,
         "limit": result.proof.limit,
         "reason": result.reason,
+        "found_by": result.found_by,
+        "proved_by": result.proved_by,
+        "why": result.why,
         "history": [[seconds, value, bound] for seconds, value, bound in result.history],
     }
 

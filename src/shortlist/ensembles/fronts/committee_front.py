@@ -114,7 +114,7 @@ def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
     if problem.n_values == 2 and problem.gains.max() == 1:
         asked.append((2, _together(problem)))
     for turn, (place, weights) in enumerate(asked):
-        part = budget.until((turn + 1) / len(asked))
+        part = budget.share(1 / (len(asked) - turn))
         result = prune_exactly(problem.votes, weights, problem.limits, part)
         if result.reason:
             proved_by.append("")

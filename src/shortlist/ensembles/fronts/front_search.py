@@ -48,11 +48,11 @@ def find_front(
     """
     budget.tell("bounding")
     bounds = _kept_bounds(problem, budget, bound)
-    known, final, walked = list(bounds.found), dict[int, int](), None
+    known, final, walked, begin = list(bounds.found), dict[int, int](), None, BOUNDS_END
     for by, key, end in turns:
         is_first = walked is None
         walked, ended = walk(
-            by, known, bounds, final, budget=budget.until(end), max_nodes=max_nodes,
+            by, known, bounds, final, budget=_from_now(budget, begin, end), max_nodes=max_nodes,
             on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
             checkpoint=Checkpoint(key, budget.study),
         )  # fmt: skip
@@ -60,13 +60,19 @@ def find_front(
         if walked.complete or budget.stopped:
             break
         if is_first:
-            known = only_best([*known, *search(budget.until(end + SEARCHED_SHARE))])
+            known = only_best([*known, *search(_from_now(budget, end, end + SEARCHED_SHARE))])
+        begin = end + SEARCHED_SHARE * is_first
     assert walked is not None, "there is a turn at least"
     best = counted(len(walked.found), "point")
     budget.study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
     if walked.complete:  # nothing is left to go on from
         budget.study.drop([BOUND_UNIT, *(key for _, key, _ in turns)])
     return LookedAt(problem, bounds, final, walked.complete, walked.nodes).front(known, budget, names)
+
+
+def _from_now(budget: Budget, begin: float, end: float) -> Budget:
+    """Return the budget of a step that was to take these parts of the time limit, of what is left by now."""
+    return budget.share(min(1.0, (end - begin) / max(1e-9, 1 - begin)))
 
 
 def _kept_bounds(

@@ -342,7 +342,7 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
 def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
     highest, proved_by, found = problem.highest(), [], list[Committee]()
     for place, value in enumerate(problem.values):
-        part = budget.until((place + 1) / problem.n_values)
+        part = budget.share(1 / (problem.n_values - place))
         result = prune_means(value.votes, value.goal, problem.limits, part)
         proved_by.append(result.proved_by)
         if result.reason:

@@ -81,7 +81,7 @@ class Incumbent:
         self.total = 0
         self.bound = problem.first_bound
         self.bound_by = ""
-        self.finder = ""  # who offers now
+        self.finder = "the best classifier alone or all of them"  # what offers now
         self.found_by = ""
         self.history: list[tuple[float, float | None, float]] = []
 

@@ -14,6 +14,7 @@ SEARCH = "tabu search"
 LONG_SEARCH = "a longer tabu search"
 CONFLICTS = "conflicts"
 WALK = "a walk over all selections"
+SHORT_WALK = "a short walk over all selections"
 QUICK_CUTS = "quick cuts"
 CUTS = "cuts"
 CP_SAT = "CP-SAT"
@@ -66,18 +67,25 @@ class Turn:
 
 VOTES = (
     Turn(WALK, lambda q: q.is_few, 0.5, "few selections are within the sizes", "decision 17"),
-    Turn(RULES, lambda _: True, 0.4, "rules take little time", "decision 78"),
-    Turn(SEARCH, lambda _: True, 0.3, "it finds the best selections of large pools", "decision 78"),
+    Turn(RULES, lambda _: True, 0.4, "rules take little time", "pruning-anytime.csv"),
+    Turn(SEARCH, lambda _: True, 0.3, "it finds the best selections of large pools", "pruning-anytime.csv"),
     Turn(CONFLICTS, lambda _: True, 0.5, "they bound every selection at once", "decision 8"),
-    Turn(LONG_SEARCH, lambda _: True, 0.3, "a larger value ends every proof sooner", "decision 78"),
+    Turn(
+        SHORT_WALK,
+        lambda q: q.is_walkable,
+        0.2,
+        "few classifiers are often walked at once",
+        "pruning-few.csv",
+    ),
     Turn(
         SHORT_CP_SAT,
         lambda q: q.is_walkable and q.has_program,
         0.2,
-        "with few classifiers it is often done before a walk is",
-        "decision 78",
+        "with few classifiers it may end the proof before a longer walk",
+        "pruning-few.csv",
     ),
-    Turn(WALK, lambda q: q.is_walkable, 0.4, "there are few classifiers or sizes", "decision 78"),
+    Turn(WALK, lambda q: q.is_walkable, 0.4, "there are few classifiers or sizes", "pruning-few.csv"),
+    Turn(LONG_SEARCH, lambda _: True, 0.3, "a larger value ends every proof sooner", "decision 78"),
     Turn(
         QUICK_CUTS,
         lambda q: q.is_timed and q.has_program,

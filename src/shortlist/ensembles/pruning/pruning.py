@@ -69,7 +69,13 @@ def prove(
         if run.infeasible:
             raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
         result = best.selection(limit=limit, seconds=budget.elapsed)
-        return result if solver is not None else steps.certified(result)
+        result = dataclasses.replace(result, found_by=best.found_by)
+        if solver is not None:
+            return dataclasses.replace(result, why="it was asked for")
+        turn = run.turn
+        if turn is not None:
+            result = dataclasses.replace(result, why=turn.why, measured=turn.measured)
+        return steps.certified(result)
     status = Status.INFEASIBLE if run.infeasible else Status.UNKNOWN
     reason = f"{NONE_FEASIBLE}, says {run.infeasible_by}" if run.infeasible and run.infeasible_by else ""
     return best.no_selection(status, limit=limit, seconds=budget.elapsed, reason=reason)

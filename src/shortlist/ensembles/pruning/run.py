@@ -18,7 +18,7 @@ class SearchEffort:
 
     first_steps: int = 5_000
     """Moves of the search before anything is bounded."""
-    steps: int = 20_000
+    steps: int = 60_000
     """Moves of the search after that."""
     patient_steps: int = 200_000
     """The same by plurality where the clock ends it."""
@@ -52,8 +52,10 @@ class EngineSettings:
     """Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
     it.
     """
-    short_nodes: int = 2_000
-    """Thousandths of deterministic time for which CP-SAT is asked before a walk."""
+    short_walk_nodes: int = 1_000_000
+    """Nodes after which the first walk gives up: a tenth of a second, or two."""
+    short_nodes: int = 500
+    """Thousandths of deterministic time for which CP-SAT is asked between the walks: half a second."""
     walk_classifiers: int = 36
     """Most classifiers for which a walk over all selections is begun: with more it hardly ever ends."""
     walk_nodes: int = 8_000_000
@@ -91,7 +93,7 @@ class Run:
     last_limit: str = ""
     """What ended the last step that was ended by something else than the budget."""
     turn: Turn | None = None
-    """The last turn that found a better selection or a lower bound."""
+    """The last turn that lowered the bound or ended the proof."""
 
     def goes_on(self, budget: Budget) -> bool:
         """Whether there is something left to prove, and time for it."""

@@ -17,6 +17,7 @@ from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import Cut, CutBound, make_cut
+from shortlist.ensembles.proofs.incumbent import without_idle_members
 from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
@@ -24,6 +25,7 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import Shape
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
+from shortlist.ensembles.search.search_starts import FIRST_RULES
 from shortlist.milp import Limits, Program, Session
 from shortlist.milp.solution import Solution
 from shortlist.milp.watch import OnBound
@@ -79,8 +81,8 @@ class VoteSteps:
     problem: PruningProblem
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
-    starts: list[tuple[int, Mask]] = field(default_factory=list)
-    """Selections of rules, and what they are worth."""
+    starts: list[tuple[str, int, Mask]] = field(default_factory=list)
+    """Rules, what their selections are worth, and these."""
 
     @property
     def no_limit(self) -> str:
@@ -109,10 +111,10 @@ class VoteSteps:
         for turn in run.settings.turns:
             part = run.budget.share(turn.share)
             if run.goes_on(part) and turn.fits(self.shape):
-                before = (best.total, best.bound, run.is_open)
+                before = (best.bound, run.is_open)
                 best.finder = turn.engine
                 self._steps[turn.engine](part)
-                if before != (best.total, best.bound, run.is_open):
+                if before != (best.bound, run.is_open):
                     run.turn = turn
 
     @property
@@ -143,6 +145,7 @@ class VoteSteps:
             engines.LONG_SEARCH: self._search_on,
             engines.CONFLICTS: self._bound,
             engines.WALK: self._walk,
+            engines.SHORT_WALK: self._walk_shortly,
             engines.SHORT_CP_SAT: self._prove_quickly,
             engines.QUICK_CUTS: self._tighten_quickly,
             engines.CUTS: self._tighten,
@@ -166,25 +169,29 @@ class VoteSteps:
             self.run.best.finder = rule
             total = self.run.best.offer(mask)
             if total is not None:
-                self.starts.append((total, mask))
+                self.starts.append((rule, total, mask))
             if not self.run.is_open:
                 return
+        best = self.run.best
+        if best.mask is not None:  # an answer drops idle members, which may gain rows, before a search too
+            best.offer(without_idle_members(self.problem, best.mask))
 
     def _search(self, budget: Budget) -> None:
-        """Look for better selections, beginning at those of the rules."""
-        self._walk_from(self._best_starts, budget, self.run.settings.effort.first_steps)
+        """Look for better selections, beginning at those of the first rules.
+
+        The clock hardly ever cuts these short, so that with more time the search goes the same way further.
+        """
+        known = [] if self.run.best.mask is None else [self.run.best.mask]
+        first = known + [mask for rule, _, mask in self.starts if rule in FIRST_RULES]
+        self._walk_from(first, budget, self.run.settings.effort.first_steps)
 
     def _search_on(self, budget: Budget) -> None:
         """Go on from the best selection."""
         effort = self.run.settings.effort
         patient = self.shape.by_plurality and self.shape.is_timed
         known = [] if self.run.best.mask is None else [self.run.best.mask]
-        self._walk_from(known + self._best_starts, budget, effort.patient_steps if patient else effort.steps)
-
-    @property
-    def _best_starts(self) -> list[Mask]:
-        ranked = sorted(self.starts, key=lambda one: -one[0])
-        return [mask for _, mask in ranked[: self.run.settings.effort.n_starts]]
+        ranked = [mask for _, _, mask in sorted(self.starts, key=lambda one: -one[1])[: effort.n_starts]]
+        self._walk_from(known + ranked, budget, effort.patient_steps if patient else effort.steps)
 
     def _walk_from(self, starts: list[Mask], budget: Budget, steps: int) -> None:
         self.problem.search(budget, self.run.best.offer, starts, target=self._target, max_steps=steps)
@@ -205,14 +212,18 @@ class VoteSteps:
         assert self.cut_bound is not None, "it was taken"
         return self.conflicts, self.cut_bound
 
-    def _walk(self, budget: Budget) -> None:
+    def _walk_shortly(self, budget: Budget) -> None:
+        settings = self.run.settings
+        self._walk(budget, min(settings.short_walk_nodes, settings.walk_nodes))
+
+    def _walk(self, budget: Budget, max_nodes: int | None = None) -> None:
         rows, best = self.problem.rows, self.run.best
         known = None if best.mask is None else (best.total - rows.offset) // rows.step
         walked = walk_subsets(
             rows,
             budget,
             above=known,
-            max_nodes=self.run.settings.walk_nodes,
+            max_nodes=self.run.settings.walk_nodes if max_nodes is None else max_nodes,
             on_nodes=lambda _: self.run.tell("walking"),
         )
         if walked.mask is not None:

@@ -20,14 +20,15 @@ from shortlist.runs.budget import Budget
 
 BACKFITTING = "backfitting"
 
+FIRST_RULES = ("full", "reduced-error", BACKFITTING)
+"""Those that usually choose best, and take little time."""
+
 START_RULES = (
-    "full",
-    "reduced-error",
-    BACKFITTING,
-    *(rule for rule in RULES if rule not in {"full", "reduced-error", "best-single", "random"}),
+    *FIRST_RULES,
+    *(rule for rule in RULES if rule not in {*FIRST_RULES, "best-single", "random"}),
     "margin",
 )
-"""Every rule of step by step pruning, by name; those first that usually choose best and take little time."""
+"""Every rule of step by step pruning, by name."""
 
 _GREEDY = {"reduced-error", BACKFITTING}
 """The rules that count right rows, and so can count what rows are worth in their place."""
