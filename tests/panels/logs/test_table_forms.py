@@ -132,3 +132,62 @@ def test_label_studios_short_json_is_a_table(tmp_path: Path) -> None:
     assert log.judges == ("0", "1")
     assert log.answers.tolist() == [[1, 0]] * 3
     assert log.latency is not None
+
+
+def battles() -> str:
+    rows = [f"q{n},{'xyz'[n % 3]},{'uv'[n % 2]},{('model_a', 'tie')[n % 2]},1,1.0" for n in range(60)]
+    return "\n".join(["question_id,model_a,model_b,winner,turn,tstamp", *rows])
+
+
+def measured() -> str:
+    rows = [f"q{n},resp {n},ref {n},{n / 97:.3f},{n / 89:.3f}" for n in range(40)]
+    return "\n".join(["user_input,response,reference,faithfulness,relevancy", *rows])
+
+
+def traced() -> str:
+    rows = [f"u{n},q{n},{'ab'[n % 2]},{'ab'[n % 3 > 0]},0.5," for n in range(40)]
+    return "\n".join(["id,inputs,outputs,reference_outputs,seconds,error", *rows])
+
+
+def rated() -> str:
+    rows = [
+        f"t{n},id{n},{who},{int((n + who) % 3 == 0)},{(n + who) % 2}" for n in range(30) for who in range(3)
+    ]
+    return "\n".join(["text,id,rater_id,joy,anger", *rows])
+
+
+def judged() -> str:
+    rows = [f"{n},{m},text {n},{n % 10 + 1}" for n in range(30) for m in "ab"]
+    return "\n".join(["question_id,model,judgment_text,score", *rows])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(battles(), "none with those of the last column, 'tstamp'", id="battles of an arena"),
+        pytest.param(
+            measured(), "got none of them in 'faithfulness' and 'relevancy'", id="metrics of answers"
+        ),
+        pytest.param(traced(), "none with those of the last column, 'error'", id="traces"),
+        pytest.param(rated(), "whose answers are in 'joy' or 'anger'", id="several questions a rater"),
+        pytest.param(judged(), "must have scores from 0 to 1", id="marks from 1 to 10"),
+    ],
+)
+def test_tables_of_other_tools_are_refused_with_what_to_name(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(BadFileError, match=message):
+        read_log(path)
+
+
+def test_a_column_beside_the_annotator_that_says_the_same_does_not_hide_the_form(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"t{n}", "_task_hash": n, "answer": ["accept", "reject"][(n + len(who)) % 2],
+         "_session_id": f"ds-{who}", "_annotator_id": f"ds-{who}", "_view_id": "classification"}
+        for n in range(20) for who in ("ann", "bo")
+    ]  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    log = read_log(path)
+    assert log.judges == ("ds-ann", "ds-bo")
+    assert log.classes == ("accept", "reject")

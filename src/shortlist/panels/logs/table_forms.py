@@ -147,8 +147,14 @@ def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, st
             if not is_key or table.duplicated([case, judge]).mean() > MOST_REPEATS:
                 continue
             others = (name for name in names if name not in {case, judge} and table[name].dtype.kind != "f")
-            if not any(words & _labels(table[name]) for name in others):
+            if not any(_has_words_of(table, name, judge, words) for name in others):
                 yield case, judge
+
+
+def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str]) -> bool:
+    """Whether a column has words of what may name judges, as answers do; numbers tell nothing."""
+    shared = {word for word in words & _labels(table[name]) if not word.lstrip("-").isdecimal()}
+    return bool(shared) and int(table.groupby(judge, sort=False)[name].nunique().max()) > 1
 
 
 def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:

@@ -55,7 +55,9 @@ def table_records(
     found = told_form(source, table, columns, form)
     if found.is_long:
         return replace(_long_records(source, table, columns, notes, found), columns=names)
-    wide = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
+    wide = _wide_records(
+        source, table, columns, notes, truth_elsewhere=truth_elsewhere, is_sure=form is not None
+    )
     return replace(wide, columns=names)  # also of columns that are left out
 
 
@@ -119,7 +121,13 @@ def seconds_of(source: str, name: str, values: Any) -> Any:
 
 
 def _wide_records(
-    source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], *, truth_elsewhere: bool
+    source: str,
+    table: "pd.DataFrame",
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    truth_elsewhere: bool,
+    is_sure: bool,
 ) -> Records | Wide:
     names = [str(name) for name in table.columns]
     target = None if truth_elsewhere and columns.target is None else _target_of(source, names, columns, notes)
@@ -146,8 +154,9 @@ def _wide_records(
             all_of(names, most=8),
             "Name the columns.",
         )
-    if target is not None and columns.target is None and not _are_known(target):
-        _check_words(source, table, target, [*labels.values()], has_shares=bool(shares))
+    if target is not None and not is_sure and not _ends(rest[0] if rest else "", columns.label_suffix):
+        known = columns.target is not None or target.strip().casefold() in KNOWN_COLUMNS["target"]
+        _check_words(source, table, target, [*labels.values()], is_known=known or bool(shares))
     told = {"case": " and ".join(ids)} if ids else {}
     told |= {} if target is None else {"target": target}
     numbered = "" if ids else ", cases by the numbers of their rows"
@@ -164,24 +173,42 @@ def _wide_records(
     )  # fmt: skip
 
 
-def _are_known(target: str) -> bool:
-    return target.strip().casefold() in KNOWN_COLUMNS["target"]
+MOST_WORDS = 20
+"""A column without any word of the truth that has more different ones than these holds no answers."""
 
 
 def _check_words(
-    source: str, table: "pd.DataFrame", target: str, names: Sequence[str], *, has_shares: bool
+    source: str, table: "pd.DataFrame", target: str, names: Sequence[str], *, is_known: bool
 ) -> None:
-    """Refuse a table whose last column, which nobody calls the truth, has no word of any judge."""
+    """Refuse a table with columns that are no answers: many words, and none of the truth.
+
+    So it is also where the last column, which nobody calls the truth, has fewer than two words, or none of a
+    judge. `is_known`: whether the truth is named, or called as one often calls it.
+    """
     truths = {label_of(one) for one in table[target].unique().tolist()} - {""}
-    if has_shares or not truths:
-        return
-    if not any(truths & {label_of(one) for one in table[name].unique().tolist()} for name in names):
+    is_open = 2 * len(truths) > len(table)
+    apart, shared = [], False
+    for name in names:
+        words = {label_of(one) for one in table[name].unique().tolist()} - {""}
+        shared |= bool(words & truths)
+        numbers = table[name].dtype.kind == "f" and len(words) > MOST_WORDS
+        if not words & truths and (numbers or (len(words) > MOST_WORDS and not is_open)):
+            apart.append(name)
+    if not is_known and (len(truths) < 2 or not shared):
         raise BadFileError(
             source,
             "must have columns of answers with the words of the truth",
             f"none with those of the last column, {target!r}",
             "Name the truth by `target`, or the columns of an answer in each row by `case`, `judge` and "
             "`answer`.",
+        )
+    if apart:
+        raise BadFileError(
+            source,
+            f"must have answers with words of the truth {target!r}",
+            f"none of them in {all_of(map(repr, apart), most=6)}",
+            f"Leave columns out by `drop={','.join(apart[:6])!r}`, or pass `form='wide'` if they are "
+            "answers.",
         )
 
 
