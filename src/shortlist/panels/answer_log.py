@@ -179,6 +179,12 @@ def by_agreement(log: AnswerLog) -> AnswerLog:
     return replace(log, answers=answers, truth=truth, classes=classes, probabilities=None)
 
 
+def can_agree(log: AnswerLog) -> bool:
+    """Whether any two judges give the same answer to a case; those of a log of scores alone never do."""
+    answers = by_agreement(log).answers
+    return bool(((answers >= 0) & (answers != np.arange(len(log.judges)))).any())
+
+
 _OPTIONAL = ("confidence", "probabilities", "latency", "groups", "right")
 
 

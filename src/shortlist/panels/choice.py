@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, Guarantee
-from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
+from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import ConfidenceScale, confidence_scale
@@ -332,7 +332,7 @@ def _fields(guarantee: Guarantee) -> dict[str, Any]:
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
-    if log.is_open:
+    if log.is_open and can_agree(log):
         folds = {"capitals": log.folds_case, "punctuation": log.folds_punctuation}
         alike = (
             f"but for {all_of(one for one, is_on in folds.items() if is_on)}" if any(folds.values()) else ""

@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels
+from shortlist.panels.choice import choose_panels, told_notes
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns, as_score
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.verdict import figures
 
 
 def accuracies(log: AnswerLog) -> list[float]:
@@ -116,6 +119,24 @@ def test_a_scored_log_without_answers_is_read_and_searched(tmp_path: Path) -> No
     assert {judge for one in choice.found for judge in one.recipe.judges} == {0, 1}
     best = max(accuracies(log))
     assert choice.front.values[:, 0].max() >= best - 1e-9
+
+
+def test_a_router_sends_cases_to_the_judge_that_the_scores_favour(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    shares = {"s": (0.95, 0.3), "m": (0.4, 0.9)}
+    rows = [
+        f"c{case},{judge},{int(rng.random() < shares[judge][case % 2])},1,{'ab'[case % 2]}"
+        for case in range(600)
+        for judge in "sm"
+    ]
+    path = tmp_path / "scored.csv"
+    path.write_text("\n".join(["case,judge,score,price,topic", *rows]))
+    log = read_log(path, columns=LogColumns(features=["topic"]))
+    choice = choose_panels(log, PanelOptions(router=("topic",)))
+    best = choice.panel(int(choice.front.values[:, 0].argmax()))
+    assert best.router is not None
+    assert figures(best, choice.test).accuracy > choice.test.is_right.mean(axis=0).max() + 0.1
+    assert not any("free text" in note for note in told_notes(log, choice))
 
 
 def test_scores_beyond_one_are_refused(tmp_path: Path) -> None:

@@ -54,9 +54,8 @@ def assembled(
         )
     if frame["answer"].isna().all() and frame["score"].notna().any():
         told.append(
-            "The log has scores and no answers that can be compared, so judges cannot vote: single "
-            "judges, chains by "
-            "confidence, and routers by columns are possible."
+            "The log has scores and no answers that can be compared, so judges cannot vote or agree: single "
+            "judges are searched, and by columns of the case a router between them (`router`)."
         )
         frame, classes = frame.assign(answer=frame["judge"] + "'s answer", truth=None), ()
     ways = columns.fold
