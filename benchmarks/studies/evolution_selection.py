@@ -29,7 +29,7 @@ BRED: dict[str, Any] = {"population_size": 200, "n_generations": 40}
 LIMITED = 25
 """Most members where there is a limit for both selections."""
 
-ONLINE: dict[str, Any] = {"mode": "online", "max_members": 100}
+ONLINE: dict[str, Any] = {"mode": "online", "max_members": 100, "smoothing": 0}
 
 EXACT: dict[str, Any] = {"selection": "exact", "exact_every": 20, "exact_time_limit_s": 3.0}
 

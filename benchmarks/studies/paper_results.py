@@ -1,21 +1,32 @@
-"""Rows and pictures of a finished run of `shortlist reproduce`, from its study.
+"""Rows, page and pictures of `shortlist reproduce`, from a study or from the rows that are stored.
 
-python -m benchmarks.studies.paper_results emsco STUDY.db --scale medium --tables figure-7,figure-8
+python -m benchmarks.studies.paper_results emsco STUDY.db --scale medium --pictures figure-7,figure-8
+python -m benchmarks.studies.paper_results emsco
 """
 
 import argparse
+import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.rows import write_rows
-from shortlist.papers.paper import Line, ResultTable
-from shortlist.papers.tables import PAPERS
+from benchmarks.rows import RESULTS, row_facts
+from shortlist.papers.paper import SCALES, Line, ResultTable, all_tables
+from shortlist.papers.stored import stored_rows
+from shortlist.papers.tables import PAPERS, as_markdown, whole_numbers
 from shortlist.runs import open_study
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+PAGES = Path(__file__).parents[2] / "docs" / "results"
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->)\n.*?(<!-- end -->)", re.DOTALL)
+KEYS = (
+    "case", "kind", "dataset", "set", "system", "number", "repeat", "fold", "classifiers", "method", "split",
+    "reference_points", "seed", "objectives", "part", "stages", "rules", "trial", "feature", "level", "place",
+)  # fmt: skip
+"""Columns that tell which row is which."""
 COLOURS = ("#0b5fa5", "#d1495b", "#6a994e", "#e08e45", "#7b4fa3", "#5c677d", "#2a9d8f", "#8d5524")
 MARKS = "osD^vPX*"
 
@@ -54,25 +65,69 @@ def _lines(panel: Any, lines: Sequence[Line]) -> None:
             panel.fill_between(x, *zip(*line.band, strict=True), color=colour, alpha=0.2, lw=0)
 
 
+def rows_of(paper: str) -> pd.DataFrame:
+    """Return the stored rows of the largest scale that is stored of a paper."""
+    rows = stored_rows(RESULTS / f"reproduce-{paper}.csv")
+    scales = set(rows["case"])
+    case = next(
+        f"reproduce-{paper} {scale}" for scale in reversed(SCALES) if f"reproduce-{paper} {scale}" in scales
+    )
+    return rows[rows["case"] == case].reset_index(drop=True)
+
+
+def page_of(paper: str, text: str) -> str:
+    """Return a page of results whose tables and deviations are made again of the stored rows.
+
+    A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``, and the deviations are one.
+    """
+    made = {table.name: table for table in all_tables(PAPERS[paper], rows_of(paper))}
+    blocks = {
+        name: as_markdown(table).replace("## ", "**", 1).replace("\n", "**\n", 1)
+        for name, table in made.items()
+    }
+    blocks["deviations"] = "".join(f"- {one}\n" for one in PAPERS[paper].deviations)
+    return BLOCK.sub(
+        lambda match: (
+            f"{match[1]}\n{blocks.get(match[2], 'The stored rows do not have this table.').strip()}\n{match[3]}"
+        ),
+        text,
+    )
+
+
+def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Return stored rows, those that were measured again in their new form."""
+    keys = [name for name in KEYS if name in old and name in new]
+    again = set(new[keys].astype(str).itertuples(index=False, name=None))
+    kept = [key not in again for key in old[keys].astype(str).itertuples(index=False, name=None)]
+    return pd.concat([old[kept], new], ignore_index=True)
+
+
 def main() -> None:
-    """Write the rows of all finished units, and the pictures of the tables that are named."""
+    """Store the rows of finished units, then make the page and pictures again."""
     parser = argparse.ArgumentParser()
     parser.add_argument("paper", choices=PAPERS)
-    parser.add_argument("study", type=Path)
+    parser.add_argument("study", type=Path, nargs="?")
     parser.add_argument("--scale", default="medium")
-    parser.add_argument("--tables", default="")
+    parser.add_argument("--pictures", default="", help="names of figures")
+    parser.add_argument("--add", action="store_true", help="keep stored rows that were not measured again")
     given = parser.parse_args()
-    with open_study(given.study) as study:
-        finished = list(study.results().values())
-    found = [row for one in finished for row in one["rows"]]
-    seconds = sum(one["seconds"] for one in finished)
-    case = {"case": f"reproduce-{given.paper} {given.scale}"}
-    write_rows(f"reproduce-{given.paper}", [case | row for row in found])
-    print(f"{len(finished):,} units, {seconds:,.0f} s")
-    for table in PAPERS[given.paper].make_tables(pd.DataFrame(found)):
-        if table.name in given.tables.split(",") and table.picture is not None:
+    if given.study is not None:
+        with open_study(given.study) as study:
+            finished = list(study.results().values())
+        facts = {"case": f"reproduce-{given.paper} {given.scale}", **row_facts()}
+        rows = whole_numbers(pd.DataFrame([facts | row for one in finished for row in one["rows"]]))
+        path = RESULTS / f"reproduce-{given.paper}.csv"
+        if given.add:
+            rows = merged(
+                pd.read_csv(path, low_memory=False), pd.read_csv(io.StringIO(rows.to_csv(index=False)))
+            )
+        rows.to_csv(path, index=False)
+        print(f"{len(finished):,} units, {sum(one['seconds'] for one in finished):,.0f} s")
+    page = PAGES / f"{given.paper}.md"
+    page.write_text(page_of(given.paper, page.read_text()))
+    for table in all_tables(PAPERS[given.paper], rows_of(given.paper)):
+        if table.name in given.pictures.split(",") and table.picture is not None:
             draw(table, PICTURES / f"{given.paper}-{table.name}.png")
-            print(f"{given.paper}-{table.name}.png")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from shortlist.multistage.search.emsco import ELITE_FILLS, RULES, TRIES, EmscoOp
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageResult
 from shortlist.papers.comparison import margin, with_margin
+from shortlist.papers.emsco_claims import CLAIMS
+from shortlist.papers.emsco_set_claims import SET_CLAIMS
 from shortlist.papers.landscapes import (
     EXAMPLE_STAGES,
     PAPER_EXAMPLE,
@@ -45,6 +47,7 @@ from shortlist.papers.stage_opponents import (
     EVOLVED,
     FIGURES,
     GENERATIONS_WITHOUT_CHANGE,
+    OPPONENTS,
     OpponentsSize,
     new_row_figures,
     opponent_units,
@@ -68,6 +71,9 @@ PAPER_FRONTS = {
 PAPER_SHARES = {("heart", 4): "80", ("credit", 4): "over 20"}
 """Per cent of the front that evolution finds in 500 generations, of the text of Sec. 4.2."""
 
+PLAIN = ("heart", "credit")
+"""The sets whose shares the text tells, which are measured on splits that nobody chose."""
+
 STAGES = (2, 3, 4)
 """The k of Sec. 4.2."""
 
@@ -86,6 +92,8 @@ class EmscoSize:
     """Of :data:`SETS`, and Synthetic30."""
     splits: int
     """Splits of every set whose fronts are counted."""
+    plain_splits: int
+    """Splits with the seeds 0, 1, ... on each of which one run is compared with the front, k = 4."""
     seeds: int
     generations: int
     """Runs of evolution for Figure 7, and their length."""
@@ -100,11 +108,11 @@ class EmscoSize:
 
 ALL_SETS = (*SETS, SYNTHETIC30)
 PAPER_SIZE = EmscoSize(
-    ALL_SETS, 5, 100, 500, tuple(PAPER_EXAMPLE), 10, 150, (OpponentsSize(ALL_SETS, 1, 50),)
+    ALL_SETS, 5, 12, 100, 500, tuple(PAPER_EXAMPLE), 10, 150, (OpponentsSize(ALL_SETS, 1, 50),)
 )
 SIZES = {
     "small": EmscoSize(
-        ALL_SETS, 1, 5, 200, (0.6, 0.8, 0.95), 1, 40,
+        ALL_SETS, 1, 0, 5, 200, (0.6, 0.8, 0.95), 1, 40,
         (OpponentsSize(tuple(SETS), 1, 3, 100, 30), OpponentsSize((SYNTHETIC30,), 1, 1, 20, 5)),
     ),
     "medium": dataclasses.replace(
@@ -177,6 +185,7 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
             for seed in range(size.seeds)
             for rules in reversed(RULES)
         ]
+    units += _plain_units(folder, extent, size, there)
     if extent.wants("example"):
         if folder is not None and example_is_there(folder):
             units += [
@@ -206,6 +215,23 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
     for one in size.opponents:
         settings |= {f"evolution on {name}": [one.population, one.generations] for name in one.sets}
     return Plan(tuple(units), settings | fingerprints(tables), tuple(notes))
+
+
+def _plain_units(folder: Path | None, extent: Extent, size: EmscoSize, there: Sequence[str]) -> list[Unit]:
+    """Return a unit for each plain split of the sets whose shares the text tells."""
+    if not extent.wants("plain-splits"):
+        return []
+    return [
+        Unit(
+            f"split/{name}/{seed}",
+            measure_plain_split,
+            (folder, name, seed, _options(folder, name, "paper", size)),
+            kind=f"split/{name}",
+        )
+        for name in PLAIN
+        if name in there
+        for seed in range(size.plain_splits)
+    ]
 
 
 def _options(folder: Path | None, name: str, rules: str, size: EmscoSize) -> EmscoOptions:
@@ -263,6 +289,33 @@ def measure_recall(
     return [row]
 
 
+def measure_plain_split(
+    folder: Path | None, name: str, seed: int, options: EmscoOptions, *, budget: Budget
+) -> Rows:
+    """Count what one run finds of the complete front of four stages, on the split of a plain seed."""
+    split, stages = seed - SPLITS[name], max(STAGES)
+    own = dataclasses.replace(budget.begun(), study=NO_STUDY)
+    truth = enumerate_front(
+        paper_problem(folder, name, max_stages=stages, split=split).problem, workers=1, budget=own
+    )
+    if budget.stopped:
+        return []
+    run = dataclasses.replace(budget, study=NO_STUDY)
+    found = recall(truth, options, seeds=[0], budget=run)
+    ended = emsco(truth.problem, options, budget=dataclasses.replace(run, seed=0)).proof.limit
+    if budget.stopped:
+        return []
+    n_points, n_chromosomes = len(truth.measures), int(truth.n_tied.sum())
+    return [
+        {
+            "kind": "split", "set": name, "stages": stages, "split": seed, "points": n_points,
+            "assignments": n_chromosomes, "filled": ended == ELITE_FILLS,
+            f"c{options.generations}": round(float(found.assignments[0, -1]) * n_chromosomes),
+            f"p{options.generations}": round(float(found.points[0, -1]) * n_points),
+        }
+    ]  # fmt: skip
+
+
 def measure_level(folder: Path, level: float, seed: int, generations: int, *, budget: Budget) -> Rows:
     """Run the authors' example once at one confidence."""
     split = example_problem(folder, level)
@@ -278,6 +331,7 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     kinds = dict(list(rows.groupby("kind", sort=False)))
     makers: tuple[tuple[str, Any], ...] = (
         ("front", lambda part: [_fronts(part)]),
+        ("split", lambda part: [_plain_splits(part)]),
         ("recall", lambda part: [_recall(part)]),
         ("opponents", lambda part: [*new_row_figures(part), sums_of_measures(part)]),
         ("feature", lambda part: [stage_means(part)]),
@@ -307,6 +361,28 @@ def _fronts(rows: "pd.DataFrame") -> ResultTable:
         "table-6", "Table 6: sizes of the complete fronts", found,
         "Several chromosomes may have one objective vector.",
         "The paper's splits are not public, and a front is that of a split.",
+    )  # fmt: skip
+
+
+def _plain_splits(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    held = {
+        what: rows[[name for name in rows if name[0] == what and name[1:].isdecimal()]].max(axis=1)
+        for what in "cp"
+    }
+    for place, row in rows.to_dict("index").items():
+        found.append(
+            {
+                "set": row["set"], "split": int(row["split"]), "vectors": int(row["points"]),
+                "chromosomes": int(row["assignments"]),
+                "vectors held %": round(100 * held["p"][place] / row["points"], 1),
+                "chromosomes held %": round(100 * held["c"][place] / row["assignments"], 1),
+                "elites fill the population": "yes" if row["filled"] else "no",
+            }
+        )  # fmt: skip
+    return ResultTable(
+        "plain-splits", "What one run holds of the complete front on plain splits, k = 4", found,
+        "Splits with the seeds 0, 1, ..., which nobody chose; rules as printed.",
     )  # fmt: skip
 
 
@@ -455,6 +531,16 @@ DEVIATIONS = (
 )
 """Where this is not what the paper did: the one list of this paper."""
 
+_FITS = ("multistage/subclassifiers", "multistage/problem", "multistage/predict")
+CODE = {
+    **dict.fromkeys(("recall", "split", "EMSCO", "EMSCO, distinct rules"), ("multistage/search", *_FITS)),
+    **dict.fromkeys(("front", "landscape", "neighbours"), ("multistage/search", *_FITS)),
+    **dict.fromkeys(OPPONENTS.values(), ("papers/opponents", *_FITS)),
+    "example": ("multistage/search", *_FITS),
+    "thresholds": _FITS,
+}
+"""What rows depend on."""
+
 EMSCO = Paper(
     "emsco",
     "Hamilton and Fulp (2022): multi-stage classifiers by evolution",
@@ -465,6 +551,7 @@ EMSCO = Paper(
         "figure-3": "objectives of a random sample of stage assignments",
         "table-6": "sizes of the complete fronts",
         "figure-6": "objectives near a non-dominated stage assignment",
+        "plain-splits": "what evolution finds on splits that were not chosen",
         "figure-7": "what evolution finds of the complete fronts, by generation",
         **{f"figure-{number}": f"methods on new rows, {name}" for name, number in FIGURES.items()},
         "figure-12": "sums of accuracy, coverage and saved cost",
@@ -474,5 +561,7 @@ EMSCO = Paper(
     ALL_SETS,
     frozenset({"folds", "seeds"}),
     DEVIATIONS,
+    (*CLAIMS, *SET_CLAIMS),
+    CODE,
 )
 """The paper, its tables and figures."""

@@ -12,6 +12,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.rules.margin_selection import CRITERIA, distinct_classifiers
 from shortlist.papers.comparison import complete, rank_methods, side_by_side
+from shortlist.papers.evolution_claims import CLAIMS
 from shortlist.papers.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.papers.pruning_comparison import Fold, fit_method, stratified_folds
 from shortlist.runs import Budget, Unit
@@ -46,6 +47,12 @@ NAMES = {
     "adaboost-stumps": "AdaBoost, stumps",
 }
 """What tables call each method."""
+
+CODE = (
+    "ensembles/evolution", "ensembles/rules/margin_selection.py", "ensembles/rules/_kernels.py",
+    "ensembles/votes/class_votes.py",
+)  # fmt: skip
+"""What the rows of evolution depend on."""
 
 RANKED = tuple(name for name in NAMES if name != "online-smoothed")
 """The methods that are ranked: all but our own variant."""
@@ -288,4 +295,6 @@ EVOLUTION = Paper(
         ),
         _scales(),
     ),
+    CLAIMS,
+    dict.fromkeys(("offline", "online", "online-smoothed", "single"), CODE),
 )

@@ -17,6 +17,8 @@ from shortlist.tables.files import read_set
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.papers.claims import Claim
+
 Rows: TypeAlias = list[dict[str, Any]]
 """What a unit measured: numbers and words by column, as JSON holds them."""
 
@@ -47,8 +49,8 @@ class Extent:
     """Time limit of each exact method or program, in seconds."""
 
     def wants(self, *tables: str) -> bool:
-        """Whether at least one of these tables and figures is asked for."""
-        return not self.tables or not set(self.tables).isdisjoint(tables)
+        """Whether at least one of these tables and figures is asked for, or what is claimed of them all."""
+        return not self.tables or not {"claims", *tables}.isdisjoint(self.tables)
 
     def of(self, sets: Sequence[str]) -> tuple[str, ...]:
         """Return the sets that are asked for, or else these."""
@@ -161,6 +163,10 @@ class Paper:
     """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
     deviations: tuple[str, ...] = ()
     """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
+    claims: tuple["Claim", ...] = ()
+    """What the paper claims; their table is the first."""
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Modules and packages that rows of a method or a kind depend on; see :mod:`shortlist.papers.stored`."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
@@ -174,7 +180,10 @@ def check_extent(paper: Paper, extent: Extent) -> Extent:
             "scale", f"must be {any_of(SCALES)}", repr(extent.scale), did_you_mean(extent.scale, SCALES)
         )
     tables = tuple(f"table-{name}" if name.isdecimal() else name for name in extent.tables)
-    for what, given, known in (("tables", tables, tuple(paper.contents)), ("sets", extent.sets, paper.sets)):
+    for what, given, known in (
+        ("tables", tables, ("claims", *paper.contents)),
+        ("sets", extent.sets, paper.sets),
+    ):
         for name in given:
             if name not in known:
                 raise BadInputError(
@@ -248,7 +257,7 @@ def reproduce(
     work = Work() if work is None else work
     work.study.bind({"the paper": paper.name, **plan.settings})
     units = [
-        dataclasses.replace(unit, call=_timed, arguments=(unit.call, *unit.arguments), whole=True)
+        dataclasses.replace(unit, call=_timed, arguments=(unit.call, paper.code, *unit.arguments), whole=True)
         for unit in plan.units
     ]
     finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
@@ -256,16 +265,29 @@ def reproduce(
     if rows.empty:
         raise ShortlistError("the work was stopped before a unit was finished, so there is no table.")
     seconds = float(sum(one["seconds"] for one in finished))
-    made = tuple(table for table in paper.make_tables(rows) if not tables or table.name in tables)
+    made = tuple(table for table in all_tables(paper, rows) if not tables or table.name in tables)
     names = {table.name for table in made}
     unmade = tuple(f"{name} cannot be made of what was measured." for name in tables if name not in names)
     return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
 
 
-def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
-    """Run a unit, and say how long it took."""
+def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
+    """Return what a paper claims, then every table and figure that rows have."""
+    from shortlist.papers.claims import claims_table
+
+    claims = claims_table(paper.claims, rows)
+    judged = any(row["here"] is not None for row in claims.rows)
+    return [*([claims] if judged else []), *paper.make_tables(rows)]
+
+
+def _timed(
+    call: Callable[..., Rows], code: Mapping[str, tuple[str, ...]], *arguments: Any, budget: Budget
+) -> dict[str, Any]:
+    """Run a unit, and say how long it took, and which code its rows depend on."""
+    from shortlist.papers.stored import with_code
+
     start = seconds_now()
-    rows = call(*arguments, budget=budget)
+    rows = [with_code(row, code) for row in call(*arguments, budget=budget)]
     return {"seconds": seconds_now() - start, "rows": rows}
 
 

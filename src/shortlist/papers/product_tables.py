@@ -88,7 +88,7 @@ def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _rules(rows: "pd.DataFrame") -> ResultTable:
-    said = [text for part in _of(rows, "model", system="jcs")["said"] for text in part]
+    said = [text for part in of_kind(rows, "model", system="jcs")["said"] for text in part]
     return _table(
         "table-1",
         "Table 1: the rules of JCS",
@@ -99,7 +99,7 @@ def _rules(rows: "pd.DataFrame") -> ResultTable:
 
 def _systems(rows: "pd.DataFrame") -> ResultTable:
     found = []
-    for row in _of(rows, "model").to_dict("records"):
+    for row in of_kind(rows, "model").to_dict("records"):
         n_features, n_rules = PAPER_SIZES[row["system"]]
         found.append(
             {
@@ -121,14 +121,14 @@ def _systems(rows: "pd.DataFrame") -> ResultTable:
 def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
     """Return Table 3: A is the ε-constraint method, B is CWMOIP."""
     found: Rows = []
-    for system, part in _by_system(rows, "complete"):
-        sides = {method: _side(group) for method, group in part.groupby("method")}
+    for system, part in by_system(rows, "complete"):
+        sides = {method: side_of(group) for method, group in part.groupby("method")}
         methods = [sides[name] for name in ("epsilon-constraint", "cwmoip") if name in sides]
-        found.append(_named(system, OURS, _compared(*methods) if len(methods) == 2 else _alone(sides)))
+        found.append(_named(system, OURS, compared(*methods) if len(methods) == 2 else _alone(sides)))
         found[-1]["as enumerated"] = "yes" if part["same"].all() else "NO"
-        printed = _printed_sides(rows, system)
+        printed = printed_sides(rows, system)
         if len(printed) == 2:
-            row = _compared(printed["epsilon-constraint"], printed["cwmoip"])
+            row = compared(printed["epsilon-constraint"], printed["cwmoip"])
             found.append(_named(system, PRINTED, row))
             same = as_set(printed["cwmoip"].points) == as_set(next(iter(sides.values())).points)
             found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
@@ -148,13 +148,13 @@ def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
 
 def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
     """Return Table 4: A is CWMOIP, B is IBED."""
-    complete, found = dict(_by_system(rows, "complete")), Rows()
-    for system, part in _by_system(_of(rows, "evolved", method="ibed"), "evolved"):
+    complete, found = dict(by_system(rows, "complete")), Rows()
+    for system, part in by_system(of_kind(rows, "evolved", method="ibed"), "evolved"):
         if system not in complete:
             continue
         own = complete[system]
         chosen = own[own["method"] == "cwmoip"] if (own["method"] == "cwmoip").any() else own
-        row = _compared(_side(chosen.iloc[:1]), _side(part))
+        row = compared(side_of(chosen.iloc[:1]), side_of(part))
         share = 100 * row["|A ∩ B|"] / row["|A|"] if row["|A|"] else None
         found += [_named(system, OURS, row, len(part)) | {"share %": share}, *_published(PAPER_4, system, 30)]
     return _table(
@@ -206,13 +206,13 @@ def _solrep_beside(
 ) -> Rows:
     """Return the rows that compare runs of SolRep with those of an evolutionary method."""
     found: Rows = []
-    evolved = dict(_by_system(_of(rows, "evolved", method=method), "evolved"))
-    for system, part in _by_system(rows, "solrep"):
+    evolved = dict(by_system(of_kind(rows, "evolved", method=method), "evolved"))
+    for system, part in by_system(rows, "solrep"):
         most = int(part["reference_points"].max())
         for n_points, own in part.groupby("reference_points"):
             if system not in evolved or int(n_points) < min(1000, most):
                 continue
-            row = _compared(_side(own), _side(evolved[system]))
+            row = compared(side_of(own), side_of(evolved[system]))
             more = {"reference points": int(n_points)}
             found.append(_named(system, OURS, row, len(evolved[system])) | more)
             paper = published.get((system, int(n_points)))
@@ -229,7 +229,7 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
         )  # fmt: skip
     found: Rows = []
     lines = []
-    for system, part in _by_system(rows, "solrep"):
+    for system, part in by_system(rows, "solrep"):
         if len(part) < 2:
             continue
         own = [
@@ -239,8 +239,8 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
             )
             for row in part.sort_values("reference_points").to_dict("records")
         ]
-        found += [{"system": _label(system), "reference points": n, column: value} for n, value in own]
-        lines.append(Line(_label(system), tuple((float(n), float(value)) for n, value in own)))
+        found += [{"system": label(system), "reference points": n, column: value} for n, value in own]
+        lines.append(Line(label(system), tuple((float(n), float(value)) for n, value in own)))
     if column == "seconds" and any(row["system"] == "Linux X86 1" for row in found):
         paper = [(n, PAPER_SECONDS["compact-linux", n]) for n in (50, 1500)]
         found += [
@@ -264,7 +264,7 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
     found: Rows = []
     first: dict[tuple[Any, ...], float] = {}
     for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
-        part = _of(rows, kind)
+        part = of_kind(rows, kind)
         if part.empty:
             continue
         part = part.assign(objectives=part["objectives"] if kind == "printed" else 4)
@@ -302,16 +302,16 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
 
 def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
     """Return what the paper's text on its fifth question compares."""
-    evolved = dict(_by_system(_of(rows, "evolved", method="ibed"), "evolved"))
+    evolved = dict(by_system(of_kind(rows, "evolved", method="ibed"), "evolved"))
     found: Rows = []
-    for system, part in _by_system(rows, "solrep"):
+    for system, part in by_system(rows, "solrep"):
         own = part[part["reference_points"] == 50]
         if own.empty or system not in evolved:
             continue
         runs = evolved[system]
         sizes = runs["points"].map(len)
         middle = runs.loc[[sizes.sort_values(kind="stable").index[(len(runs) - 1) // 2]]]
-        row = _compared(_side(own), _side(middle))
+        row = compared(side_of(own), side_of(middle))
         picked = {key: row[key] for key in ("A s", "B s", "|A|", "|B|", "|A ∩ B|", "N_U(A)")}
         found.append(_named(system, OURS, picked | {"|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"]}, len(runs)))
         found += _published(PAPER_RQ_5, system, 30)
@@ -325,19 +325,19 @@ def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
 
 
 def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
-    stored = {system: np.array(part["points"].iloc[0]) for system, part in _by_system(rows, "stored")}
+    stored = {system: np.array(part["points"].iloc[0]) for system, part in by_system(rows, "stored")}
     found: Rows = []
-    for system, part in _by_system(rows, "solrep"):
+    for system, part in by_system(rows, "solrep"):
         for row in part.sort_values("reference_points").to_dict("records"):
             n_points, points = int(row["reference_points"]), np.array(row["points"], dtype=np.int64)
             found.append(
                 {
-                    "system": _label(system), "reference points": n_points, "points": len(points),
+                    "system": label(system), "reference points": n_points, "points": len(points),
                     "stored points": len(stored[system]) if system in stored else None,
                     "programs": int(row["programs"]), "without proof": int(row["unproved"]),
                     "seconds": float(row["seconds"]),
                     "paper's seconds": PAPER_SECONDS.get((system[0], n_points)),
-                    **_beside_stored(points, stored.get(system)),
+                    **beside_stored(points, stored.get(system)),
                 }
             )  # fmt: skip
     return _table(
@@ -349,7 +349,7 @@ def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _beside_stored(points: Points, stored: Points | None) -> dict[str, float | None]:
+def beside_stored(points: Points, stored: Points | None) -> dict[str, float | None]:
     """Return IGD+ and hypervolume of a set and of the authors' one, beside their joint front."""
     names = ("IGD+", "stored IGD+", "HV", "stored HV")
     if stored is None or not len(points):
@@ -368,7 +368,7 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
     solved = {
         system
         for name in methods[1:]
-        for system, _ in _by_system(_of(rows, "evolved", method=name), "evolved")
+        for system, _ in by_system(of_kind(rows, "evolved", method=name), "evolved")
     }
     for method in methods:
         own = rows[[system in solved for system in zip(rows["system"], rows["number"], strict=True)]]
@@ -381,7 +381,7 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _compared(first: Side, second: Side) -> dict[str, Any]:
+def compared(first: Side, second: Side) -> dict[str, Any]:
     """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
     pair = count_pair("A", "B", as_set(first.points), as_set(second.points))
     together = np.vstack([first.points, second.points])
@@ -420,10 +420,10 @@ def _alone(sides: Mapping[str, Side]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
+def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
     """Return what Algorithms 1 and 2 found with all four objectives, where they came to an end."""
     found = {}
-    part = _of(rows, "printed", system=system[0], number=system[1])
+    part = of_kind(rows, "printed", system=system[0], number=system[1])
     part = part[part["objectives"] == 4] if len(part) else part
     for method, own in part.groupby("method") if len(part) else ():
         if own["ended"].all() and len(own) == own["parts"].iloc[0]:
@@ -433,7 +433,7 @@ def _printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
     return found
 
 
-def _side(part: "pd.DataFrame") -> Side:
+def side_of(part: "pd.DataFrame") -> Side:
     """Return the runs of a method on a system; methods that are not evolution find products only."""
     runs = [np.array(points, dtype=np.int64) for points in part["points"]]
     correct = part["correctness"].mean()
@@ -449,7 +449,7 @@ def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | Non
     hidden = {*COLUMNS, "|N_A ∩ N_B|"}
     rest = {key: value for key, value in row.items() if key not in hidden}
     own = {key: row[key] for key in COLUMNS if key in row}
-    return {"system": _label(system), "whose": whose, **runs, **own, **rest}
+    return {"system": label(system), "whose": whose, **runs, **own, **rest}
 
 
 def _published(published: Published, system: System, n_runs: int | None = None) -> Rows:
@@ -475,17 +475,20 @@ def _table(name: str, title: str, rows: Rows, note: str = "", *, differs: str = 
     return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "")
 
 
-def _of(rows: "pd.DataFrame", kind: str, **wanted: Any) -> "pd.DataFrame":
+def of_kind(rows: "pd.DataFrame", kind: str, **wanted: Any) -> "pd.DataFrame":
+    """Return the rows of a kind whose columns have the wanted values."""
     part = rows[rows["kind"] == kind]
     for column, value in wanted.items():
         part = part[part[column] == value]
     return part
 
 
-def _by_system(rows: "pd.DataFrame", kind: str) -> "list[tuple[System, pd.DataFrame]]":
-    groups = _of(rows, kind).groupby(["system", "number"], sort=False)
+def by_system(rows: "pd.DataFrame", kind: str) -> "list[tuple[System, pd.DataFrame]]":
+    """Return the rows of a kind, system by system."""
+    groups = of_kind(rows, kind).groupby(["system", "number"], sort=False)
     return [((str(name), int(number)), group) for (name, number), group in groups]
 
 
-def _label(system: System) -> str:
+def label(system: System) -> str:
+    """Name a system as the paper does, such as ``JCS 1``."""
     return f"{NAMES[system[0]]} {system[1] + 1}"

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from shortlist._words import all_of
 from shortlist.methods.solrep.solrep import DEVIATIONS as SOLREP_DEVIATIONS
 from shortlist.papers.paper import Extent, Paper, Plan, Rows, file_fingerprints
+from shortlist.papers.product_claims import CLAIMS
 from shortlist.papers.product_lines import SYSTEMS, data_files, has_stored, is_there
 from shortlist.papers.product_runs import (
     CWMOIP,
@@ -308,6 +309,16 @@ def _names(size: ProductsSize, method: str) -> str:
     return " and ".join(f"{name} {all_of(numbers)}" for name, numbers in found.items())
 
 
+CODE = {
+    "solrep": ("methods/solrep", "methods/integer"),
+    EPSILON: ("methods/integer",),
+    CWMOIP: ("methods/integer",),
+    "exact": ("methods/integer",),
+    "printed": ("papers/product_runs.py",),
+    **dict.fromkeys(("ibed", "ibea", "satibea", "smtibea"), ("methods/evolution",)),
+}
+"""What rows depend on."""
+
 PRODUCTS = Paper(
     "products",
     "Xue and Li (2018): optimal products of software product lines, by integer programming",
@@ -317,4 +328,6 @@ PRODUCTS = Paper(
     tuple(SYSTEMS),
     frozenset({"seeds", "time_limit_s"}),
     _deviations(),
+    CLAIMS,
+    CODE,
 )

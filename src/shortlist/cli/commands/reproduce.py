@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from shortlist.papers.paper import Extent, Paper, Reproduction
     from shortlist.report.parts import Parts
 
+STOPPED, OTHER_CODE = 3, 1
+"""What the command exits with where units are left, and where stored rows depend on other code."""
+
 NAMES = ("pruning", "emsco", "products", "evolution")
 """Papers, as the user names them."""
 
@@ -74,6 +77,10 @@ def reproduce(
         str | None,
         typer.Option("--out", help="Folder for the tables as CSV and Markdown; created if missing."),
     ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", help="Say which of these stored rows (CSV) today's code would not give."),
+    ] = None,
     workers: WorkersOrAddress = 1,
     json: Json = False,
 ) -> None:
@@ -93,6 +100,9 @@ def reproduce(
     )
     check_shared(context.params)
     chosen = _paper(paper)
+    if check is not None:
+        _check(chosen, check, json)
+        return
     out = _made(out_folder)
     from shortlist.papers.paper import check_extent
     from shortlist.papers.paper import reproduce as run
@@ -113,6 +123,23 @@ def reproduce(
     else:
         _print(chosen, found, facts)
         tell_page(page)
+    if found.n_done < found.n_wanted:
+        raise typer.Exit(STOPPED)
+
+
+def _check(paper: "Paper", path: Path, json: bool) -> None:
+    """Say which stored rows depend on other code than today's; exit with 1 if some do."""
+    from shortlist.papers.paper import ResultTable
+    from shortlist.papers.stored import checked_rows, stored_rows
+    from shortlist.papers.tables import as_text
+
+    counts = checked_rows(stored_rows(path), paper.code)
+    if json:
+        print_json({"command": "reproduce", "paper": paper.name, "checked": counts})
+    else:
+        print(as_text(ResultTable("check", f"Rows of {path} by the code that they depend on", counts)))
+    if any(row["other code"] or row["code not named"] for row in counts):
+        raise typer.Exit(OTHER_CODE)
 
 
 def _paper(name: str) -> "Paper":
