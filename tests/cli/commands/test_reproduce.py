@@ -105,7 +105,7 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
     evolution --out sets/bupa_liver_disorders.csv | --out must be a folder that can be made
     evolution --study s.txt                       | --study must end in .db
     evolution --scale big                         | --scale must be small, medium or paper, got 'big'
-    evolution --set tables=errors,5               | --set tables must be among errors or ranks in evolution
+    evolution --set tables=errors,5               | --set tables must be among claims, errors or ranks in evolution
     evolution --set classifiers=40                | --set classifiers has no use in evolution
     evolution --set classifiers=forty             | --set classifiers must be whole numbers with commas
 """)
