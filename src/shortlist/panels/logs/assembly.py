@@ -13,11 +13,11 @@ from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import (
     AnswerLog,
     Measures,
-    checked_probabilities,
     label_of,
     make_log,
     sorted_labels,
 )
+from shortlist.panels.log_checks import checked_probabilities
 from shortlist.panels.logs.records import LogColumns, Records, label_codes
 from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 

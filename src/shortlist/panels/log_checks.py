@@ -1,0 +1,169 @@
+"""What a log of answers is refused for, and what is noted about it."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._words import all_of, counted
+from shortlist.errors import BadInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUM_TOLERANCE = 0.02
+"""Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
+
+
+def checked_judges(judges: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of judges, each once."""
+    names = tuple(judges)
+    if not names or not all(isinstance(name, str) and name.strip() for name in names):
+        raise BadInputError("judges", "must be at least one name", repr(names)[:80])
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise BadInputError("judges", "must come once each", f"{twice[0]!r} twice", "Rename one of them.")
+    return names
+
+
+def checked_cases(cases: ArrayLike) -> NDArray[Any]:
+    """Return the names of cases, of which there is one at least."""
+    ids = np.asarray(cases)
+    if ids.ndim != 1 or not len(ids):
+        raise BadInputError("cases", "must name at least one case", f"shape {ids.shape}")
+    return ids
+
+
+def checked_numbers(
+    given: ArrayLike | None, shape: tuple[int, ...], what: str, *, at_least: float = -math.inf
+) -> NDArray[np.float64] | None:
+    """Return an array of numbers, in which NaN stands for none; None where there is none at all."""
+    if given is None:
+        return None
+    numbers = np.array(given, dtype=np.float64)
+    if numbers.shape != shape:
+        raise BadInputError(what, f"must have shape {shape}", f"{numbers.shape}")
+    wrong = np.isinf(numbers) | (numbers < at_least)
+    if wrong.any():
+        least = "" if at_least == -math.inf else f" of at least {at_least:g}"
+        raise BadInputError(what, f"must be numbers{least}", f"{numbers[wrong][0]:g}", "Mend or empty it.")
+    return None if np.isnan(numbers).all() else numbers
+
+
+def checked_prices(
+    given: ArrayLike | None, judges: tuple[str, ...], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return a price of at least 0 for each case and judge."""
+    prices = np.zeros(shape) if given is None else np.array(given, dtype=np.float64)
+    if prices.shape not in {shape, shape[1:]}:
+        raise BadInputError("prices", f"must have shape {shape} or {shape[1:]}", f"{prices.shape}")
+    prices = np.broadcast_to(prices, shape).copy()
+    wrong = ~(np.isfinite(prices) & (prices >= 0))
+    if wrong.any():
+        row, judge = (int(place) for place in np.argwhere(wrong)[0])
+        got = f"{prices[row, judge]:g} for {judges[judge]!r}"
+        raise BadInputError("prices", "must be numbers of at least 0", got, "Mend that price.")
+    return prices
+
+
+def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
+
+    Raises BadInputError if they do not add up to 1, or one is negative.
+    """
+    shares = checked_numbers(given, shape, "probabilities", at_least=0.0)
+    if shares is None:
+        return None
+    sums = shares.sum(axis=2)
+    wrong = np.abs(sums - 1) > SUM_TOLERANCE
+    if wrong.any():
+        got = f"a sum of {sums[wrong][0]:g}"
+        raise BadInputError("probabilities", "must add up to 1 for each answer", got, "Mend that row.")
+    return shares
+
+
+def checked_features(given: "pd.DataFrame | None", n_cases: int) -> "pd.DataFrame":
+    """Return columns of the cases, with a row for each."""
+    import pandas as pd
+
+    features = pd.DataFrame(index=range(n_cases)) if given is None else given.reset_index(drop=True)
+    if len(features) != n_cases:
+        raise BadInputError("features", f"must have a row for each of {n_cases} cases", len(features))
+    return features
+
+
+def checked_groups(given: ArrayLike | None, cases: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return the number of each case's group, from 0 on; None where no case is there twice."""
+    import pandas as pd
+
+    groups, found = pd.factorize(cases if given is None else np.asarray(given), use_na_sentinel=False)
+    if len(groups) != len(cases):
+        raise BadInputError("groups", f"must have an entry for each of {len(cases)} cases", len(groups))
+    if given is not None:
+        apart = pd.Series(groups).groupby(pd.factorize(cases)[0]).nunique().max() > 1
+        if apart:
+            raise BadInputError(
+                "groups", "must be equal for cases of one name", "several", "Rename the cases."
+            )
+    return None if len(found) == len(cases) else groups.astype(np.int64)
+
+
+FEWEST_COPIED = 20
+"""With fewer cases of known truth than this, a judge may well be right on all of them."""
+
+
+def log_notes(
+    judges: tuple[str, ...],
+    *,
+    answers: NDArray[np.int64],
+    truth: NDArray[np.int64],
+    wins: NDArray[np.bool_],
+    unknown: Counter[str],
+    n_unasked: int,
+) -> list[str]:
+    """Return sentences on truths, calls and answers that are missing, and on words that are no class.
+
+    Codes of answers and truths below 0 are no classes. `wins`: which answers are right.
+    """
+    silent = int((answers < 0).sum()) - n_unasked - unknown.total()
+    pairs = f"{counted(answers.size, 'pair')} of case and judge"
+    notes = []
+    if (truth < 0).any():
+        notes.append(
+            f"The truth of {int((truth < 0).sum()):,} of {counted(len(truth), 'case')} is not known."
+        )
+    if n_unasked:
+        notes.append(f"{n_unasked:,} of {pairs} are not in the log: not asked.")
+    if silent:
+        notes.append(f"{silent:,} of {pairs} were asked without an answer.")
+    return notes + _of_words(unknown) + _of_judges(judges, answers, truth, wins)
+
+
+def _of_words(unknown: Counter[str]) -> list[str]:
+    if not unknown:
+        return []
+    often = all_of(f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
+    total = unknown.total()
+    what = "answer is no class and counts" if total == 1 else "answers are no class and count"
+    return [f"{total:,} {what} as none; the most frequent: {often}."]
+
+
+def _of_judges(
+    judges: tuple[str, ...], answers: NDArray[np.int64], truth: NDArray[np.int64], wins: NDArray[np.bool_]
+) -> list[str]:
+    known = truth >= 0
+    wins = wins[known]
+    right = wins.all(axis=0) & (known.sum() >= FEWEST_COPIED)
+    notes = []
+    if known.sum() >= FEWEST_COPIED and (answers[known] >= 0).any() and not wins.any():
+        notes.append("No judge is ever right. Check which column holds the truth.")
+    if right.any():
+        names = all_of((repr(judges[place]) for place in np.flatnonzero(right)), most=8)
+        notes.append(f"Always right, as a copy of the truth would be: {names}.")
+    mute = [judge for judge, column in zip(judges, answers.T, strict=True) if not (column >= 0).any()]
+    if mute:
+        notes.append(f"Without any answer that is a class: {all_of(map(repr, mute), most=8)}.")
+    return notes
