@@ -76,6 +76,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "peers": peers.peers,
     "pool-workers": pool_workers.pool_workers,
     "cwmoip": program_engines.sweeps,
+    "knapsacks": program_engines.knapsacks,
     "program-engines": program_engines.program_engines,
     "program-times": program_engines.program_times,
     "programs": programs.programs,
