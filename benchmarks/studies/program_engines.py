@@ -125,7 +125,6 @@ def program_times(folder: Path) -> Iterator[dict[str, Any]]:
             print(row, flush=True)
             yield row
         volumes = [hypervolume(front.points, corner) for front in fronts]
-        assert len(fronts[0]), f"{name}: no point in a second"
         assert volumes == sorted(volumes), f"{name}: more time gave a worse front"
 
 

@@ -30,6 +30,8 @@ RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
         pytest.param(Shape(n_objectives=2, n_columns=9, n_rows=9), PHASES, id="two objectives"),
         pytest.param(Shape(n_objectives=2, n_columns=9, n_rows=9, solver="scip"), PHASES, id="SCIP"),
         pytest.param(Shape(n_objectives=3, n_columns=300, n_rows=900), PARTS, id="few columns"),
+        pytest.param(Shape(n_objectives=3, n_columns=29, n_rows=1), WHOLE, id="tiny"),
+        pytest.param(Shape(n_objectives=4, n_columns=9, n_rows=1), PARTS, id="tiny, four objectives"),
         pytest.param(Shape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"),
         pytest.param(Shape(n_objectives=3, n_columns=900, n_rows=900), WHOLE, id="many rows"),
         pytest.param(Shape(n_objectives=3, n_columns=9, n_rows=9, solver="cpsat"), WHOLE, id="CP-SAT"),

@@ -10,6 +10,8 @@ FEW_COLUMNS = 300
 """Up to so many columns zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
 took half the time of whole programs, of E-Shop (290) a quarter with four objectives.
 """
+TINY = 30
+"""Programs of three objectives and fewer columns are solved before they are made smaller."""
 BY_PARTS = 1.5
 """With so many columns to a row as well. On uClinux, 1,850 columns and 2,468 rows, a point took 14 times the
 time of whole programs, because most parts are not decided in integers.
@@ -49,6 +51,10 @@ class Engine:
 ENGINES = (
     Engine(DIAGRAM, lambda q: q.has_diagram, "all products fit into a diagram", "regret.csv"),
     Engine(PHASES, lambda q: q.n_objectives == 2, "there are two objectives", "program-engines.csv"),
+    Engine(
+        WHOLE, lambda q: q.n_objectives == 3 and q.n_columns < TINY,
+        f"there are three objectives and fewer than {TINY} columns", "moip.csv",
+    ),
     Engine(
         PARTS, lambda q: q.solver == "highs" and q.n_columns <= FEW_COLUMNS,
         f"there are at most {FEW_COLUMNS} columns", "program-engines.csv",

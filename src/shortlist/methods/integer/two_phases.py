@@ -113,8 +113,8 @@ class TwoPhases:
             self._gaps.append(gap)
 
     def _ends(self) -> tuple[Vector, Vector] | None:
-        """Return the non-dominated vectors with the least value of each objective, None if there are none."""
-        firsts = []
+        """Find the non-dominated vectors with the least value of each objective, None if there are none."""
+        ends = []
         for index in range(2):
             weights = np.eye(2, dtype=np.int64)[index]
             duals = self._relaxed.duals(weights, self._everything[1])
@@ -128,11 +128,9 @@ class TwoPhases:
                 return None
             self.least[index] = first[index]
             self.n_known_ends = index + 1
-            firsts.append(first)
-        left, right = (self._end(first, index) for index, first in enumerate(firsts))
-        self.found.add(left)
-        self.found.add(right)
-        return left, right
+            ends.append(self._end(first, index))
+            self.found.add(ends[-1])  # at once: a limit may come before the other end
+        return ends[0], ends[1]
 
     def _end(self, first: Vector, index: int) -> Vector:
         """Return the best vector with the value of `first` in one objective."""
