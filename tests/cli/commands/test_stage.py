@@ -309,6 +309,19 @@ def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None
     assert "points, complete" in text
 
 
+def test_one_line_says_which_engine_answered_and_why(folder: Path) -> None:
+    files = ["--out", "why.parquet", "--report", "why.html"]
+    text = shortlist("stage", "credit.csv", *QUICK, *files, cwd=folder).stdout
+    facts = json.loads(shortlist("stage", "credit.csv", *QUICK, "--json", cwd=folder).stdout)
+
+    assert facts["why"] == "all subsets can be fitted and walked within seconds"
+    assert f"(enumerate: {facts['why']}; " in text
+    assert f"(enumerate: {facts['why']}; " in shortlist("front", "show", "why.parquet", cwd=folder).stdout
+    assert f"Found by enumerate in {Front.load(folder / 'why.parquet').seconds:.2f} s: {facts['why']}." in (
+        folder / "why.html"
+    ).read_text(encoding="utf-8")
+
+
 def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:
     common = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
     files = ["--out", "u.parquet", "--out", "u.joblib"]
