@@ -99,6 +99,8 @@ def _check_cases(log: AnswerLog) -> None:
     if n_cases < FEWEST_CASES:
         named = "Name the column of right answers with `target`, or a file of them with `truth`."
         got = f"{n_cases:,}" + (f" in {len(known):,} rows" if len(known) > n_cases else "")
+        read = next((note.rstrip(".") for note in log.notes if ": read as " in note), "")
+        got += f" ({read})" if read and not n_cases else ""
         advice = "Add cases." if n_cases else named
         what = f"must have at least {FEWEST_CASES} different cases of known truth"
         raise BadInputError("log", what, got, advice)
