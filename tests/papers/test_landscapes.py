@@ -23,7 +23,7 @@ from tests.papers.made_sets import write_made_set
 
 def test_a_higher_threshold_answers_fewer_rows_at_a_higher_cost() -> None:
     rows = measure_thresholds(budget=Budget())
-    (table,) = emsco_tables(pd.DataFrame(rows))
+    *_, table = emsco_tables(pd.DataFrame(rows))
     assert table.name == "figure-2"
     for column, sign in (("coverage", -1), ("cost", 1)):
         values = np.array([row[column] for row in rows])
@@ -49,7 +49,7 @@ def test_the_cells_of_figure_3_hold_the_whole_sample(tmp_path: Path) -> None:
     rows = measure_landscape(tmp_path, 300, budget=Budget())
     assert sum(row["n"] for row in rows) == 300
     assert all(0 < row["inverse"] <= 1 for row in rows)
-    (table,) = emsco_tables(pd.DataFrame(rows))
+    *_, table = emsco_tables(pd.DataFrame(rows))
     assert table.picture is not None
     assert sum(len(line.points) for line in table.picture.lines) == len(rows)
 

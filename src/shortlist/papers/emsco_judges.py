@@ -311,7 +311,7 @@ def several_optima(rows: "pd.DataFrame") -> Finding | None:
 
 def sizes(rows: "pd.DataFrame") -> Finding | None:
     """Judge whether the printed sizes lie within those of our splits."""
-    from shortlist.papers.emsco import PAPER_FRONTS
+    from shortlist.papers.emsco_tables import PAPER_FRONTS
 
     part = _kind(rows, "front")
     if part.empty:

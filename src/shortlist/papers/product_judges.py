@@ -10,6 +10,7 @@ from shortlist.papers.claims import Claim, Finding
 from shortlist.papers.front_quality import as_set
 from shortlist.papers.product_runs import CWMOIP, EPSILON, LINUX, NAMES, System
 from shortlist.papers.product_tables import (
+    LVAT,
     MEASURED,
     by_system,
     compared,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 SMALL = ("jcs", "web-portal")
 SPLOT = ("jcs", "web-portal", "e-shop")
-LVAT = ("ecos", "uclinux", LINUX)
 SHOP_2: System = ("e-shop", 1)
 
 Judge = Callable[["pd.DataFrame"], Finding | None]
@@ -174,7 +174,7 @@ def _programs(rows: "pd.DataFrame") -> str:
             )
     if not told:
         return ""
-    return f"With the cost outermost, as the text reads, Algorithm 2 takes more programs: {all_of(told)}."
+    return f"Algorithm 2 takes more programs: {all_of(told)}."
 
 
 def grows(rows: "pd.DataFrame", kind: str) -> Finding | None:

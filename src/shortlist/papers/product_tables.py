@@ -44,6 +44,8 @@ CONTENTS = {
 """Tables and figures of the paper, then the figures that it has in its text only, then our own."""
 
 N_OBJECTIVES = 4
+LVAT = ("ecos", "uclinux", "compact-linux")
+"""Systems of the Linux variability analysis tools; the others are of SPLOT."""
 MEASURED = (
     "said", "features", "same", "ended", "programs", "objectives", "part", "parts", "correctness",
     "reference_points", "unproved",
@@ -103,6 +105,7 @@ def _systems(rows: "pd.DataFrame") -> ResultTable:
         n_features, n_rules = PAPER_SIZES[row["system"]]
         found.append(
             {
+                "repository": "LVAT" if row["system"] in LVAT else "SPLOT",
                 "system": NAMES[row["system"]], "features": int(row["features"]),
                 "paper's features": n_features, "clauses": int(row["clauses"]),
                 "paper's constraints": n_rules,
