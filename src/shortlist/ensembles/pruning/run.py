@@ -93,7 +93,7 @@ class Run:
     last_limit: str = ""
     """What ended the last step that was ended by something else than the budget."""
     turn: Turn | None = None
-    """The last turn that lowered the bound or ended the proof."""
+    """The last turn that lowered the bound; None where every row is right that can be."""
 
     def goes_on(self, budget: Budget) -> bool:
         """Whether there is something left to prove, and time for it."""

@@ -111,10 +111,10 @@ class VoteSteps:
         for turn in run.settings.turns:
             part = run.budget.share(turn.share)
             if run.goes_on(part) and turn.fits(self.shape):
-                before = (best.bound, run.is_open)
+                before = (best.bound, run.infeasible)
                 best.finder = turn.engine
                 self._steps[turn.engine](part)
-                if before != (best.bound, run.is_open):
+                if before != (best.bound, run.infeasible):
                     run.turn = turn
 
     @property
