@@ -81,7 +81,8 @@ class Chosen(NamedTuple):
         return next(one for one in self.found if one.price <= most)
 
 
-def _halves(log: AnswerLog, seed: int) -> tuple[AnswerLog, AnswerLog]:
+def halves_of(log: AnswerLog, seed: int) -> tuple[AnswerLog, AnswerLog]:
+    """Return the half of a log that chooses, and the half that measures."""
     order = np.random.default_rng(seed).permutation(len(log.truth))
     half = len(order) // 2
     return log.at(np.sort(order[:half])), log.at(np.sort(order[half:]))
@@ -89,7 +90,7 @@ def _halves(log: AnswerLog, seed: int) -> tuple[AnswerLog, AnswerLog]:
 
 def chosen_on_half(log: AnswerLog, seed: int, learner: str = AUTO) -> Chosen:
     """Choose policies of up to two stages on one half, all of which chooses."""
-    train, test = _halves(log, seed)
+    train, test = halves_of(log, seed)
     scale = confidence_scale(train)
     cases, steps = cases_of(train, scale, PanelOptions(decide=learner, seed=seed))
     found = find_policies(cases, max_stages=2, budget=Budget()).found
@@ -176,6 +177,16 @@ def _best_single(one: Chosen) -> tuple[float, float]:
     return float((one.test.answers[:, judge] == one.test.truth).mean()), float(one.test.prices[0, judge])
 
 
+def read_llmbar(folder: Path) -> AnswerLog:
+    """Read the verdicts of the judges of LLMBar, with their prices."""
+    table = pd.read_csv(folder / "llmbar.csv.gz")
+    prices = dict(pd.read_csv(folder / "llmbar-prices.csv").to_numpy().tolist())
+    judges = [column for column in table.columns if column in prices]
+    measures = Measures(prices=[prices[judge] for judge in judges])
+    said, truth = table[judges].to_numpy(object), table[table.columns[-1]].to_numpy()
+    return make_log(judges, np.arange(len(table)).astype(str), said, truth, measures=measures)
+
+
 def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
     """Yield what the panel for at most 3.5 cents does on the other half, and how often the verdict is wrong.
 
@@ -184,12 +195,7 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
     it says that too few cases tell, it is undecided; `missed` are all halves in which a panel that is better
     beyond chance is not recommended.
     """
-    table = pd.read_csv(folder / "llmbar.csv.gz")
-    prices = dict(pd.read_csv(folder / "llmbar-prices.csv").to_numpy().tolist())
-    judges = [column for column in table.columns if column in prices]
-    measures = Measures(prices=[prices[judge] for judge in judges])
-    said, truth = table[judges].to_numpy(object), table[table.columns[-1]].to_numpy()
-    log = make_log(judges, np.arange(len(table)).astype(str), said, truth, measures=measures)
+    log = read_llmbar(folder)
     for learner in ("auto", "votes"):
         halves = (chosen_on_half(log, seed, learner) for seed in range(seeds))
         accuracy, price = np.mean([_does(one, one.within(MOST_CENTS)) for one in halves], axis=0)
@@ -209,7 +215,7 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
 
 
 def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]:
-    train, test = _halves(log, seed)
+    train, test = halves_of(log, seed)
     start = time.process_time()
     choice = choose_panels(train, PanelOptions(decide=learner, seed=seed, test_share=None))
     seconds = time.process_time() - start

@@ -13,30 +13,31 @@ from shortlist.panels.envelope import best_of_two
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
+from shortlist.panels.search import find_policies
 from shortlist.results.objective import read_limit
+from shortlist.runs.budget import Budget
 from tests.panels.oracles import undominated
 from tests.panels.test_facts import made
 from tests.panels.test_routing import routed
-from tests.panels.test_search import cases_of, searched
+from tests.panels.test_search import cases_of, tried_in
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_policies_of_at_most_two_judges_are_the_front_of_all_that_were_tried(seed: int) -> None:
     cases = cases_of(seed, 4, Final(), sure=True)
-    whole = searched(cases, 2)
+    whole = find_policies(cases, max_stages=2, budget=Budget())
     points = [(one.loss, one.price) for one in whole.of_two]
     assert all(len(one.recipe.judges) <= 2 for one in whole.of_two)
     every = [
         (one.loss, one.price)
-        for job in whole.jobs
-        for one in job(cases)
+        for one in tried_in(cases, 2)
         if len({judge for judges in one.recipe.sets for judge in judges}) <= 2
     ]
     assert sorted(points) == undominated(every)
 
 
 def test_the_best_of_two_is_the_one_that_loses_least_for_the_price() -> None:
-    found = searched(cases_of(1, 4, Final(), sure=True), 2).of_two
+    found = find_policies(cases_of(1, 4, Final(), sure=True), max_stages=2, budget=Budget()).of_two
     for price in range(0, max(one.price for one in found) + 20, 7):
         within = [one.loss for one in found if one.price <= price]
         best = best_of_two(found, price)

@@ -62,7 +62,7 @@ def test_what_is_decided_about_a_case_does_not_depend_on_its_truth(learner: str)
     folds = np.arange(60) % 5
     before = OutOfFold(answers, truth, folds, learner).of((0, 1))
     changed = np.where(folds == 2, 1 - truth, truth)
-    after = OutOfFold(answers, changed, folds, learner).of((1, 0))
+    after = OutOfFold(answers, changed, folds, learner).of((0, 1))
     assert (before.decided.codes == after.decided.codes)[folds == 2].all()
     assert (before.decided.sure == after.decided.sure)[folds == 2].all()
     if learner in {"logistic", "dawid-skene"}:

@@ -102,7 +102,11 @@ def test_a_log_is_open_where_most_truths_come_once_or_many_do() -> None:
 @pytest.mark.parametrize(
     ("options", "objectives", "sentence"),
     [
-        (PanelOptions(decide="logistic"), ("accuracy", "price"), "decide must be votes or weighted-votes"),
+        (
+            PanelOptions(decide="logistic"),
+            ("accuracy", "price"),
+            "decide must be votes, weighted-votes or agreement",
+        ),
         (
             PanelOptions(ties="first"),
             ("accuracy", "price"),

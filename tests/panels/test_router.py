@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.panels.router import Fork, columns_for_trees, columns_of, grown, router_of
+from shortlist.panels.router import Fork, columns_of, router_of
 from tests.panels.test_saved_panels import HOSTILE
 
 TOPICS = ("1", "True", "code", "law")
@@ -92,23 +92,6 @@ def test_a_column_that_is_not_there_is_named() -> None:
         router.branches(pd.DataFrame({"topic": ["a"]}))
 
 
-def test_a_tree_parts_groups_that_differ_and_needs_no_other_column() -> None:
-    rng = np.random.default_rng(0)
-    length, topic = rng.normal(0, 1, 400), rng.choice(["a", "b", "c"], 400)
-    features = pd.DataFrame({"noise": rng.normal(0, 1, 400), "length": length, "topic": topic})
-    aims = np.column_stack([(length > 0.3) & (topic != "b"), topic == "b"]).astype(float)
-    router = grown(columns_for_trees(features), aims, 3, 20)
-    assert router is not None
-    assert set(columns_of(router)) == {"length", "topic"}
-    branches = router.branches(features)
-    for branch in np.unique(branches):
-        assert np.ptp(aims[branches == branch], axis=0).max() == 0
-    assert set(branches) == {1, 2, 3}
-    conditions = router.conditions()
-    assert any("topic is b" in one for one in conditions.values())
-    assert any("length is above 0." in one for one in conditions.values())
-
-
 def test_conditions_say_what_is_left_of_each_column() -> None:
     words = ("a", "b", "c")
     inner = Fork("topic", None, ("b",), words, 2, Fork("length", 3.0, (), (), 3, 4))
@@ -119,11 +102,3 @@ def test_conditions_say_what_is_left_of_each_column() -> None:
         3: "topic is c and length is at most 3",
         4: "topic is c and length is above 3 and at most 9.5",
     }
-
-
-def test_columns_that_tell_nothing_make_no_router_and_columns_of_names_are_refused() -> None:
-    same = pd.DataFrame({"topic": ["a"] * 60, "length": [1.0] * 60, "rare": ["x"] * 5 + ["y"] * 55})
-    assert grown(columns_for_trees(same), np.arange(60.0)[:, None], 4, 20) is None
-    names = pd.DataFrame({"id": [f"case {n}" for n in range(300)]})
-    with pytest.raises(BadInputError, match="at most 100 different words, got 'id' with 300 words"):
-        columns_for_trees(names)

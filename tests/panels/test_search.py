@@ -12,7 +12,8 @@ from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Cases, Found, bound_at, right_or_wrong, stages_of
-from shortlist.panels.search import Searched, find_policies
+from shortlist.panels.search import FAMILIES, find_policies
+from shortlist.panels.shapes import shape_of
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
@@ -50,19 +51,24 @@ def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, 
     prices = rng.integers(1, 4, words.shape) * np.arange(1, n_judges + 1)
     latency = rng.integers(1, 9, words.shape) / 4.0
     folds = np.arange(n_cases) % 3
-    names = dict.fromkeys(("votes", learner))
+    names = dict.fromkeys(("agreement", "votes", learner))
     decisions = {name: OutOfFold(answers, truth, folds, name, counting=votes) for name in names}
     for array in (truth, words, confidence, prices, latency):
         array.setflags(write=False)
     return Cases(answers, truth, prices, latency, right_or_wrong(3), Final(), 0, decisions)
 
 
-def searched(cases: Cases, max_stages: int, **options: Any) -> Searched:
-    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)
+def tried_in(cases: Cases, max_stages: int) -> list[Found]:
+    """All policies that a search measures."""
+    front, tried = find_policies(cases, max_stages=max_stages, budget=Budget()).found, list[Found]()
+    for family in shape_of(cases).families:
+        for work in FAMILIES[family](cases, max_stages, front, tried):
+            tried += [one for job in work.jobs for one in job(cases)]
+    return tried
 
 
 def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Found]:
-    return searched(cases, max_stages, **options).found
+    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options).found
 
 
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
@@ -88,7 +94,7 @@ def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner
         stages = stages_of(one.recipe, cases.decisions)
         outcome = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, final)
         assert outcome.price.sum() == pytest.approx(one.price)
-        if one.recipe.learner == "votes":
+        if one.recipe.learner in {"agreement", "votes"}:
             kept = ~outcome.handed_over
             assert cases.losses_of(outcome.codes)[kept].sum() == one.loss
 
@@ -121,7 +127,7 @@ def test_all_committees_by_votes_of_up_to_five_judges_are_on_the_front_or_domina
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
     votes = replace(NOBODY, rule="majority", missing=missing)
     cases = cases_of(8, 5, final, n_cases=200, learner="votes", votes=votes)
-    found = [one for job in searched(cases, 3).jobs for one in job(cases)]
+    found = tried_in(cases, 3)
     assert any(len(one.recipe.sets[-1]) > 1 for one in found)
     for one in found:
         assert (one.loss, one.price) == out_of_fold(cases, one)[:2]

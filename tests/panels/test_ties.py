@@ -17,7 +17,7 @@ from shortlist.panels.saved_panels import panel_of
 from tests.panels.made import log_of
 from tests.panels.oracles import out_of_fold
 from tests.panels.test_saved_panels import log_scale
-from tests.panels.test_search import NOBODY, cases_of, searched
+from tests.panels.test_search import NOBODY, cases_of, tried_in
 
 
 def test_the_reader_takes_the_first_of_equals_where_the_panel_does() -> None:
@@ -50,7 +50,7 @@ def test_the_reader_takes_the_first_of_equals_where_the_panel_does() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_committees_that_break_ties_are_counted_as_they_decide(seed: int) -> None:
     cases = cases_of(seed, 4, Final(), learner="votes", votes=replace(NOBODY, ties=FIRST))
-    found = [one for job in searched(cases, 1).jobs for one in job(cases)]
+    found = tried_in(cases, 1)
     for one in found:
         assert (one.loss, one.price) == out_of_fold(cases, one)[:2]
     committees = [one for one in found if len(one.recipe.judges) > 1]

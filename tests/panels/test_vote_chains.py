@@ -18,12 +18,13 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Cases, Found, Recipe
 from shortlist.panels.saved_panels import panel_of
+from shortlist.panels.shapes import SINGLE, VOTED
 from shortlist.results.proof import ProofKind
 from tests.panels.made import given_of
 from tests.panels.oracles import heard_at_random, out_of_fold, thresholds_tried, undominated
 from tests.panels.test_policy_schema import SCHEMA, fits
 from tests.panels.test_saved_panels import one_by_one
-from tests.panels.test_search import FINALS, cases_of, found_in, searched
+from tests.panels.test_search import FINALS, cases_of, found_in, tried_in
 
 RULES = list(itertools.product(VOTE_RULES, MISSING, TIES))
 
@@ -54,10 +55,10 @@ def tried(cases: Cases) -> list[tuple[int, ...]]:
     n = cases.n_judges
     sets = [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
     points = [tuple(out_of_fold(cases, _of((one,)))[:2]) for one in sets]
-    for name, (first, second) in itertools.product(cases.decisions, itertools.product(sets, sets)):
+    for name, (first, second) in itertools.product((VOTES, WEIGHTED), itertools.product(sets, sets)):
         if set(first) < set(second):
             points += _chain_tried(cases, name, first, second)
-    points += [out_of_fold(cases, _of((one,), name))[:2] for name in cases.decisions for one in sets]
+    points += [out_of_fold(cases, _of((one,), name))[:2] for name in (VOTES, WEIGHTED) for one in sets]
     return undominated([(int(loss), int(price)) for loss, price in points])
 
 
@@ -85,7 +86,7 @@ def test_the_front_by_votes_is_that_of_all_sets_orders_and_thresholds(
     for seed, n_judges, n_cases in ((0, 3, 30), (1, 3, 60), (2, 4, 24)):
         votes = Votes((), (), rule, missing, ties)
         cases = cases_of(seed, n_judges, Final(), n_cases=n_cases, learner=WEIGHTED, votes=votes)
-        found = found_in(cases, 2)
+        found = found_in(cases, 2, families=(SINGLE, VOTED))
         assert sorted((one.loss, one.price) for one in found) == tried(cases)
 
 
@@ -95,7 +96,7 @@ def test_policies_by_weighted_votes_cost_what_following_every_case_costs(
     final: Final, max_stages: int
 ) -> None:
     cases = cases_of(5, 3, final, learner=WEIGHTED, n_cases=90)
-    every = [one for job in searched(cases, max_stages).jobs for one in job(cases)]
+    every = tried_in(cases, max_stages)
     kinds = {(one.recipe.learner, len(one.recipe.sets)) for one in every}
     assert (WEIGHTED, max_stages) in kinds or final.kind != "answer"
     for one in every[:: 1 + len(every) // 300]:
@@ -115,7 +116,7 @@ def unequal(seed: int, **options: Any) -> PanelChoice:
     )
     measures = Measures(prices=[1.0, 2.0, 4.0, 16.0])
     log = make_log(["a", "b", "c", "d"], np.arange(400), said, truth, measures=measures)
-    return choose_panels(log, PanelOptions(decide=WEIGHTED, **options))
+    return choose_panels(log, PanelOptions(decide=WEIGHTED, max_stages=2, **options))
 
 
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
@@ -161,7 +162,7 @@ def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None
 
 def test_equal_votes_are_asked_for_alone() -> None:
     log_choice = unequal(3)
-    equal = choose_panels(log_choice.chosen, PanelOptions(decide=VOTES))
+    equal = choose_panels(log_choice.chosen, PanelOptions(decide=VOTES, max_stages=2))
     for point in range(len(equal.found)):
         for stage in equal.panel(point).stages:
             assert {*stage.decision.plain()["votes"]} == {1}

@@ -454,12 +454,14 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     for place, number in zip(knows, votes, strict=True):
         if (label := heard[place]) is not None:
             tally[label] += number
-    first = stage["decision"].get("ties") == "first"  # of equal classes
+    ties = stage["decision"].get("ties", "unanswered")
     whole = sum(votes) if stage["decision"]["missing"] == "counted" else sum(tally)
     least = stage["decision"]["rule"] == "majority"
     *_, second, most = sorted(tally)
-    winner = tally.index(most)
-    wins = most > (0 if first else second) and (not least or 2 * most > whole)
+    equal = [label for label, number in enumerate(tally) if number == most]
+    said = [heard[place] for place in knows if heard[place] in equal]
+    winner = said[-1] if ties == "latest" and said else equal[0]
+    wins = most > (second if ties == "unanswered" else 0) and (not least or 2 * most > whole)
     shares = [one / max(1, whole) for one in tally]
     label = winner if wins else None
     return Decided(label, shares, max(shares) if wins else 0.0)
@@ -950,7 +952,7 @@ def _check_panel_decision(stage: Any, n_classes: int) -> None:
     if decision["rule"] in {"plurality", "majority"}:
         _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) == n_judges, "votes")
         _need(decision["missing"] in {"ignored", "counted"}, "missing of a decision")
-        _need(decision.get("ties", "unanswered") in {"unanswered", "first"}, "ties of a decision")
+        _need(decision.get("ties", "unanswered") in {"unanswered", "first", "latest"}, "ties of a decision")
         return
     _need(isinstance(decision["rule"], str), "rule of a decision")
     _need(_are_numbers(decision["bias"], n_classes) and "votes" not in decision, "bias of a decision")

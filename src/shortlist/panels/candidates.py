@@ -1,12 +1,13 @@
 """Which sets of judges a search tries: all of them for a few judges, and some beyond."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Floats
 from shortlist.panels.decisions import Votes
 from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.recipes import Cases, Found, Judges
@@ -15,8 +16,10 @@ ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 """Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
 LARGEST_GROWN, MOST_VOTERS = 5, 15
 """How large sets of judges grow one by one, and how many vote at most."""
-MOST_TRIPLES = 60
-"""So many chains of three stages are tried at most."""
+MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
+"""So many chains of three stages, and of two judges at once before a third one, are tried at most."""
+NEAR_SLOPES = 16
+"""At so many prices of a mistake policies are compared with the best one."""
 
 
 def committees_of(cases: Cases) -> list[Judges]:
@@ -93,16 +96,20 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
     return np.array([_loss_of_set(cases, name, (judge,)) for judge in range(cases.n_judges)])
 
 
-def pairs_of(cases: Cases, name: str, sets: list[Judges]) -> list[tuple[Judges, Judges]]:
+def pairs_of(cases: Cases, name: str, sets: list[Judges], tried: list[Found]) -> list[tuple[Judges, Judges]]:
     """Return the chains of two stages: each set, and one that contains it.
 
-    Of many judges votes of two of them are left out, which decide little that one of them does not.
+    Of many judges votes of two of them are left out, which decide little that one of them does not. Two
+    judges at once before a third one come from the agreement cascades of three that are nearest to their
+    front.
+
+    `tried`: agreement cascades.
     """
     n = cases.n_judges
     nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
     if n <= ALL_SETS_UP_TO or (name in VOTING and n > ALL_PAIRS_UP_TO):
         return nested
-    judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
+    judges = promising_judges(cases, ALL_PAIRS_UP_TO)
     couples: list[tuple[Judges, Judges]] = [
         ((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)
     ]
@@ -110,18 +117,60 @@ def pairs_of(cases: Cases, name: str, sets: list[Judges]) -> list[tuple[Judges, 
     added: list[tuple[Judges, Judges]] = [
         ((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one
     ]
-    return list(dict.fromkeys(couples + nested + added))
+    three = near_front([one for one in tried if len(one.recipe.judges) == 3], MOST_PAIRS_AT_ONCE)
+    at_once = [(tuple(sorted(one.recipe.sets[0])), one.recipe.judges) for one in three]
+    return list(dict.fromkeys(at_once + couples + nested + added))
 
 
-def _promising(cases: Cases, name: str) -> list[int]:
-    """Return the judges that lose least, and those that no cheaper one beats."""
-    losses = _losses_alone(cases, name)
+def promising_judges(cases: Cases, most: int) -> Judges:
+    """Return so many judges: those that no cheaper one beats, and then those that lose least."""
+    if cases.n_judges <= most:
+        return tuple(range(cases.n_judges))
+    losses = np.array([int(cases.losses_of(column).sum()) for column in _columns(cases)])
     mean = cases.prices.mean(axis=0)
     order = np.lexsort((losses, mean))
     best = np.minimum.accumulate(losses[order])
     bargains = order[losses[order] == best]
     ranked = [*bargains.tolist(), *np.argsort(losses, kind="stable").tolist()]
-    return list(dict.fromkeys(ranked))[:ALL_PAIRS_UP_TO]
+    return tuple(sorted(list(dict.fromkeys(ranked))[:most]))
+
+
+def near_front(found: Sequence[Found], most: int) -> list[Found]:
+    """Return so many policies, those nearest to the best of all at some price of a mistake.
+
+    At each slope of the convex hull of loss and price a policy costs a share more than the best one; the
+    least of these shares counts.
+    """
+    if len(found) <= most:
+        return list(found)
+    points = np.array([(one.loss, one.price) for one in found], dtype=np.float64)
+    costs = points[:, :1] + points[:, 1:] * np.array(trade_offs(points, NEAR_SLOPES))
+    away = (costs / np.maximum(costs.min(axis=0), 1e-300)).min(axis=1)
+    return [found[place] for place in np.argsort(away, kind="stable")[:most].tolist()]
+
+
+def trade_offs(points: Floats, most: int) -> list[float]:
+    """Return what one step of price is worth in steps of loss: at most so many values.
+
+    They are the slopes of the convex hull of loss and price, evenly spread, at each of which another corner
+    is best. `points`: loss and price, ``(n_points, 2)``.
+    """
+    order = points[np.lexsort((points[:, 1], points[:, 0]))]
+    front = order[np.concatenate([[True], order[1:, 1] < np.minimum.accumulate(order[:, 1])[:-1]])]
+    corners: list[Floats] = []
+    for point in front:
+        while len(corners) > 1 and _slope(corners[-2], corners[-1]) >= _slope(corners[-1], point):
+            corners.pop()
+        corners.append(point)
+    slopes = [_slope(a, b) for a, b in itertools.pairwise(corners)]
+    if not slopes:
+        return [0.0]
+    places = np.unique(np.linspace(0, len(slopes) - 1, most).astype(np.intp))
+    return [slopes[place] for place in places.tolist()]
+
+
+def _slope(lossless: Floats, cheap: Floats) -> float:
+    return float((cheap[0] - lossless[0]) / (lossless[1] - cheap[1]))
 
 
 def triples_of(found: list[Found], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:

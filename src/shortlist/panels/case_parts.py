@@ -12,7 +12,7 @@ from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
-from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
+from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     AUTO,
     FEWEST_CASES,
@@ -93,7 +93,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
         learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
-        learners = dict.fromkeys(VOTING if log.is_open else (*VOTING, learned))
+        learners = dict.fromkeys((AGREEMENT, *VOTING) if log.is_open else (AGREEMENT, *VOTING, learned))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers

@@ -39,7 +39,7 @@ from shortlist.panels.promises import (
     ways_to_ask,
 )
 from shortlist.panels.recipes import Cases, Found, Recipe, stages_of
-from shortlist.panels.routing import routed_policies
+from shortlist.panels.routing import N_FOLDS, routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
 from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors
 from shortlist.results.front import Front
@@ -188,9 +188,9 @@ def _searched(
     searched = find_policies(cases, max_stages=options.max_stages, with_latency=with_latency, budget=budget)
     if not options.router:
         return searched.found, searched.claims, searched.of_two
-    features, halves = chosen.features[list(options.router)], folds_of(chosen, 2, options.seed)
+    features, folds = chosen.features[list(options.router)], folds_of(chosen, N_FOLDS, options.seed)
     found, said = routed_policies(
-        searched, cases, features, halves, groups=chosen.groups, with_latency=with_latency, budget=budget
+        searched, cases, features, folds, groups=chosen.groups, with_latency=with_latency, budget=budget
     )
     return found, [*searched.claims, *said], searched.of_two
 

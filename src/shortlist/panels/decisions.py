@@ -34,9 +34,12 @@ IGNORED, COUNTED = "ignored", "counted"
 MISSING = (IGNORED, COUNTED)
 """Whether votes that are missing count in the denominator of a majority and of how sure it is."""
 
-UNANSWERED, FIRST = "unanswered", "first"
+UNANSWERED, FIRST, LATEST = "unanswered", "first", "latest"
 TIES = (UNANSWERED, FIRST)
-"""What is decided where votes are equal: nothing, or the first of the equal classes."""
+"""What is decided where votes are equal: nothing, or the first of the equal classes.
+
+Agreement cascades take the latest: the class that the last of the judges gave who gave one of them.
+"""
 
 
 class Decided(NamedTuple):
@@ -170,11 +173,11 @@ class Decision(Protocol):
 class Votes:
     """Every judge has votes, and the class with most of them, or with more than half, is decided.
 
-    Equal classes are not decided, unless the first of equals is asked for.
+    Equal classes are not decided, unless the first or the latest of equals is asked for.
 
     `votes`: how many each has. `rule`: one of ``"plurality", "majority"``. `missing`, one of ``"ignored"``
     and ``"counted"``: whether the votes of the silent count in the denominator. `ties`: one of
-    ``"unanswered", "first"``.
+    ``"unanswered", "first", "latest"``; the latest is the class that the last of `judges` gave.
 
     >>> answers = Heard(np.array([[0, 0, 1], [0, 1, 2], [1, 2, 2]]), np.zeros((3, 3)), 2)
     >>> Votes((0, 1, 2), (1, 1, 1)).decide(answers).codes.tolist()
@@ -194,20 +197,28 @@ class Votes:
         tally = self.tally(answers)
         heard = tally.sum(axis=1)
         all_votes = np.full(len(tally), sum(self.votes)) if self.missing == COUNTED else heard
-        winner = tally.argmax(axis=1)
+        winner = self._winner(answers, tally)
         most = tally[np.arange(len(tally)), winner]
         alone = (tally == most[:, None]).sum(axis=1) == 1
-        decided = (alone | (self.ties == FIRST)) & (most > 0)
+        decided = (alone | (self.ties != UNANSWERED)) & (most > 0)
         if self.rule == MAJORITY:
             decided &= 2 * most > all_votes
         share = most / np.maximum(1, all_votes)
         return Decided(np.where(decided, winner, UNDECIDED), np.where(decided, share, 0.0))
 
+    def _winner(self, answers: Heard, tally: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self.ties != LATEST:
+            return np.asarray(tally.argmax(axis=1))
+        said = np.zeros((len(tally), answers.n_classes + 1), dtype=np.int64)
+        for place, column in enumerate(answers.words.T, start=1):
+            said[np.arange(len(tally)), column] = place
+        return np.asarray((tally * (len(self.judges) + 1) + said[:, :-1]).argmax(axis=1))
+
     def tally(self, answers: Heard) -> NDArray[np.int64]:
         """Return the votes for each class, ``(n_cases, n_classes)``."""
         tally = np.zeros((len(answers.words), answers.n_classes + 1), dtype=np.int64)
         rows = np.arange(len(tally))
-        for column, votes in zip(answers.words.T, self.votes, strict=False):  # of those asked so far
+        for column, votes in zip(answers.words.T, self.votes, strict=True):
             tally[rows, column] += votes
         return tally[:, :-1]
 

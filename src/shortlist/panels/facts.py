@@ -11,9 +11,10 @@ from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.decisions import Decision, Votes
+from shortlist.panels.decisions import LATEST, Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.figures import Figures
+from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
 from shortlist.panels.recipes import Found
@@ -294,12 +295,16 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
         "asks": [panel.judges[judge] for judge in stage.asks],
         "price": sum(panel.prices[judge] for judge in stage.asks),
         "seconds": None if math.isnan(seconds) else seconds,
-        "decides": stage.decision.plain()["rule"],
+        "decides": AGREEMENT if _is_agreement(stage.decision) else stage.decision.plain()["rule"],
         "votes": _unequal_votes(panel, stage.decision),
         "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "always": always,
         "answer_from": least,
     }
+
+
+def _is_agreement(decision: Decision) -> bool:
+    return isinstance(decision, Votes) and decision.ties == LATEST
 
 
 def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:

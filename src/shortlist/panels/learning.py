@@ -11,7 +11,7 @@ from shortlist._threads import limited_threads
 from shortlist.arrays import Floats
 from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import Decided, Decision, Heard, ScoreTable, Votes
+from shortlist.panels.decisions import COUNTED, LATEST, PLURALITY, Decided, Decision, Heard, ScoreTable, Votes
 
 PENALTY = 0.3
 """Of the squared weights, against the sum of the log loss."""
@@ -28,7 +28,8 @@ VOTES_A_UNIT, MOST_VOTES = 4, 20
 """How many votes one unit of log-odds is, in whole numbers, and how many a judge has at most."""
 
 LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED = "logistic", "dawid-skene", "votes", "weighted-votes"
-LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED)
+AGREEMENT = "agreement"
+LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
@@ -98,6 +99,13 @@ def fit_votes(
     return replace(counting, judges=judges, votes=(1,) * len(judges))
 
 
+def fit_agreement(
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _counting: Votes = COUNTING
+) -> Votes:
+    """Return votes in which silence counts, and the latest of equal answers wins; nothing is learned."""
+    return Votes(judges, (1,) * len(judges), PLURALITY, COUNTED, LATEST)
+
+
 def fit_weighted_votes(
     judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], counting: Votes = COUNTING
 ) -> Votes:
@@ -122,7 +130,8 @@ def fit_weighted_votes(
 
 
 FITS: dict[str, Learner] = {
-    LOGISTIC: fit_logistic, DAWID_SKENE: fit_dawid_skene, VOTES: fit_votes, WEIGHTED: fit_weighted_votes
+    LOGISTIC: fit_logistic, DAWID_SKENE: fit_dawid_skene, VOTES: fit_votes, WEIGHTED: fit_weighted_votes,
+    AGREEMENT: fit_agreement,
 }  # fmt: skip
 
 
@@ -179,8 +188,9 @@ class OutOfFold:
     """Decisions of sets of judges on cases of known truth, each fitted once and kept.
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
-    of ``"logistic", "dawid-skene", "votes", "weighted-votes"``. `without`: for each fold the answers to all
-    cases, with what confidence is worth learned without that fold. `counting`: how votes are counted.
+    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "agreement"``. `without`: for each fold the
+    answers to all cases, with what confidence is worth learned without that fold. `counting`: how votes are
+    counted.
     """
 
     def __init__(
@@ -200,7 +210,8 @@ class OutOfFold:
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
-        chosen = tuple(sorted(judges))
+        in_order = self.learner == AGREEMENT  # the order in which judges are asked
+        chosen = tuple(judges) if in_order else tuple(sorted(judges))
         if chosen not in self._known:
             self._known[chosen] = self._judged(chosen)
         return self._known[chosen]
@@ -208,7 +219,7 @@ class OutOfFold:
     def _judged(self, chosen: tuple[int, ...]) -> Judged:
         fit, answers = FITS[self.learner], self.answers.of(chosen)
         whole = fit(chosen, answers, self.truth, self._counting)
-        if self.learner == VOTES:
+        if self.learner in {VOTES, AGREEMENT}:
             plain = whole.decide(answers)
             return Judged(whole, plain, plain)
         codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))

@@ -10,7 +10,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
-from shortlist.panels.learning import VOTES, WEIGHTED
+from shortlist.panels.learning import AGREEMENT, VOTES, WEIGHTED
 from shortlist.panels.policy import Final
 
 AUTO = "auto"
@@ -34,21 +34,21 @@ class PanelOptions:
     """What panels may do, and how they are chosen.
 
     `decide`, one of ``"auto"`` and ``"logistic"`` and ``"dawid-skene"`` and ``"votes"`` and
-    ``"weighted-votes"``: how answers of several judges are decided; one vote for each is always a candidate.
-    ``auto`` is weighted votes, and logistic regression for up to five judges or where they tell how sure they
-    are, and otherwise the model of Dawid and Skene; of free text votes alone. `votes`, one of ``"plurality"``
-    and ``"majority"``: which class wins votes: the one with most, or the one with more than half. `missing`,
-    one of ``"ignored"`` and ``"counted"``: whether the votes of the silent count in the denominator. `ties`,
-    one of ``"unanswered"`` and ``"first"``: what is decided where votes are equal: nothing, or the first of
-    the equal classes.
-    `final`: what the last stage does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what
-    answering the first class costs where the second is right; 1 for every mistake by default. No answer, an
-    empty first class, costs as much as the worst answer by default. `test_share`: the share of the cases in
-    the hold-out set, from 0.05 to 0.5. None is a quarter, and no hold-out set where cases are few; see
+    ``"weighted-votes"`` and ``"agreement"``: how answers of several judges are decided; one vote for each is
+    always a candidate. ``auto`` is agreement cascades, weighted votes, and logistic regression for up to five
+    judges or where they tell how sure they are, and otherwise the model of Dawid and Skene; of free text
+    agreement and votes alone. `votes`, one of ``"plurality"`` and ``"majority"``: which class wins votes: the
+    one with most, or the one with more than half. `missing`, one of ``"ignored"`` and ``"counted"``: whether
+    the votes of the silent count in the denominator. `ties`, one of ``"unanswered"`` and ``"first"``: what is
+    decided where votes are equal: nothing, or the first of the equal classes. `final`: what the last stage
+    does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what answering the first class costs
+    where the second is right; 1 for every mistake by default. No answer, an empty first class, costs as much
+    as the worst answer by default. `test_share`: the share of the cases in the hold-out set, from 0.05 to
+    0.5. None is a quarter, and no hold-out set where cases are few; see
     :func:`all_choose`. `demand`: what is to be promised; half of the cases calibrate and measure then.
-    `positive`: the positive class of recall and specificity; by default the last of
-    the sorted ones. `router`: features of the log, which cost nothing, that may choose among panels before
-    anybody is asked, or answer alone.
+    `positive`: the positive class of recall and specificity; by default the last of the sorted ones.
+    `router`: features of the log, which cost nothing, that may choose among panels before anybody is asked,
+    or answer alone.
     """
 
     decide: str = AUTO
@@ -56,7 +56,7 @@ class PanelOptions:
     missing: str = IGNORED
     ties: str = UNANSWERED
     final: Final = field(default_factory=Final)
-    max_stages: int = 2
+    max_stages: int = 3
     error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     test_share: float | None = USUAL_SHARE
     demand: Demand | None = None
@@ -146,8 +146,10 @@ def _check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequenc
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
     """Refuse what needs classes where answers are open: they can only be compared with each other."""
     why = "where answers are free text, as many truths occur only once"
-    if options.decide not in {AUTO, VOTES, WEIGHTED}:
-        raise BadInputError("decide", f"must be {VOTES} or {WEIGHTED} {why}", repr(options.decide))
+    if options.decide not in {AUTO, VOTES, WEIGHTED, AGREEMENT}:
+        raise BadInputError(
+            "decide", f"must be {VOTES}, {WEIGHTED} or {AGREEMENT} {why}", repr(options.decide)
+        )
     if options.ties != UNANSWERED:
         raise BadInputError("ties", f"must be {UNANSWERED} {why}", repr(options.ties))
     if ACCURACY not in objectives:

@@ -20,6 +20,7 @@ from shortlist.guarantees.thresholds import possible_thresholds, reaching
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
+from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
 from shortlist.panels.recipes import Cases, FittedDecisions, Found, Recipe, followed, stage_says
@@ -73,11 +74,13 @@ class Candidates:
 def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
     """Yield sets of judges asked at once, and chains of two of them, by every way to decide."""
     for name in cases.decisions:
+        if name == AGREEMENT:  # votes with a threshold are the same sets that agree
+            continue
         sets = stage_sets(cases, name)
         for judges in sets:
             yield Recipe((judges,), (0.0,), name)
         if max_stages > 1 and cases.n_judges > 1:
-            for first, second in pairs_of(cases, name, sets):
+            for first, second in pairs_of(cases, name, sets, []):
                 yield Recipe((first, second), (0.0, 0.0), name)
 
 

@@ -17,7 +17,7 @@ from shortlist.export.protocols import (
     plain,
     score_limit,
 )
-from shortlist.panels.decisions import COUNTED, FIRST, MAJORITY, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import COUNTED, FIRST, LATEST, MAJORITY, Decision, ScoreTable, Votes
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.router import Alone
 
@@ -196,6 +196,8 @@ def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
         return ""
     if len(votes.judges) == 1:
         return f"{plain(panel.judges[votes.judges[0]])} says so"
+    if votes.ties == LATEST:
+        return _agreement_condition(panel, votes, least)
     all_votes = f"all {sum(votes.votes)} votes" if votes.missing == COUNTED else "the votes cast"
     needs = ["more votes than any other"]
     if votes.ties == FIRST:
@@ -206,6 +208,18 @@ def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
         needs.append(f"at least {_least_votes(votes, least)} of {all_votes}")
     told = "" if {*votes.votes} == {1} else f" ({_weights(panel, votes)})"
     return f"it has {' and '.join(needs)}{told}"
+
+
+def _agreement_condition(panel: Panel, votes: Votes, least: float) -> str:
+    names, n_agreeing = (
+        all_of(plain(panel.judges[judge]) for judge in votes.judges),
+        _least_votes(votes, least),
+    )
+    if least <= 1 / len(votes.judges):
+        return f"it has the most votes, and of equal ones is what was said last in the order {names}"
+    if len(votes.judges) == 2:
+        return f"both {names} say so"
+    return f"{n_agreeing} of {names} say so"
 
 
 def _least_votes(votes: Votes, least: float) -> str:

@@ -1,18 +1,17 @@
 """A router: columns of the case that cost nothing say before the first call which way a case goes."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, any_of
 from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.panels.answer_log import label_of
 from shortlist.panels.decisions import UNDECIDED, Decided, Heard
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 100
 """So many different words a column of a router has at most."""
-FEWEST_WITH_WORD = 20
-"""A word of fewer cases tells no group apart."""
 
 ALONE = "alone"
 """The rule of a stage that asks nobody."""
@@ -164,75 +161,27 @@ def _plain_value(value: Any) -> Any:
     return str(plain) if isinstance(plain, bool) else plain  # True and 1 would be one value
 
 
-class Column(NamedTuple):
-    """A column of a router as a tree is grown on it: names of questions, and numbers of each case."""
+def forked_by_words(column: str, words: tuple[str, ...], ends: Sequence[Fork | int]) -> Fork | int:
+    """Return the questions that lead each word of a column to its end; equal ends are one."""
+    different = list(dict.fromkeys(ends))
+    way = different[-1]
+    for end in reversed(different[:-1]):
+        own = tuple(word for word, one in zip(words, ends, strict=True) if one == end)
+        way = Fork(column, None, own, words, end, way)
+    return way
 
-    name: str
-    known: tuple[str, ...]
-    words: tuple[str, ...]
-    numbers: Floats
 
+def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork | int]) -> Fork | int:
+    """Return the questions that lead each part of a column of numbers to its end; equal neighbours are one.
 
-def columns_for_trees(features: "pd.DataFrame") -> list[Column]:
-    """Return the columns of a router as numbers: as they are, or 1 where a word is there.
-
-    Raises BadInputError if a column has hundreds of different words.
+    `cuts`: the largest number of each part but the last one.
     """
-    found = []
-    for name in map(str, features.columns):
-        values = features[name]
-        if values.dtype.kind in "iuf":
-            numbers = values.to_numpy(dtype=np.float64)
-            known = np.isfinite(numbers)
-            middle = float(np.median(numbers[known])) if known.any() else 0.0
-            found.append(Column(name, (), (), np.where(known, numbers, middle)))
-            continue
-        texts = np.array([label_of(value) for value in values.tolist()], dtype=object)
-        words, times = np.unique(texts[texts != ""].astype(str), return_counts=True)
-        if len(words) > MOST_WORDS:
-            raise BadInputError(
-                "router",
-                f"must name columns of numbers, or of at most {MOST_WORDS} different words",
-                f"{name!r} with {counted(len(words), 'word')}",
-                "Leave it out.",
-            )
-        known_words = tuple(words.tolist())
-        found += [
-            Column(name, known_words, (word,), (texts == word).astype(np.float64))
-            for word, count in zip(known_words, times.tolist(), strict=True)
-            if count >= FEWEST_WITH_WORD
-        ]
-    return found
-
-
-def grown(columns: list[Column], aims: Floats, n_groups: int, fewest: int) -> Fork | None:
-    """Grow a regression tree that parts cases into groups in which some aims differ, and return it.
-
-    `aims`: what shall differ between groups, such as how often each judge is right, ``(n_cases, n_aims)``.
-    `n_groups`: at most. `fewest`: so many cases each group has at least.
-
-    None where no group can be told apart.
-    """
-    from sklearn.tree import DecisionTreeRegressor
-
-    if not columns:
-        return None
-    table = np.column_stack([one.numbers for one in columns])
-    tree = DecisionTreeRegressor(max_leaf_nodes=n_groups, min_samples_leaf=fewest, random_state=0)
-    nodes = tree.fit(table, aims).tree_
-    branch = iter(range(1, n_groups + 1))
-
-    def way(node: int) -> Fork | int:
-        if nodes.children_left[node] < 0:
-            return next(branch)
-        column = columns[nodes.feature[node]]
-        low, high = way(nodes.children_left[node]), way(nodes.children_right[node])
-        if not column.words:
-            return Fork(column.name, float(nodes.threshold[node]), (), (), low, high)
-        return Fork(column.name, None, column.words, column.known, high, low)
-
-    made = way(0)
-    return made if isinstance(made, Fork) else None
+    way = ends[-1]
+    for cut, end in zip(reversed(cuts), reversed(ends[:-1]), strict=True):
+        below = way.yes if isinstance(way, Fork) and way.column == column else way
+        if end != below:
+            way = Fork(column, cut, (), (), end, way)
+    return way
 
 
 @dataclass(frozen=True)

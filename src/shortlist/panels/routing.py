@@ -1,14 +1,15 @@
-"""Policies behind a router: groups of cases that free columns tell apart, each with a policy of its own.
+"""A router: a table of what policies lose and cost for each value of a column, and the best policy for each.
 
-Loss and price of all cases are sums over the groups. So the front over all assignments of policies to groups
-is the front of all sums of one point of each group, as that of the thresholds of a chain is. On the cases
-that choose it is never worse than the front without a router, whatever the columns hold. So a router is
-offered only where groups and policies that one half of the cases chose cost less on the other half.
+A few policies near the front are candidates, of which each group of cases gets the one with the least loss
+plus price times a trade-off. A group's means are drawn towards those of all cases, as by so many cases more.
+Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so are the loss
+and the price of every point. A router is offered where that says that it gains.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
-from shortlist.panels.chains import merged
+from shortlist.errors import BadInputError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.losses import clustered_error
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
-from shortlist.panels.router import ALONE, Alone, Column, Fork, columns_for_trees, columns_of, grown
+from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import PolicyFront, Searched
 from shortlist.runs.budget import Progress
 
@@ -28,72 +31,139 @@ if TYPE_CHECKING:
 
     from shortlist.runs.budget import Budget
 
-GROUPS = (2, 3, 4, 6)
-"""So many groups a router is tried with."""
-FEWEST_IN_GROUP, LEAST_SHARE = 20, 0.05
-"""A group has at least so many cases, and at least this share of all."""
-MOST_CLASSES_AIMED = 20
-"""Of more classes groups do not aim at telling them apart."""
-TRADE_OFFS = 8
-"""At so many prices of a mistake a router is compared with none."""
-BEYOND_CHANCE = 2.5
-"""A router, the best of four sizes, is offered if it gains more than so many of its standard errors.
+MOST_CANDIDATES = 20
+"""How many policies a router chooses from: those near the front in whose decisions nothing is learned."""
+PRIOR_CASES = (30, 100, 300)
+"""The means of a group are drawn towards those of all as by so many cases."""
+MOST_PARTS = 8
+"""A column of numbers is cut into so many parts at most."""
+FEWEST_IN_CELL = 30
+"""Groups by two columns have at least so many cases in the mean."""
+TRADE_OFFS, TINY = 40, 1e-12
+"""At so many trade-offs of loss and price a router is a point; what counts as no slope."""
+N_FOLDS, MOST_PLAIN = 5, 100
+"""Parts of the cases, and how many policies without a router tell how optimistic the best of them are."""
 
-That is 5 % for all four sizes together.
-"""
 
+class Grouping(NamedTuple):
+    """Groups of cases by the value of a column, or by those of two.
 
-class Grouped(NamedTuple):
-    """The front over all assignments of policies to groups.
-
-    `points`: loss and price, summed over the groups, with rising loss, ``(n_points, 2)``. `places`: which
-    policy of each group a point takes, ``(n_points, n_groups)``.
+    `codes`: the group of each case, -1 where a value is missing, ``(n_cases,)``. `words`, `cuts`: for each
+    column its words, or where its numbers are cut.
     """
 
-    points: NDArray[np.int64]
-    places: NDArray[np.int64]
+    columns: tuple[str, ...]
+    codes: NDArray[np.int64]
+    words: tuple[tuple[str, ...], ...]
+    cuts: tuple[tuple[float, ...], ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many groups each column makes."""
+        return tuple(len(words) or len(cuts) + 1 for words, cuts in zip(self.words, self.cuts, strict=True))
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are, some perhaps empty."""
+        return math.prod(self.sizes)
+
+    @property
+    def of_group(self) -> NDArray[np.int64]:
+        """The group of each case, past the last one where a value is missing, ``(n_cases,)``."""
+        return np.where(self.codes < 0, self.n_groups, self.codes)
+
+    def fork(self, ways: Sequence[int]) -> Fork | int:
+        """Return the questions that lead each group to its way."""
+        return self._fork(list(ways), 0)
+
+    def _fork(self, ways: list[int], place: int) -> Fork | int:
+        if place == len(self.columns):
+            return ways[0]
+        each = len(ways) // self.sizes[place]
+        ends = [self._fork(ways[start : start + each], place + 1) for start in range(0, len(ways), each)]
+        if self.words[place]:
+            return forked_by_words(self.columns[place], self.words[place], ends)
+        return forked_by_numbers(self.columns[place], self.cuts[place], ends)
 
 
-def grouped(fronts: Sequence[Sequence[Found]]) -> Grouped:
-    """Return the front over all assignments of policies to groups, from the front of each group."""
-    points = np.zeros((1, 2), dtype=np.int64)
-    places = np.zeros((1, 0), dtype=np.int64)
-    for front in fronts:
-        own = np.array([(one.loss, one.price) for one in front], dtype=np.int64)
-        points, parts = merged(points, own)
-        places = np.column_stack([places[parts[:, 0]], parts[:, 1]])
-    return Grouped(points, places)
+def groupings(features: "pd.DataFrame") -> list[Grouping]:
+    """Return the groups by each column, and by each two columns that leave enough cases in a group.
 
-
-def alone_policies(cases: Cases) -> list[Found]:
-    """Return the policy that asks nobody: the class that loses least on all of these cases.
-
-    Its loss is out of fold: each case counts what the class loses that is best of the others. There is none
-    where two classes lose equally little.
+    Raises BadInputError if a column has hundreds of different words.
     """
-    counts = np.bincount(cases.truth, minlength=cases.answers.n_classes)
-    code = _least_loss(cases, counts)
-    if code < 0:
-        return []
-    loss = 0
-    for true in np.flatnonzero(counts).tolist():
-        others = counts - (np.arange(len(counts)) == true)
-        loss += int(counts[true] * cases.losses[_least_loss(cases, others), true])
-    alone = Alone(code, tuple((counts / counts.sum()).tolist()))
-    return [Found(loss, 0, 0.0, Recipe(((),), (0.0,), ALONE, alone=alone))]
+    single = [_grouping(name, features[name]) for name in map(str, features.columns)]
+    single = [one for one in single if one.sizes[0] > 1]
+    double = []
+    for a, b in combinations(single, 2):
+        if a.sizes[0] * b.sizes[0] * FEWEST_IN_CELL <= len(features):
+            codes = np.where((a.codes < 0) | (b.codes < 0), -1, a.codes * b.sizes[0] + b.codes)
+            double.append(Grouping(a.columns + b.columns, codes, a.words + b.words, a.cuts + b.cuts))
+    return single + double
 
 
-def _least_loss(cases: Cases, counts: NDArray[np.int64]) -> int:
-    """Return the class that loses least on so many cases of each class; -1 for none alone."""
-    lost = cases.losses[:-1] @ counts
-    return int(lost.argmin()) if (lost == lost.min()).sum() == 1 else -1
+def _grouping(name: str, values: "pd.Series[object]") -> Grouping:
+    if values.dtype.kind in "iuf":
+        numbers = values.to_numpy(dtype=np.float64)
+        known = np.isfinite(numbers)
+        levels = np.unique(numbers[known])
+        shares = np.arange(1, MOST_PARTS) / MOST_PARTS
+        edges = np.unique(np.quantile(numbers[known], shares)) if len(levels) > 1 else levels[:0]
+        below = levels[np.maximum(np.searchsorted(levels, edges, side="right") - 1, 0)]
+        above = levels[np.minimum(np.searchsorted(levels, below, side="right"), len(levels) - 1)]
+        cuts = np.unique((below + above)[above > below] / 2)
+        codes = np.where(known, np.searchsorted(cuts, numbers, side="left"), -1)
+        return Grouping((name,), codes, ((),), (tuple(cuts.tolist()),))
+    texts = [label_of(value) for value in values.tolist()]
+    words = tuple(sorted({*texts} - {""}))
+    if len(words) > MOST_WORDS:
+        raise BadInputError(
+            "router",
+            f"must name columns of numbers, or of at most {MOST_WORDS} different words",
+            f"{name!r} with {counted(len(words), 'word')}",
+            "Leave it out.",
+        )
+    places = {"": -1} | {word: place for place, word in enumerate(words)}
+    return Grouping((name,), np.array([places[text] for text in texts], dtype=np.int64), (words,), ((),))
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """What candidates cost on each case, and the trade-offs at which the best of each group is chosen.
+
+    `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: what a step of price is worth in
+    steps of loss. `folds`: equal for cases that must not be parted, ``(n_cases,)``.
+    """
+
+    cases: Cases
+    found: list[Found]
+    loss: Floats
+    price: Floats
+    seconds: Floats
+    trade_offs: list[float]
+    folds: NDArray[np.int64]
+
+    def held_out(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield the cases of each fold, and all others."""
+        for fold in np.unique(self.folds):
+            yield np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
+
+
+def _tables(cases: Cases, found: list[Found], folds: NDArray[np.int64]) -> _Tables:
+    told = [followed(cases, one.recipe) for one in found]
+    loss, price, seconds = (
+        np.column_stack([getattr(one, name) for one in told]).astype(np.float64)
+        for name in ("loss", "price", "seconds")
+    )
+    slopes = trade_offs(np.column_stack([loss.sum(axis=0), price.sum(axis=0)]), TRADE_OFFS)
+    between = np.geomspace(max(min(slopes), TINY) / 2, 2 * max(*slopes, TINY), TRADE_OFFS)
+    return _Tables(cases, found, loss, price, seconds, [0.0, *between.tolist()], folds)
 
 
 def routed_policies(
     searched: Searched,
     cases: Cases,
     features: "pd.DataFrame",
-    halves: NDArray[np.int64],
+    folds: NDArray[np.int64],
     *,
     groups: NDArray[np.int64] | None = None,
     with_latency: bool = False,
@@ -101,221 +171,202 @@ def routed_policies(
 ) -> tuple[list[Found], list[str]]:
     """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
 
-    `searched`: without a router. `features`: columns that cost nothing. `halves`: 0 or 1, equal for cases
-    that must not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as
-    one sample, ``(n_cases,)``. `with_latency`: whether latency is an objective besides loss and price.
+    Policies without a router are the best of many on these cases. So they leave the front as well where one
+    behind a router costs no more and loses more by no more than they look better than they are.
+
+    `searched`: without a router. `features`: columns that cost nothing. `folds`: equal for cases that must
+    not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as one sample,
+    ``(n_cases,)``. `with_latency`: whether latency is an objective besides loss and price.
     """
     names = all_of(features.columns)
     unfinished = f"Not finished, as a limit came first: a router by {names}."
-    search = _Search(searched, cases, features, columns_for_trees(features), budget)
-    gains = search.gains(halves, groups)
     if budget.stopped:
         return searched.found, [unfinished]
-    best = max(gains, key=lambda n: gains[n][0])
-    if gains[best][0] <= BEYOND_CHANCE * gains[best][1]:
-        sizes = f"{GROUPS[0]} to {GROUPS[-1]}"
-        told = f"{sizes} groups that half of the cases chose gain nothing beyond chance on the other half."
-        return searched.found, [f"No router by {names}: {told}"]
-    router = search.router(np.arange(len(cases.truth)), best)
-    if router is None:
+    tables = _tables(cases, near_front(searched.tried, MOST_CANDIDATES), folds)
+    tried: list[_OutOfFold] = []
+    for place, grouping in enumerate(groupings(features), start=1):
+        tried += [_out_of_fold(tables, grouping, prior) for prior in PRIOR_CASES]
+        budget.report(Progress("routers", place))
+        if budget.stopped:
+            return searched.found, [unfinished]
+    if not tried:
         return searched.found, [f"No router by {names}: it tells no groups apart."]
-    front = PolicyFront(with_latency)
-    front.add([*searched.found, *search.routed(router)])
-    if budget.stopped:
-        return searched.found, [unfinished]
-    return front.kept, [_told(router, gains[best], with_latency=with_latency)]
+    usual = _usual(tables)
+    gains = [_gain(tables, one, usual) for one in tried]
+    best = max(range(len(tried)), key=lambda place: float(gains[place].mean()))
+    gain, error = float(gains[best].mean()), clustered_error(gains[best] - gains[best].mean(), groups)
+    if gain <= error:
+        told = "made on some of the cases, it gains nothing on the others"
+        return searched.found, [f"No router by {names}: {told}."]
+    behind, front = PolicyFront(with_latency), PolicyFront(with_latency)
+    behind.add(_routed(tables, tried[best]))
+    optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
+    plain = [one for one in searched.found if not _is_matched(one, behind.kept, optimism, with_latency)]
+    front.add([*behind.kept, *plain])
+    kept = tried[best].grouping
+    told = (
+        f"A router by {all_of(kept.columns)}: the best of {counted(len(tables.found), 'policy')} for each of "
+        f"{counted(kept.n_groups, 'group')}, or an answer without asking. On cases that did not choose them "
+        f"they cost {100 * gain:.2g} % less (standard error {100 * error:.2g} %)."
+    )
+    return front.kept, [told]
 
 
-def _told(router: Fork, gain: tuple[float, float], *, with_latency: bool) -> str:
-    """Say what was searched behind a router, and why it is offered."""
-    by = ", by loss and price" if with_latency else ""
-    less, error = (f"{100 * one:.2g} %" for one in gain)
-    return (
-        f"A router by {all_of(columns_of(router))} with {counted(len(router.conditions()), 'group')}: "
-        f"complete for these groups{by}, of all assignments of the policies above and of answers without "
-        f"asking. Groups that half of the cases chose cost {less} less on the other half "
-        f"(standard error {error})."
+def _is_matched(plain: Found, behind: list[Found], optimism: float, with_latency: bool) -> bool:
+    return any(
+        one.price <= plain.price
+        and one.loss <= plain.loss + optimism
+        and not (with_latency and one.seconds > plain.seconds)
+        for one in behind
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """A search for a router: what was found without one, and the columns that may tell groups apart."""
-
-    searched: Searched
-    cases: Cases
-    features: "pd.DataFrame"
-    columns: list[Column]
-    budget: "Budget"
-
-    def router(self, rows: NDArray[np.intp], n_groups: int) -> Fork | None:
-        cases = self.cases.at(rows)
-        aims = cases.is_right.astype(np.float64)
-        if cases.answers.n_classes <= MOST_CLASSES_AIMED and not cases.is_open:
-            classes = cases.truth[:, None] == np.arange(cases.answers.n_classes)
-            aims = np.column_stack([aims, classes])
-        columns = [one._replace(numbers=one.numbers[rows]) for one in self.columns]
-        fewest = max(FEWEST_IN_GROUP, int(LEAST_SHARE * len(rows)))
-        return grown(columns, aims, n_groups, fewest)
-
-    def front_of(self, rows: NDArray[np.intp], *, alone: bool = False) -> list[Found]:
-        """Return the front on some of the cases, of what was searched on all; a limit ends it early."""
-        cases, front = self.cases.at(rows), PolicyFront(with_latency=False)
-        if alone and not cases.is_open:
-            front.add(alone_policies(cases))
-        for job in self.searched.jobs:
-            front.add(job(cases))
-            if self.budget.stopped:
-                break
-        return front.kept
-
-    def group_fronts(self, router: Fork, rows: NDArray[np.intp]) -> list[list[Found]]:
-        way = router.branches(self.features.iloc[rows])
-        return [self.front_of(rows[way == branch], alone=True) for branch in router.conditions()]
-
-    def routed(self, router: Fork) -> list[Found]:
-        """Return the policies of the front behind a router, on all cases.
-
-        A case that the router cannot tell goes the way of the best policy without a router that costs no
-        more.
-        """
-        n_cases = len(self.cases.truth)
-        fronts = self.group_fronts(router, np.arange(n_cases))
-        way = router.branches(self.features)
-        sizes = np.bincount(way, minlength=len(fronts) + 1)
-        lost = np.flatnonzero(way == 0)
-        costs = [followed(self.cases.at(lost), one.recipe) for one in self.searched.found]
-        whole = grouped(fronts)
-        found = []
-        for point, places in zip(whole.points.tolist(), whole.places.tolist(), strict=True):
-            parts = [front[place] for front, place in zip(fronts, places, strict=True)]
-            usual = _within(self.searched.found, point[1] / max(1, n_cases - len(lost)) * n_cases)
-            recipe = _behind(router, [one.recipe for one in parts], sizes, self.searched.found[usual].recipe)
-            seconds = [*(one.seconds for one in parts), self.searched.found[usual].seconds]
-            of_size = [*sizes[1:].tolist(), int(sizes[0])]
-            found.append(
-                Found(
-                    point[0] + int(costs[usual].loss.sum()),
-                    point[1] + int(costs[usual].price.sum()),
-                    sum(n * one for n, one in zip(of_size, seconds, strict=True) if n) / n_cases,
-                    recipe,
-                )
-            )
-        return found
-
-    def gains(
-        self, halves: NDArray[np.int64], groups: NDArray[np.int64] | None
-    ) -> dict[int, tuple[float, float]]:
-        """Return by number of groups what a router gains on cases that did not choose it, and its error.
-
-        A gain is a share of loss and price together, the mean over several prices of a mistake.
-        """
-        prices = trade_offs(self.searched.found)
-        gained = {n: np.zeros(len(halves)) for n in GROUPS}
-        for half in (0, 1):
-            rows, rest = np.flatnonzero(halves != half), np.flatnonzero(halves == half)
-            plain = self.front_of(rows)
-            for place, n in enumerate(GROUPS, start=1):
-                router = self.router(rows, n)
-                if router is not None:
-                    gained[n][rest] = self._gained(router, plain, rows, rest, prices)
-                self.budget.report(Progress("routers", place + half * len(GROUPS), 2 * len(GROUPS)))
-        return {
-            n: (float(one.mean()), clustered_error(one - one.mean(), groups)) for n, one in gained.items()
-        }
-
-    def _gained(
-        self,
-        router: Fork,
-        plain: list[Found],
-        rows: NDArray[np.intp],
-        rest: NDArray[np.intp],
-        prices: list[float],
-    ) -> Floats:
-        """Return what a router gains on each of the other cases, with policies that `rows` choose."""
-        fronts = self.group_fronts(router, rows)
-        whole = grouped(fronts)
-        points = np.array([(one.loss, one.price) for one in plain])
-        way = router.branches(self.features.iloc[rest])
-        gained = np.zeros(len(rest))
-        for price in prices:
-            usual = plain[_cheapest(points, price)].recipe
-            before = _cost(self.cases.at(rest), usual, price)
-            after = before.copy()
-            chosen = whole.places[_cheapest(whole.points, price)]
-            for branch, (front, place) in enumerate(zip(fronts, chosen.tolist(), strict=True), start=1):
-                here = np.flatnonzero(way == branch)
-                after[here] = _cost(self.cases.at(rest[here]), front[place].recipe, price)
-            gained += (before - after) / max(before.mean(), 1e-300)
-        return gained / len(prices)
+def _usual(tables: _Tables) -> Floats:
+    """Return what the best candidate of all other folds costs on each case, ``(n_cases, n_trade_offs)``."""
+    costs = np.empty((len(tables.folds), len(tables.trade_offs)))
+    for place, price in enumerate(tables.trade_offs):
+        each = tables.loss + price * tables.price
+        for rows, rest in tables.held_out():
+            costs[rows, place] = each[rows, each[rest].sum(axis=0).argmin()]
+    return costs
 
 
-def _behind(router: Fork, branches: list[Recipe], sizes: NDArray[np.int64], usual: Recipe) -> Recipe:
-    """Return the recipe of a router; branches of equal policies are one.
+def _optimism(tables: _Tables) -> float:
+    """Return how much more the best policies of all other folds lose than the best policies of all cases."""
+    best = [(tables.loss + price * tables.price).sum(axis=0).min() for price in tables.trade_offs]
+    return float(np.mean(_usual(tables).sum(axis=0) - best))
 
-    A question that makes no difference is left out where every case had an answer to it.
+
+class _Choice(NamedTuple):
+    """The best candidate of each group at some trade-offs, and of all cases together.
+
+    `places`: the last one, past the candidates, answers without asking, ``(n_trade_offs, n_groups + 1)``; the
+    last group is that of missing values. `alone`: the class that loses least in each group; -1 where none
+    does, ``(n_groups + 1,)``.
     """
-    pooled = _pooled(branches, sizes)
-    different = list(dict.fromkeys(pooled))
-    numbers = [different.index(one) + 1 for one in pooled]
-    root = _renumbered(router, numbers, shorten=not sizes[0])
-    if not isinstance(root, Fork):
-        return different[0]
-    return replace(usual, router=root, branches=tuple(different))
+
+    places: NDArray[np.int64]
+    alone: NDArray[np.int64]
 
 
-def _pooled(branches: list[Recipe], sizes: NDArray[np.int64]) -> list[Recipe]:
-    """Return the policies of groups; groups that are answered alike without asking are taken together."""
-    pooled = list(branches)
-    for code in {one.alone.code for one in branches if one.alone is not None}:
-        alike = [place for place, one in enumerate(branches) if one.alone and one.alone.code == code]
-        shares = np.average(
-            [one.alone.shares for one in branches if one.alone and one.alone.code == code],
-            axis=0,
-            weights=sizes[1:][alike],
-        )
-        for place in alike:
-            pooled[place] = replace(branches[place], alone=Alone(code, tuple(shares.tolist())))
-    return pooled
+def _chosen(tables: _Tables, grouping: Grouping, rows: NDArray[np.intp], prior: int) -> _Choice:
+    """Choose a candidate for each group on some of the cases."""
+    own = grouping.of_group[rows]
+    sizes = np.bincount(own, minlength=grouping.n_groups + 1)[:, None]
+    loss, price = (_means(one[rows], own, sizes, prior) for one in (tables.loss, tables.price))
+    alone, alone_loss = _alone_in_groups(tables.cases, own, rows, grouping.n_groups, prior)
+    loss, price = np.column_stack([loss, alone_loss]), np.column_stack([price, np.zeros(len(sizes))])
+    return _Choice(np.array([(loss + one * price).argmin(axis=1) for one in tables.trade_offs]), alone)
 
 
-def _renumbered(way: Fork | int, numbers: list[int], *, shorten: bool) -> Fork | int:
-    """Return a router whose branches have other numbers, perhaps without questions of one end."""
-    if not isinstance(way, Fork):
-        return numbers[way - 1]
-    yes, no = (_renumbered(one, numbers, shorten=shorten) for one in (way.yes, way.no))
-    return yes if shorten and yes == no else replace(way, yes=yes, no=no)
+def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
+    """Return the means of groups, drawn towards those of all; of the last group those of all."""
+    sums = np.stack([np.bincount(groups, weights=one, minlength=len(sizes)) for one in values.T], axis=1)
+    whole = values.mean(axis=0)
+    means: Floats = (sums + prior * whole) / (sizes + prior)
+    means[-1] = whole
+    return means
 
 
-def _within(found: Sequence[Found], price: float) -> int:
-    """Return the policy that loses least of those within a price, or the cheapest."""
-    within = [place for place, one in enumerate(found) if one.price <= price]
-    return within[0] if within else min(range(len(found)), key=lambda place: found[place].price)
+def _alone_in_groups(
+    cases: Cases, groups: NDArray[np.int64], rows: NDArray[np.intp], n_groups: int, prior: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return the class that loses least in each group, and what it loses out of fold."""
+    codes, means = np.full(n_groups + 1, -1), np.full(n_groups + 1, np.inf)
+    if cases.is_open:
+        return codes, means
+    n_classes, truth = cases.answers.n_classes, cases.truth[rows]
+    counts = np.bincount(groups * n_classes + truth, minlength=(n_groups + 1) * n_classes)
+    counts = counts.reshape(n_groups + 1, n_classes)
+    _, whole = alone_class(cases, counts.sum(axis=0))
+    for group, own in enumerate(counts[:-1]):
+        code, lost = alone_class(cases, own)
+        if code >= 0:
+            codes[group], means[group] = code, (lost + prior * whole / len(rows)) / (own.sum() + prior)
+    return codes, means
 
 
-def _cost(cases: Cases, recipe: Recipe, price: float) -> Floats:
-    told = followed(cases, recipe)
-    return np.asarray(told.loss + price * told.price)
+def alone_class(cases: Cases, counts: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the class that loses least on so many cases of each class, and what that loses out of fold.
 
-
-def _cheapest(points: NDArray[np.int64], price: float) -> int:
-    return int(np.argmin(points[:, 0] + price * points[:, 1]))
-
-
-def trade_offs(found: Sequence[Found]) -> list[float]:
-    """Return what one step of price is worth in steps of loss: at most eight values, from corner to corner.
-
-    They are the slopes of the convex hull of a front, evenly spread, at each of which another corner is best.
+    It is -1 where two lose equally little. Each case counts what the class loses that is best of the others.
     """
-    corners = [found[0]]
-    while corners[-1] is not found[-1]:
-        here = corners[-1]
-        rest = [one for one in found if one.loss > here.loss and one.price < here.price]
-        if not rest:
-            break
-        corners.append(min(rest, key=lambda one: (one.loss - here.loss) / (here.price - one.price)))
-    slopes = [(b.loss - a.loss) / (a.price - b.price) for a, b in pairwise(corners)]
-    if not slopes:
-        return [0.0]
-    places = np.unique(np.linspace(0, len(slopes) - 1, TRADE_OFFS).astype(np.intp))
-    return [slopes[place] for place in places.tolist()]
+    loss = 0
+    for true in np.flatnonzero(counts).tolist():
+        others = counts - (np.arange(len(counts)) == true)
+        loss += int(counts[true] * cases.losses[_least_loss(cases, others), true])
+    return _least_loss(cases, counts), loss
+
+
+def _least_loss(cases: Cases, counts: NDArray[np.int64]) -> int:
+    lost = cases.losses[:-1] @ counts
+    return int(lost.argmin()) if counts.any() and (lost == lost.min()).sum() == 1 else -1
+
+
+class _OutOfFold(NamedTuple):
+    """What routers made without each fold cost on its cases, ``(n_cases, n_trade_offs)``."""
+
+    grouping: Grouping
+    prior: int
+    loss: Floats
+    price: Floats
+    seconds: Floats
+
+
+def _out_of_fold(tables: _Tables, grouping: Grouping, prior: int) -> _OutOfFold:
+    shape = (len(tables.folds), len(tables.trade_offs))
+    told = _OutOfFold(grouping, prior, np.empty(shape), np.empty(shape), np.empty(shape))
+    for rows, rest in tables.held_out():
+        choice, own = _chosen(tables, grouping, rest, prior), grouping.of_group[rows]
+        lost = tables.cases.losses[choice.alone[own], tables.cases.truth[rows]]
+        nothing, places = np.zeros(len(rows)), choice.places[:, own].T
+        for whole, each, alone in (
+            (told.loss, tables.loss, lost),
+            (told.price, tables.price, nothing),
+            (told.seconds, tables.seconds, nothing),
+        ):
+            whole[rows] = np.take_along_axis(np.column_stack([each[rows], alone]), places, axis=1)
+    return told
+
+
+def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
+    """Return by which share of the usual cost each case is cheaper, the mean over all trade-offs."""
+    less = usual - (told.loss + told.price * np.array(tables.trade_offs))
+    return np.asarray((less / np.maximum(usual.mean(axis=0), 1e-300)).mean(axis=1))
+
+
+def _routed(tables: _Tables, told: _OutOfFold) -> list[Found]:
+    """Return the policies behind a router for all trade-offs, with what they cost out of fold."""
+    choice = _chosen(tables, told.grouping, np.arange(len(tables.folds)), told.prior)
+    found = []
+    for place, places in enumerate(choice.places.tolist()):
+        recipe = _behind(tables, told.grouping, places, choice.alone)
+        loss, price = (round(float(one[:, place].sum())) for one in (told.loss, told.price))
+        if recipe is not None:
+            found.append(Found(loss, price, float(told.seconds[:, place].mean()), recipe))
+    return found
+
+
+def _behind(
+    tables: _Tables, grouping: Grouping, places: list[int], alone: NDArray[np.int64]
+) -> Recipe | None:
+    """Return the recipe of a router; None where all groups get the same policy.
+
+    Groups that are answered alike without asking are one branch, with the shares of their classes together.
+    """
+    n_classes, recipes = tables.cases.answers.n_classes, [one.recipe for one in tables.found]
+    asks_none = np.array(places[:-1]) == len(recipes)
+    named = []
+    for group, place in enumerate(places[:-1]):
+        if place < len(recipes):
+            named.append(recipes[place])
+            continue
+        alike = np.flatnonzero(asks_none & (alone[:-1] == alone[group]))
+        counts = np.bincount(tables.cases.truth[np.isin(grouping.codes, alike)], minlength=n_classes)
+        decided = Alone(int(alone[group]), tuple((counts / max(1, counts.sum())).tolist()))
+        named.append(Recipe(((),), (0.0,), ALONE, alone=decided))
+    different = list(dict.fromkeys(named))
+    router = grouping.fork([different.index(one) + 1 for one in named])
+    if not isinstance(router, Fork):
+        return None
+    return replace(recipes[places[-1]], router=router, branches=tuple(different))

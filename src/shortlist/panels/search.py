@@ -1,6 +1,6 @@
 """The search for panels: loss and price of policies on the training cases, and the front of all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -10,18 +10,31 @@ from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Floats, Mask
+from shortlist.panels.agreement import MOST_OF_CASCADES, agreement_cascades
 from shortlist.panels.candidates import (
     ALL_PAIRS_UP_TO,
     ALL_SETS_UP_TO,
     pairs_of,
+    promising_judges,
     stage_sets,
     triples_of,
 )
 from shortlist.panels.chains import threshold_front
 from shortlist.panels.decisions import Decided, Votes
-from shortlist.panels.learning import VOTES, VOTING
+from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Cases, Found, Judges, Recipe
+from shortlist.panels.shapes import (
+    CASCADES_OF_FOUR,
+    CASCADES_OF_THREE,
+    LEARNED,
+    PAIRS,
+    SINGLE,
+    THREE_STAGES,
+    UNLEARNED,
+    VOTED,
+    shape_of,
+)
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
@@ -35,83 +48,154 @@ class Searched(NamedTuple):
     """What a search found.
 
     `found`: policies that none dominates, with falling loss and rising price. `claims`: what was searched
-    completely, and what was not. `jobs`: what was tried, to try it again on a part of the cases. `of_two`:
-    policies that ask at most two judges and that no other one of these dominates.
+    completely, and what was not. `of_two`: policies that ask at most two judges and that no other one of
+    these dominates. `tried`: all policies in whose steps nothing is learned, dominated or not.
     """
 
     found: list[Found]
     claims: list[str]
-    jobs: list[Job]
     of_two: list[Found]
+    tried: list[Found]
 
 
-def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget) -> Searched:
+class Work(NamedTuple):
+    """The policies of one family: what they are called, what is complete, and what measures them."""
+
+    kind: str
+    told: str
+    jobs: list[Job]
+
+
+def find_policies(
+    cases: Cases,
+    *,
+    max_stages: int,
+    with_latency: bool = False,
+    budget: Budget,
+    families: Collection[str] | None = None,
+) -> Searched:
     """Search policies of one stage and more, and return those that none dominates, with what is complete.
 
     `max_stages`: from 1 to 3. `with_latency`: whether latency is an objective besides loss and price.
-    `budget`: a limit or a cancellation ends the search with what was found.
+    `budget`: a limit or a cancellation ends the search with what was found, of which single judges always
+    are. `families`: those of :data:`FAMILIES` that are tried; by default those that
+    :data:`shortlist.panels.shapes.SHAPES` names for such cases.
     """
+    names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
-    claims: list[str] = []
-    done: list[Job] = []
-    for kind, told, jobs in _families(cases, max_stages, front):
-        finished = True
-        for number, job in enumerate(jobs, start=1):
-            found = job(cases)
-            front.add(found)
-            of_two.add([one for one in found if len(one.recipe.judges) <= 2])
-            done.append(job)
-            budget.report(Progress(kind, number, len(jobs)))
-            if budget.stopped:
-                finished = False
-                break
-        claims.append(
-            told if finished else f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}"
-        )
-        if not finished:
-            break
-    return Searched(front.kept, claims, done, of_two.kept)
+    claims, tried = list[str](), list[Found]()
+    for family in names:
+        for work in FAMILIES[family](cases, max_stages, front.kept, tried):
+            finished = True
+            for number, job in enumerate(work.jobs, start=1):
+                found = job(cases)
+                front.add(found)
+                of_two.add([one for one in found if len(one.recipe.judges) <= 2])
+                tried += found if family in UNLEARNED else []
+                budget.report(Progress(work.kind, number, len(work.jobs)))
+                if budget.stopped and family != SINGLE:
+                    finished = False
+                    break
+            told = work.told
+            claims.append(
+                told if finished else f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}"
+            )
+            if not finished:
+                return Searched(front.kept, claims, of_two.kept, tried)
+    if families is None:
+        claims.append(shape_of(cases).sentence(cases))
+    return Searched(front.kept, claims, of_two.kept, tried)
 
 
-def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[tuple[str, str, list[Job]]]:
-    """Yield kinds of policies: what each is called, what is complete about it, and its jobs."""
+Family = Callable[[Cases, int, list[Found], list[Found]], Iterator[Work]]
+"""Yields what is to be measured on cases, of a number of stages at most, after a front and all tried."""
+
+
+def _singles(cases: Cases, _stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[Work]:
     n = cases.n_judges
-    yield (
-        "single judges",
-        f"{'The one judge as it answers' if n == 1 else f'All {n:,} single judges as they answer'}.",
-        [partial(_single, judge=judge) for judge in range(n)],
-    )
+    told = f"{'The one judge as it answers' if n == 1 else f'All {n:,} single judges as they answer'}."
+    yield Work("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
+
+
+def _cascades(size: int) -> Family:
+    """Return the family of agreement cascades of so many judges."""
+
+    def works(cases: Cases, max_stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[Work]:
+        is_open = cases.final.kind != ANSWER
+        if (
+            AGREEMENT not in cases.decisions
+            or size > cases.n_judges
+            or size > max_stages + 1
+            or (size == 2 and not is_open)
+        ):
+            return
+        judges = promising_judges(cases, MOST_OF_CASCADES[size])
+        of = "all" if len(judges) == cases.n_judges else "the most promising"
+        kind = f"agreement cascades of {size} judges"
+        told = f"Complete: all {kind}, out of {of} {counted(len(judges), 'judge')}."
+        jobs = [partial(agreement_cascades, first=one, judges=judges, size=size) for one in judges[:-1]]
+        yield Work(kind, told, list(jobs))
+
+    return works
+
+
+def _learned(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[Work]:
     for name in cases.decisions:
-        yield from _families_by(cases, name, max_stages, front)
+        if name not in {*VOTING, AGREEMENT}:
+            yield from _by(cases, name, max_stages, tried)
 
 
-def _families_by(
-    cases: Cases, name: str, max_stages: int, front: "PolicyFront"
-) -> Iterator[tuple[str, str, list[Job]]]:
+def _voted(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[Work]:
+    for name in cases.decisions:
+        if name in VOTING:
+            yield from _by(cases, name, max_stages, tried)
+
+
+def _by(cases: Cases, name: str, max_stages: int, tried: list[Found]) -> Iterator[Work]:
     sets = stage_sets(cases, name)
-    yield (
+    yield Work(
         f"judges at once by {name}",
         f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
     if max_stages > 1 and cases.n_judges > 1:
-        pairs = pairs_of(cases, name, sets)
-        yield (
+        pairs = pairs_of(cases, name, sets, tried)
+        yield Work(
             f"chains of two stages by {name}",
             _told_pairs(cases, name, len(pairs)),
             [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
-    if max_stages > 2 and cases.n_judges > 1 and cases.final.kind != ANSWER:
+
+
+def _three_stages(cases: Cases, max_stages: int, front: list[Found], _tried: list[Found]) -> Iterator[Work]:
+    if max_stages < 3 or cases.n_judges < 2:
+        return
+    if cases.final.kind != ANSWER:
         told = "Chains of three stages are searched only where the last stage always answers."
-        yield f"chains of three stages by {name}", told, []
-    elif max_stages > 2 and cases.n_judges > 1:
-        triples = triples_of(front.kept, name, sets)
-        told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
-        yield (
-            f"chains of three stages by {name}",
-            f"Chains of three stages by {name}, not all of them: {told}.",
-            [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
-        )
+        yield Work("chains of three stages", told, [])
+        return
+    learned = [name for name in cases.decisions if name not in {*VOTING, AGREEMENT}]
+    for name in learned or cases.decisions:
+        if name != AGREEMENT:
+            triples = triples_of(front, name, stage_sets(cases, name))
+            told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
+            yield Work(
+                f"chains of three stages by {name}",
+                f"Chains of three stages by {name}, not all of them: {told}.",
+                [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
+            )
+
+
+FAMILIES: dict[str, Family] = {
+    SINGLE: _singles,
+    PAIRS: _cascades(2),
+    CASCADES_OF_THREE: _cascades(3),
+    CASCADES_OF_FOUR: _cascades(4),
+    LEARNED: _learned,
+    VOTED: _voted,
+    THREE_STAGES: _three_stages,
+}
+"""How the policies of each family are made."""
 
 
 def _told_sets(cases: Cases, name: str, n_sets: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shortlist._words import all_of
+from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
 from shortlist.panels.router import columns_of
 
@@ -56,6 +57,7 @@ def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
 
 
 COMBINED = {
+    AGREEMENT: "agreement: what two judges agree on, or else what the judge asked last says",
     "plurality": "votes, where the most votes win",
     "majority": "votes, where more than half of them win",
     "logistic": "logistic regression",

@@ -145,7 +145,7 @@ class PolicyOptions:
         ),
     ] = None
     decide: Annotated[
-        str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes or auto."
+        str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes, agreement or auto."
     ] = "auto"
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
@@ -154,7 +154,7 @@ class PolicyOptions:
         str, "Whether a majority is of the votes heard (ignored) or of all votes (counted)."
     ] = "ignored"
     router: RouterColumns = None
-    max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
+    max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
     ties: Annotated[
         str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
     ] = "unanswered"
