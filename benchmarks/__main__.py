@@ -88,6 +88,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pruning-engine": pruning.engine,
     "pruning-gaps": pruning.gaps,
     "pruning-large": pruning.large,
+    "pruning-pairs": pruning.pairs,
     "pruning-proofs": pruning.proofs,
     "pruning-overfit": pruning_overfit.overfit,
     "pruning-anytime": pruning_time.anytime,

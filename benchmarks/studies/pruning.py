@@ -1,9 +1,10 @@
 """How fast pruning is proved, and how far general solvers come where it is not.
 
-python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-proofs --data FOLDER
+python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-pairs pruning-proofs --data FOLDER
 """
 
 import functools
+import itertools
 import resource
 import time
 from collections.abc import Iterator
@@ -17,12 +18,15 @@ from shortlist._validation import AUTO
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.pruning.pruning import prune_exactly
+from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES
+from shortlist.ensembles.pruning.problems import problem_of
+from shortlist.ensembles.pruning.pruning import prove, prune_exactly
+from shortlist.ensembles.pruning.run import EngineSettings
 from shortlist.ensembles.search.search_starts import START_RULES, rule_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, processor_seconds
 
 SETTINGS = {
     "F1": ("accuracy", "none"),
@@ -43,6 +47,16 @@ ENGINE = (
     ("bank_additional_full", "F1"),
 )
 """What the engine is timed on."""
+PAIRED = (
+    "pima_diabetes",
+    "australian_credit",
+    "qsar_biodegradation",
+    "diabetic_retinopathy_debrecen",
+    "spambase",
+    "musk_v1",
+    "wdbc",
+)
+"""What is proved with and without pairs of rows."""
 LARGE = (
     "qsar_biodegradation",
     "diabetic_retinopathy_debrecen",
@@ -81,6 +95,30 @@ def engine(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
         yield _solve(votes, name, setting, AUTO, limit_s=seconds, marks=(2.0, 10.0)) | _best_rule(
             votes, setting
         )
+
+
+def pairs(
+    folder: Path, seconds: float = 100.0, tables: tuple[str, ...] = PAIRED, sizes: tuple[int, ...] = (30, 100)
+) -> Iterator[dict[str, Any]]:
+    """Prove with and without pairs of rows and SCIP, one thread, in seconds of processor time."""
+    without = tuple(turn for turn in VOTES if turn.engine not in {PAIRS, PATIENT_SEARCH, SCIP})
+    for name, size in itertools.product(tables, sizes):
+        votes = _votes(folder, name, size)
+        weights = named_weights("accuracy", votes)
+        problem = problem_of(votes, weights, selection_limits(size))
+        for pairs, turns in (("yes", VOTES), ("no", without)):
+            start = time.process_time()
+            budget = Budget(seconds, clock=processor_seconds)
+            result = prove(problem, budget, settings=EngineSettings(turns=turns))
+            row = {
+                "case": "pruning", "data": name, "size": votes.n_samples, "merged": len(votes.labels),
+                "classifiers": size, "pairs": pairs, "status": str(result.status),
+                "right": round(result.value * votes.n_samples), "bound": round(result.bound * votes.n_samples),
+                "certified": round((result.certified_bound or 1) * votes.n_samples), "by": result.proved_by,
+                "processor_s": round(time.process_time() - start, 2),
+            }  # fmt: skip
+            print(row, flush=True)
+            yield row
 
 
 def large(
@@ -149,5 +187,5 @@ def _solve(
 
 
 @functools.cache
-def _votes(folder: Path, name: str) -> Votes:
-    return validation_votes(*read_uci(folder, name))
+def _votes(folder: Path, name: str, n_classifiers: int = 100) -> Votes:
+    return validation_votes(*read_uci(folder, name), n_classifiers=n_classifiers)

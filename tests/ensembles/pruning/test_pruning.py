@@ -31,7 +31,7 @@ from shortlist.ensembles.pruning.pruning import (
     taken_copies,
 )
 from shortlist.ensembles.pruning.run import EngineSettings
-from shortlist.ensembles.pruning.vote_steps import pair_cuts
+from shortlist.ensembles.pruning.vote_steps import conflict_cuts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.errors import BadInputError
@@ -172,11 +172,11 @@ def test_a_cancellation_keeps_the_best_with_its_bound() -> None:
     votes = hard_votes(400, 60)
     cancellation = Cancellation()
 
-    def stop_while_cutting(event: Progress) -> None:
-        if event.stage == "cutting":
+    def stop_while_proving(event: Progress) -> None:
+        if event.stage == "proving":
             cancellation.cancel()
 
-    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), Budget(6_000, report=stop_while_cutting, cancellation=cancellation))  # fmt: skip
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), Budget(6_000, report=stop_while_proving, cancellation=cancellation))  # fmt: skip
 
     assert result.proof.limit == "interrupted"
     assert result.proof.kind is ProofKind.APPROXIMATE
@@ -222,7 +222,7 @@ def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
     votes = merge_rows(*oracles.as_arrays([((1, 0), 1), ((1, 1), 0), ((0, 1), 1), ((0, 0), 0)]))
     rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
     plain = tight_program(rows, [])
-    cut = tight_program(rows, pair_cuts(rows, find_conflicts(rows, Budget()), 10))
+    cut = tight_program(rows, conflict_cuts(rows, find_conflicts(rows, Budget()), 10))
 
     assert cut.program.n_rows > plain.program.n_rows
     for name in ("highs", "cpsat"):

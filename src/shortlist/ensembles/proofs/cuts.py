@@ -215,7 +215,7 @@ def certified_bound(
 
 
 def terms_of(rows: RightRows, cuts: Sequence[Cut]) -> "list[Terms] | None":
-    """Return the cuts as inequalities, those without kept classifiers as well; None if there are only these."""
+    """Return all cuts as inequalities; None if no cut has kept classifiers."""
     if all(cut.kept is None for cut in cuts):
         return None
     none = Terms(np.zeros(rows.n_classifiers, dtype=np.int64), 1, 0)
@@ -229,7 +229,7 @@ def dual_bound(
     denominator: int,
     terms: Sequence[Terms] | None = None,
 ) -> int:
-    """Return the same bound for the rows of cuts that are known to be proved, as inequalities with `terms`."""
+    """Return the same bound for the rows of cuts that are proved, as inequalities with `terms`."""
     sizes = np.array([len(support) for support in supports], dtype=np.int64)
     reach = np.ones_like(sizes) if terms is None else np.array([one.reach for one in terms], dtype=np.int64)
     coefficients = np.zeros((len(sizes), 0), dtype=np.int64)

@@ -340,8 +340,8 @@ def as_votes(rows: RightRows) -> Votes:
 def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
     """Return the program whose cost plus `offset` is minus the gain, with the cuts as rows.
 
-    That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
-    and a row that HiGHS may branch less for.
+    That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's
+    integers but not from its linear relaxation. Each such one is a clause to CP-SAT.
 
     `rows`: at the root: nothing fixed but members that are too dear. `cuts`: rows that no selection is right
     on together.

@@ -13,6 +13,9 @@ RULES = "a pruning rule"
 SEARCH = "tabu search"
 LONG_SEARCH = "a longer tabu search"
 CONFLICTS = "conflicts"
+PAIRS = "pairs of rows"
+PATIENT_SEARCH = "a patient tabu search"
+SCIP = "SCIP"
 WALK = "a walk over all selections"
 SHORT_WALK = "a short walk over all selections"
 QUICK_CUTS = "quick cuts"
@@ -41,6 +44,8 @@ class Shape:
     """Whether a selection within the limits is known."""
     is_near: bool
     """Whether few rows lie between value and bound."""
+    is_close: bool
+    """Whether so few that a solver with pair cuts is done within a second or two."""
     no_more_cuts: bool
     """Whether cuts are no longer found."""
 
@@ -76,6 +81,27 @@ VOTES = (
         0.2,
         "few classifiers are often walked at once",
         "pruning-few.csv",
+    ),
+    Turn(
+        PAIRS,
+        lambda q: q.has_program and not q.is_large,
+        0.2,
+        "pairs of rows bound closely within seconds",
+        "decision 81",
+    ),
+    Turn(
+        PATIENT_SEARCH,
+        lambda q: q.has_selection and not (q.is_close or q.is_walkable or q.is_large or q.by_plurality),
+        0.1,
+        "a solver that only proves needs the best selection",
+        "decision 81",
+    ),
+    Turn(
+        SCIP,
+        lambda q: q.has_program and not q.is_large and (q.is_close or (q.is_near and not q.is_walkable)),
+        0.35,
+        "with the pairs it closes small gaps first",
+        "decision 81",
     ),
     Turn(
         SHORT_CP_SAT,

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from shortlist.ensembles.proofs.cuts import CutSettings
 from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
+from shortlist.ensembles.proofs.pair_cuts import PairSettings
 from shortlist.ensembles.pruning.engines import VOTES, Turn
 from shortlist.milp import Solver
 from shortlist.runs.budget import Budget
@@ -20,8 +21,10 @@ class SearchEffort:
     """Moves of the search before anything is bounded."""
     steps: int = 60_000
     """Moves of the search after that."""
+    more_steps: int = 200_000
+    """Moves of the search of two classes before a solver only proves."""
     patient_steps: int = 200_000
-    """The same by plurality where the clock ends it."""
+    """Moves of the longer search by plurality where the clock ends it."""
     n_starts: int = 8
     """How many of the rules' selections the search starts from."""
 
@@ -38,10 +41,16 @@ class EngineSettings:
     """How many usual rows lie between value and bound where the solver may end the proof; it is then called
     early, and however large the program is.
     """
+    close: int = 4
+    """The same where SCIP is done so soon that neither a further search nor a walk comes before it."""
     far_cells: int = 200_000
     """Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
     cuts lower it more, as long as they find any.
     """
+    pairs: PairSettings = field(default_factory=PairSettings)
+    """How pair cuts are looked for."""
+    node_effort: int = 5
+    """Thousandths of CP-SAT's deterministic time that count as a node of SCIP."""
     cuts: CutSettings = field(default_factory=CutSettings)
     """How cuts are looked for."""
     cut_rounds: int = 60

@@ -1,8 +1,9 @@
 """The steps that prove weighted sums of decisions, of two classes and of several.
 
-Rules and tabu search for the value; the minimum cut of conflicts for a first bound; with few classifiers a
-walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter bound; and CP-SAT on
-the integer program with all cuts as clauses, from the selection. Their order, and who is asked about which
+Rules and tabu search for the value; the minimum cut of conflicts for a first bound, and what pairs of rows
+ask of the members for a closer one; SCIP on the integer program with the pairs where the gap is small; with
+few classifiers a walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter
+bound; and CP-SAT on the program with all cuts, from the selection. Their order, and who is asked about which
 question, is the table of :mod:`shortlist.ensembles.pruning.engines`.
 """
 
@@ -18,6 +19,7 @@ from shortlist.ensembles.proofs.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import Cut, CutBound, make_cut
 from shortlist.ensembles.proofs.incumbent import without_idle_members
+from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
@@ -26,7 +28,7 @@ from shortlist.ensembles.pruning.engines import Shape
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
 from shortlist.ensembles.search.search_starts import FIRST_RULES
-from shortlist.milp import Limits, Program, Session
+from shortlist.milp import Limits, Program, Session, Solver
 from shortlist.milp.solution import Solution
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import Status
@@ -81,6 +83,7 @@ class VoteSteps:
     problem: PruningProblem
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
+    pair_bound: CutBound | None = None
     starts: list[tuple[str, int, Mask]] = field(default_factory=list)
     """Rules, what their selections are worth, and these."""
 
@@ -91,12 +94,13 @@ class VoteSteps:
         return "precision" if self._has_program else too_large
 
     def certified(self, result: PrunedSelection) -> PrunedSelection:
-        """Add what proves the bound of the cuts, or that every selection was looked at where they are few."""
+        """Add the cuts of the lowest bound, or that every selection was looked at where they are few."""
         best, found = self.run.best, count_selections(self.problem.rows)
         walked = best.bound_by == engines.WALK and found <= self.run.settings.few_selections
         # without a cut all gain is the bound, which a selection that is right everywhere meets at once
         no_cuts = CutBound(self.problem.rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
-        proof = found if walked else self.cut_bound or no_cuts
+        known = [one for one in (self.cut_bound, self.pair_bound, no_cuts) if one is not None]
+        proof = found if walked else min(known, key=lambda one: one.bound)
         certificate = self.problem.certificate(proof, result.mask, best.threshold, best.total)
         certified = self.problem.value(certificate["bound"])
         return dataclasses.replace(result, certificate=certificate, certified_bound=certified)
@@ -134,6 +138,7 @@ class VoteSteps:
             by_plurality=not rows.has_threshold,
             has_selection=best.mask is not None,
             is_near=best.mask is not None and 0 <= best.bound - best.total <= settings.near * usual,
+            is_close=best.mask is not None and 0 <= best.bound - best.total <= settings.close * usual,
             no_more_cuts=self.cut_bound is not None and self.cut_bound.exhausted,
         )
 
@@ -144,6 +149,9 @@ class VoteSteps:
             engines.SEARCH: self._search,
             engines.LONG_SEARCH: self._search_on,
             engines.CONFLICTS: self._bound,
+            engines.PAIRS: self._bound_by_pairs,
+            engines.PATIENT_SEARCH: self._search_patiently,
+            engines.SCIP: self._prove_by_pairs,
             engines.WALK: self._walk,
             engines.SHORT_WALK: self._walk_shortly,
             engines.SHORT_CP_SAT: self._prove_quickly,
@@ -161,6 +169,14 @@ class VoteSteps:
     def _target(self) -> int:
         """What a selection is worth that ends the proof."""
         return self.run.best.bound - self.problem.slack
+
+    @property
+    def _target_gain(self) -> int | None:
+        """The same of a bound, as a gain."""
+        best, rows = self.run.best, self.problem.rows
+        if best.mask is None:
+            return None
+        return int(best.total + self.problem.slack - rows.offset) // rows.step
 
     def _try_rules(self, budget: Budget) -> None:
         """Take the best selections of rules, until the budget ends or one ends the proof."""
@@ -190,8 +206,17 @@ class VoteSteps:
         effort = self.run.settings.effort
         patient = self.shape.by_plurality and self.shape.is_timed
         known = [] if self.run.best.mask is None else [self.run.best.mask]
-        ranked = [mask for _, _, mask in sorted(self.starts, key=lambda one: -one[1])[: effort.n_starts]]
-        self._walk_from(known + ranked, budget, effort.patient_steps if patient else effort.steps)
+        self._walk_from(known + self._best_starts, budget, effort.patient_steps if patient else effort.steps)
+
+    def _search_patiently(self, budget: Budget) -> None:
+        """Go on for longer."""
+        known = [] if self.run.best.mask is None else [self.run.best.mask]
+        self._walk_from(known + self._best_starts, budget, self.run.settings.effort.more_steps)
+
+    @property
+    def _best_starts(self) -> list[Mask]:
+        ranked = sorted(self.starts, key=lambda one: -one[1])
+        return [mask for _, _, mask in ranked[: self.run.settings.effort.n_starts]]
 
     def _walk_from(self, starts: list[Mask], budget: Budget, steps: int) -> None:
         self.problem.search(budget, self.run.best.offer, starts, target=self._target, max_steps=steps)
@@ -211,6 +236,29 @@ class VoteSteps:
             self._take_cuts(min_cut_bound(self.problem.rows, self.conflicts))
         assert self.cut_bound is not None, "it was taken"
         return self.conflicts, self.cut_bound
+
+    def _bound_by_pairs(self, budget: Budget) -> None:
+        """Bound all selections by what pairs of right rows ask of the members."""
+        rows = self.problem.rows
+
+        def on_bound(gain: int) -> None:
+            self.run.best.lower_bound_to(rows.weighted_sum(gain), engines.CUTS)
+            self.run.tell("bounding")
+
+        self.pair_bound = bound_by_pairs(
+            rows, budget, target=self._target_gain, on_bound=on_bound, settings=self.run.settings.pairs
+        )
+
+    def _prove_by_pairs(self, budget: Budget) -> None:
+        """Give the program with the pairs to SCIP."""
+        from shortlist.milp.backends.scip import Scip
+
+        pairs = [] if self.pair_bound is None else self.pair_bound.pool
+        nodes = None if budget.nodes is None else max(1, budget.nodes // self.run.settings.node_effort)
+        built, last = self.problem.tight_program(pairs), self.run.last_limit
+        self.solve(built, budget, nodes=nodes, prover=Scip(proof_only=True))
+        if self.run.is_open:
+            self.run.last_limit = last or self.run.last_limit
 
     def _walk_shortly(self, budget: Budget) -> None:
         settings = self.run.settings
@@ -246,10 +294,7 @@ class VoteSteps:
             self.run.tell("cutting")
 
         conflicts, known = self._known_cuts(budget)
-        best, rows = self.run.best, self.problem.rows
-        target = None
-        if best.mask is not None:
-            target = (best.total + self.problem.slack - rows.offset) // rows.step
+        rows = self.problem.rows
         self._take_cuts(
             tighten_by_cuts(
                 rows,
@@ -257,7 +302,7 @@ class VoteSteps:
                 known,
                 budget,
                 max_rounds=self.run.settings.cut_rounds if budget.is_counted else None,
-                target=target,
+                target=self._target_gain,
                 quick=quick,
                 on_bound=on_bound,
                 settings=self.run.settings.cuts,
@@ -282,12 +327,24 @@ class VoteSteps:
 
     def _tight_program(self, budget: Budget) -> SolverProgram:
         conflicts, known = self._known_cuts(budget)
-        pairs = pair_cuts(self.problem.rows, conflicts, self.run.settings.most_pairs)
-        return self.problem.tight_program([*known.pool, *pairs])
+        pairs = conflict_cuts(self.problem.rows, conflicts, self.run.settings.most_pairs)
+        closer = () if self.pair_bound is None else self.pair_bound.pool
+        return self.problem.tight_program([*known.pool, *pairs, *closer])
 
-    def solve(self, built: SolverProgram, budget: Budget, *, nodes: int | None = None) -> None:
-        """Give a program to a solver, until it has proved the rest or the budget, or the nodes, end."""
-        best, who = self.run.best, engines.CP_SAT if self.run.solver is None else self.run.solver_name
+    def solve(
+        self,
+        built: SolverProgram,
+        budget: Budget,
+        *,
+        nodes: int | None = None,
+        prover: Solver | None = None,
+    ) -> None:
+        """Give a program to a solver, until it has proved the rest or the budget, or the nodes, end.
+
+        `prover`: in place of CP-SAT.
+        """
+        best, asked = self.run.best, prover or self.run.solver
+        who = self.run.solver_name or (engines.CP_SAT if prover is None else engines.SCIP)
         best.finder = who
 
         def on_bound(cost: float, bound: float) -> None:
@@ -295,7 +352,7 @@ class VoteSteps:
             self.run.tell("proving", total=built.total_of(cost))
 
         def opened(program: Program) -> Session:
-            session = self._open(program)
+            session = self._open(program, asked)
             session.set_start(None if best.mask is None else built.encode(best.mask, best.threshold))
             return session
 
@@ -319,8 +376,8 @@ class VoteSteps:
             if kept or not self.run.goes_on(budget):
                 return
 
-    def _open(self, program: Program) -> Session:
-        """Load a program into the solver that was asked for, or into the last one of the engine.
+    def _open(self, program: Program, asked: Solver | None) -> Session:
+        """Load a program into the solver that is asked, or into the last one of the engine.
 
         That is CP-SAT's best-first tree on the objective's bound, measured on the paper's sets
         (docs/decisions/0008): it proves sooner than its usual strategies side by side, and lowers the bound
@@ -328,15 +385,15 @@ class VoteSteps:
         selections.
         """
         budget = self.run.budget
-        if self.run.solver is not None:
-            return self.run.solver.open(program, seed=budget.seed, threads=budget.threads)
+        if asked is not None:
+            return asked.open(program, seed=budget.seed, threads=budget.threads)
         from shortlist.milp.backends.cpsat import CpSat
 
         several = budget.threads > 1 and budget.nodes is None
         return CpSat(bound_tree=True).open(program, seed=budget.seed, threads=2 if several else 1)
 
 
-def pair_cuts(rows: RightRows, conflicts: Conflicts, most: int) -> list[Cut]:
+def conflict_cuts(rows: RightRows, conflicts: Conflicts, most: int) -> list[Cut]:
     """Return conflicts as cuts, as many as the program gets."""
     alone = [make_cut(rows, (form,), (1,)) for form in conflicts.never.tolist()]
     return alone + [conflicts.cut(rows, i) for i in range(min(most, len(conflicts.pairs)))]
