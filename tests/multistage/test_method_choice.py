@@ -76,7 +76,7 @@ def one_stage(problem: StageProblem, *_: Any, **__: Any) -> StageResult:
 
 
 SHAPE = Shape(
-    all_fit=True, is_counted=True, is_short=False, has_rules=False, n_features=16, fits_are_quick=True, is_timed=True
+    all_fit=True, is_counted=True, is_short=False, has_time=True, has_rules=False, n_features=16, fits_are_quick=True, is_timed=True
 )  # fmt: skip
 
 
@@ -86,6 +86,7 @@ SHAPE = Shape(
         pytest.param(SHAPE, ("windows", "enumerate", "emsco"), id="a search before a long proof"),
         pytest.param(replace(SHAPE, is_short=True), ("enumerate", "windows", "emsco"), id="a short proof first"),
         pytest.param(replace(SHAPE, is_counted=False), ("windows", "emsco"), id="too many assignments"),
+        pytest.param(replace(SHAPE, has_time=False), ("windows", "emsco"), id="no time for all fits"),
         pytest.param(replace(SHAPE, is_counted=False, all_fit=False), ("windows",), id="too many features"),
         pytest.param(replace(SHAPE, has_rules=True), ("windows", "enumerate"), id="rules, and a clock"),
         pytest.param(replace(SHAPE, has_rules=True, is_timed=False), ("enumerate",), id="rules"),
@@ -102,10 +103,10 @@ def test_the_shape_of_a_question_decides_which_engines_are_asked(
     assert plan.engines == engines
 
 
-@pytest.mark.parametrize("shape", list(itertools.product([False, True], repeat=6)))
+@pytest.mark.parametrize("shape", list(itertools.product([False, True], repeat=7)))
 @pytest.mark.parametrize("n_features", [8, 18, 19])
 def test_every_shape_has_a_plan_that_can_answer(shape: tuple[bool, ...], n_features: int) -> None:
-    names = ("all_fit", "is_counted", "is_short", "has_rules", "fits_are_quick", "is_timed")
+    names = ("all_fit", "is_counted", "is_short", "has_time", "has_rules", "fits_are_quick", "is_timed")
     facts = dict(zip(names, shape, strict=True))
     facts["is_counted"] &= facts["has_rules"] or facts["all_fit"]
     plan = next(plan for plan in PLANS if plan.fits(Shape(n_features=n_features, **facts)))

@@ -35,6 +35,8 @@ class Shape:
     """Whether the stage assignments are few enough for the budget of an enumeration."""
     is_short: bool
     """Whether an enumeration is expected to end within seconds and well within the time, fits included."""
+    has_time: bool
+    """Whether all subsets are expected to be fitted in half of the time."""
     has_rules: bool
     """Whether only some sets of features may be bought."""
     fits_are_quick: bool
@@ -83,13 +85,14 @@ PLANS = (
         ENUMERATED_FIRST, "all subsets can be fitted and walked within seconds", "regret.csv",
     ),
     Plan(
-        lambda q: not q.has_rules and q.is_counted,
+        lambda q: not q.has_rules and q.is_counted and q.has_time,
         SEARCHED_FIRST, f"up to {DENSE_FEATURES} features can be enumerated, after windows",
         "regret.csv",
     ),
     Plan(
         lambda q: not q.has_rules and q.all_fit,
-        (WINDOWS, EVOLUTION), "there are more stage assignments than may be enumerated", "regret.csv",
+        (WINDOWS, EVOLUTION), "there is no time for all fits, or there are too many stage assignments",
+        "regret.csv",
     ),
     Plan(
         lambda q: q.has_rules or not q.all_fit,
@@ -119,12 +122,14 @@ def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
     else:
         count = space_size(n + problem.removal, k + problem.removal)
     all_fit = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
-    expected = work_of_all_fits(rows) / WORK_PER_SECOND + count / ASSIGNMENTS_PER_SECOND
+    fits_s = work_of_all_fits(rows) / WORK_PER_SECOND
+    expected = fits_s + count / ASSIGNMENTS_PER_SECOND
     return Shape(
         n_features=n,
         all_fit=all_fit,
         is_counted=count <= enumeration_budget and (all_fit or problem.rules is not None),
         is_short=expected <= min(SHORT_ENUMERATION_S, math.inf if not timed else budget.seconds / 3),
+        has_time=not timed or fits_s <= budget.seconds / 2,
         has_rules=problem.rules is not None,
         fits_are_quick=quick,
         is_timed=timed,
