@@ -115,7 +115,7 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["n_classifiers"] == 4
 
-    names = ["LogisticRegression-1", *(f"DecisionTreeClassifier-{i}" for i in (1, 2, 3)), "elsewhere"]
+    names = ["LogisticRegression", *(f"DecisionTreeClassifier-{i}" for i in (1, 2, 3)), "elsewhere"]
     costs = dict(zip(names, (0.1, 0.2, 0.4, 5, 1), strict=True))
     lines = "".join(f"{name},{cost}\n" for name, cost in costs.items())
     (folder / "costs.csv").write_text(f"name,cost\n{lines}")
