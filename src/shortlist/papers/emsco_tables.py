@@ -1,4 +1,4 @@
-"""Tables and figures of :cite:t:`Hamilton2022` made of the rows that were measured, its figures beside ours."""
+"""Tables and figures of :cite:t:`Hamilton2022` made of measured rows, the paper's figures beside ours."""
 
 import dataclasses
 from collections.abc import Mapping
