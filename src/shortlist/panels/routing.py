@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.candidates import near_front, trade_offs
+from shortlist.panels.learning import Judged
 from shortlist.panels.losses import clustered_error
-from shortlist.panels.recipes import Cases, Found, Recipe, followed
+from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import PolicyFront, Searched
 from shortlist.runs.budget import Progress
@@ -172,7 +173,7 @@ def routed_policies(
     """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
 
     Policies without a router are the best of many on these cases. So they leave the front as well where one
-    behind a router costs no more and loses more by no more than they look better than they are.
+    behind a router costs no more, and loses no more than they do out of fold and without that choice.
 
     `searched`: without a router. `features`: columns that cost nothing. `folds`: equal for cases that must
     not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as one sample,
@@ -201,7 +202,14 @@ def routed_policies(
     behind, front = PolicyFront(with_latency), PolicyFront(with_latency)
     behind.add(_routed(tables, tried[best]))
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
-    plain = [one for one in searched.found if not _is_matched(one, behind.kept, optimism, with_latency)]
+    decisions: Any = {name: _Ordered(one) for name, one in cases.decisions.items()}
+    held_out = replace(cases, decisions=decisions)
+    losses = [int(followed(held_out, one.recipe).loss.sum()) for one in searched.found]
+    plain = [
+        one
+        for one, loss in zip(searched.found, losses, strict=True)
+        if not _is_matched(one, behind.kept, max(loss, one.loss) + optimism, with_latency)
+    ]
     front.add([*behind.kept, *plain])
     kept = tried[best].grouping
     told = (
@@ -212,11 +220,20 @@ def routed_policies(
     return front.kept, [told]
 
 
-def _is_matched(plain: Found, behind: list[Found], optimism: float, with_latency: bool) -> bool:
+class _Ordered(NamedTuple):
+    """Decisions whose thresholds tell cases apart by what is decided out of fold."""
+
+    whole: Any
+
+    def of(self, judges: Judges) -> Judged:
+        """Return the decision of a set of judges."""
+        known: Judged = self.whole.of(judges)
+        return known._replace(ordering=known.decided)
+
+
+def _is_matched(plain: Found, behind: list[Found], loss: float, with_latency: bool) -> bool:
     return any(
-        one.price <= plain.price
-        and one.loss <= plain.loss + optimism
-        and not (with_latency and one.seconds > plain.seconds)
+        one.price <= plain.price and one.loss <= loss and not (with_latency and one.seconds > plain.seconds)
         for one in behind
     )
 
