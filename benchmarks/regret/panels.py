@@ -11,8 +11,8 @@ from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, K
 from benchmarks.studies.panels import read_services
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.figures import figures
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.verdict import figures
 from shortlist.runs.budget import Budget
 
 SHARES = (0.25, 0.5, 0.75, 1.0)

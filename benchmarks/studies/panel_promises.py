@@ -59,7 +59,8 @@ def hard_log(*, seed: int = 0) -> AnswerLog:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 2, N_CASES)
     same = np.where(rng.random(N_CASES) < 0.945, truth, 1 - truth)
-    said = np.where(rng.random((N_CASES, 10)) < 0.7, same[:, None].astype(object), None)
+    said = np.repeat(same[:, None].astype(object), 10, axis=1)
+    said[rng.random((N_CASES, 10)) >= 0.7] = None
     return _made(truth, said, np.arange(1.0, 11.0))
 
 

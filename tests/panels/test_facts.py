@@ -12,10 +12,11 @@ from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_sentence, round_budgets
 from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
-from shortlist.panels.facts import PanelReport, in_words, measured_in_words, panel_facts, panel_report
+from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.verdict import difference_in_words
+from shortlist.panels.words import in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import JUDGES, priced_log
 

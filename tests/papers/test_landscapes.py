@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shortlist.multistage.problem.stages import has_gaps, space_size
-from shortlist.papers.emsco import emsco_tables
+from shortlist.papers.emsco_tables import emsco_tables
 from shortlist.papers.landscapes import (
     measure_landscape,
     measure_neighbours,

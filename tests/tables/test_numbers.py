@@ -109,7 +109,8 @@ def test_the_line_of_excel_that_tells_the_separator_is_passed_over() -> None:
 
 
 def test_products_get_plain_cells() -> None:
-    rows = cells_of("t", 'feature,price\nGPS,"1.202,34"\nUSB,"219,20 €"\n'.encode(), notes := [])
+    notes: list[str] = []
+    rows = cells_of("t", 'feature,price\nGPS,"1.202,34"\nUSB,"219,20 €"\n'.encode(), notes)
     assert [row for _, row in rows[1:]] == [["GPS", "1202.34"], ["USB", "219.20"]]
     assert notes == [
         "t: the sign '€' in 'price' is left out.",

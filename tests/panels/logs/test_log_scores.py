@@ -10,10 +10,10 @@ import pytest
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels, told_notes
+from shortlist.panels.figures import figures
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns, as_score
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.verdict import figures
 
 
 def accuracies(log: AnswerLog) -> list[float]:
@@ -64,14 +64,16 @@ def test_scores_are_read_as_tools_write_them(value: Any, score: float | None) ->
 def test_where_scores_and_texts_agree_nothing_changes() -> None:
     said, truth = [["x", "y"], ["y", "y"]] * 12, ["x", "y"] * 12
     plain = make_log(["a", "b"], range(24), said, truth)
-    scored = make_log(["a", "b"], range(24), said, truth, measures=Measures(scores=[[1, 0], [1, 1]] * 12))
+    scored = make_log(
+        ["a", "b"], range(24), said, truth, measures=Measures(scores=np.array([[1, 0], [1, 1]] * 12))
+    )
     assert scored.right is None
     assert scored.notes == plain.notes
 
 
 def test_equal_answers_with_different_scores_are_right_where_most_scores_are() -> None:
     said = [["x", "x", "x"], ["x", "x", "y"], ["x", "y", "y"]]
-    scores = [[1, 1, 0], [1, 0, 0], [0, 1, 0.4]]
+    scores = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0.4]])
     log = make_log(["a", "b", "c"], range(3), said, ["x", "x", "y"], measures=Measures(scores=scores))
     assert log.right is not None
     assert log.right.tolist() == [[True] * 3, [False] * 3, [False] * 3]
