@@ -229,10 +229,8 @@ def association(rows: "pd.DataFrame") -> Finding | None:
     found = {}
     for name, of_set in part.groupby("set", sort=False):
         means = of_set.groupby(["class", "feature"])["stage"].mean().reset_index()
-        found[str(name)] = float(spearmanr(means["class"], means["stage"]).statistic)
-    found = {name: value for name, value in found.items() if value == value}  # noqa: PLR0124  # NaN
-    if not found:
-        return None
+        varies = means["class"].nunique() > 1 and means["stage"].nunique() > 1
+        found[str(name)] = float(spearmanr(means["class"], means["stage"]).statistic) if varies else 0.0
     return Finding(
         ", ".join(f"{name} {value:.2f}" for name, value in found.items()),
         tuple(abs(value) < 0.5 for value in found.values()),
