@@ -23,6 +23,7 @@ from benchmarks.regret.panels import PANELS
 from benchmarks.regret.pruning import MEANS, VOTES
 from benchmarks.regret.stages import STAGES
 from benchmarks.rows import RESULTS, row_facts
+from shortlist._jit import COMPILING
 from shortlist.errors import ShortlistError
 from shortlist.runs.budget import Budget, processor_seconds
 
@@ -96,12 +97,15 @@ def missing_rows(
 
 def measured(engine: Engine, question: Any, limit_s: float) -> tuple[Answer, float, str]:
     """Return an answer, its processor seconds, and why there is none, as where a licence refuses the size."""
-    start, note = processor_seconds(), ""
-    try:
-        answer = engine(question, Budget(limit_s, clock=processor_seconds))
-    except ShortlistError as error:
-        answer, note = NONE, str(error)
-    return answer, processor_seconds() - start, note
+    while True:
+        start, compiled, note = processor_seconds(), COMPILING.seconds, ""
+        try:
+            answer = engine(question, Budget(limit_s, clock=processor_seconds))
+        except ShortlistError as error:
+            answer, note = NONE, str(error)
+        seconds = processor_seconds() - start
+        if COMPILING.seconds == compiled:  # else once more: kernels are compiled once for each installation
+            return answer, seconds, note
 
 
 def digest(facts: Any) -> str:
