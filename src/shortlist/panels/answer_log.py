@@ -415,7 +415,12 @@ def _classes(
         return sorted_labels(named)
     found = dict.fromkeys([*true_labels, *labels]) if is_open or not true_labels else true_labels
     if not found:
-        raise BadInputError("answers", "must hold at least one label", "none", "Name the column of answers.")
+        raise BadInputError(
+            "answers",
+            "must hold at least one label",
+            "none",
+            "Name the column of answers, or make the calls again if all of them failed.",
+        )
     return sorted_labels(list(found))
 
 

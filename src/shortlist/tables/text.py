@@ -294,6 +294,10 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
 
 
+TO_FILL_IN = ("Approve", "Reject")
+"""Last columns of results of Mechanical Turk; the rows end before them."""
+
+
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
     records = text_records(text, separator)
     _, header = next(records, (0, []))
@@ -303,10 +307,11 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
         raise BadFileError(
             f"{name} has the column {repeated!r} more than once, as columns {places}. Rename or drop one."
         )
+    n_to_fill_in = len(TO_FILL_IN) if tuple(header[-len(TO_FILL_IN) :]) == TO_FILL_IN else 0
     for line, cells in records:
         if not cells:
             raise BadFileError(f"{name}, {place} {line}: a quote that opened before is not closed.")
-        if len(cells) != len(header):
+        if len(cells) not in {len(header), len(header) - n_to_fill_in}:
             raise BadFileError(
                 f"{name}, {place} {line}: expected {counted(len(header), 'cell')} as in the header, got "
                 f"{len(cells)}. Mend the row, or put cells that hold a separator in quotes."

@@ -72,9 +72,7 @@ def test_models_that_predict_are_judges_and_the_ground_truth_is_none(tmp_path: P
 def test_several_questions_are_to_be_named(tmp_path: Path) -> None:
     tasks = [task(1, {1: "good"}), task(2, {1: "bad"})]
     tasks[0]["annotations"][0]["result"].append(choice(["b", "a"], "topics"))
-    with pytest.raises(
-        BadInputError, match="must have answers to one question, got 'sentiment' and 'topics'"
-    ):
+    with pytest.raises(BadInputError, match="got an export of Label Studio with 'sentiment' and 'topics'"):
         read(tmp_path, tasks)
     assert read(tmp_path, tasks, answer="topics").classes == ('["a", "b"]',)
 
@@ -180,3 +178,119 @@ def test_toloka_without_numbers_of_tasks_goes_by_what_was_shown(tmp_path: Path) 
     log = read_log(path)
     assert log.judges == ("w1", "w2")
     assert log.is_right.tolist() == [[True, False], [True, True]]
+
+
+def test_toloka_has_empty_rows_between_pages_and_names_who_answered(tmp_path: Path) -> None:
+    path = tmp_path / "toloka.tsv"
+    header = "INPUT:url\tOUTPUT:result\tOUTPUT:comments\tGOLDEN:result\tASSIGNMENT:worker_id\n"
+    rows = [f"u{n}\tyes\t\tyes\tw{who}\n\t\t\t\t\n" for n in range(3) for who in (1, 2)]
+    path.write_text(header + "".join(rows))
+    with pytest.raises(BadFileError, match="a table of Toloka, got 'OUTPUT:result' and 'OUTPUT:comments'"):
+        read_log(path)
+    log = read_log(path, columns=LogColumns(answer="OUTPUT:result"))
+    assert (log.judges, len(log.cases)) == (("w1", "w2"), 3)
+    assert any("6 empty rows left out" in note for note in log.notes)
+    path.write_text("INPUT:url\tOUTPUT:result\tGOLDEN:result\nu1\tyes\t\nu1\tno\t\n")
+    with pytest.raises(BadFileError, match="got a table of Toloka without it"):
+        read_log(path)
+
+
+def test_predictions_of_label_studio_may_be_their_numbers_alone(tmp_path: Path) -> None:
+    log = read(tmp_path, [one | {"predictions": [1164]} for one in STUDIO], target="gold")
+    assert log.judges == ("1", "2")
+
+
+def test_annotations_that_only_mark_places_are_said_to_do_so(tmp_path: Path) -> None:
+    box = {"from_name": "label", "type": "rectanglelabels", "value": {"x": 1.0, "rectanglelabels": ["car"]}}
+    tasks = [{"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [box]}]}]
+    with pytest.raises(BadInputError, match="Label Studio with annotations that only mark places"):
+        read(tmp_path, tasks)
+
+
+def test_one_annotator_alone_is_told_which_columns_may_be_answers(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text(
+        "annotation_id,annotator,id,lead_time,sentiment,text\n1,1,7,2.0,good,t\n2,1,8,2.0,bad,u\n"
+    )
+    with pytest.raises(BadFileError, match="its other columns are 'sentiment' and 'text'"):
+        read_log(path)
+    assert read_log(path, columns=LogColumns(answer="sentiment")).classes == ("bad", "good")
+
+
+def platform(number: int, said: str, *, passed: bool) -> dict[str, Any]:
+    return {
+        "run_id": "r", "data_source_idx": number, "item": {"text": f"t{number}", "label": str(number % 2)},
+        "sample": {
+            "outputs": [{"role": "assistant", "content": said}], "sampled_model_name": "large-1",
+            "token_usage": {"prompt_tokens": 258, "completion_tokens": 2},
+        },
+        "grades": {"check": float(passed)}, "passes": {"check": passed},
+    }  # fmt: skip
+
+
+def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path) -> None:
+    lines = [platform(1, "1", passed=True), platform(2, "1", passed=False), platform(3, "one", passed=True)]
+    log = read(tmp_path, lines, lines=True, target="label")
+    assert (log.judges, log.cases.tolist()) == (("large-1",), ["1", "2", "3"])
+    assert log.is_right.tolist() == [[True], [False], [True]]
+    assert log.notes[0].endswith("read as a run of OpenAI evals.")
+    log = read(tmp_path, lines, lines=True)
+    assert log.is_right.tolist() == [[True], [False], [True]]
+    assert any("the items have 'text' and 'label'; name the truth" in note for note in log.notes)
+    with pytest.raises(BadInputError, match="must have the field 'gold', got none in its item"):
+        read(tmp_path, lines, lines=True, target="gold")
+
+
+OTHERS = {
+    "judgments of MT-bench": [
+        {"question_id": n, "model": "m", "judge": ["g", "single-v1"], "user_prompt": "p", "judgment": "j",
+         "score": 10, "turn": 1} for n in range(3)
+    ],
+    "annotations of Prodigy": [
+        {"text": "t", "label": "BAD", "_input_hash": n, "_task_hash": -n, "answer": "accept"} for n in range(3)
+    ],
+    "an export of doccano": [
+        {"id": n, "text": "t", "annotations": [{"label": 1, "user": 1}], "annotation_approver": None}
+        for n in range(3)
+    ],
+    "results of ragas": [
+        {"user_input": "q", "retrieved_contexts": ["c"], "response": "a", "reference": "b", "faithfulness": 1.0}
+    ] * 3,
+    "a test run of DeepEval": {"testFile": "t.py", "testCases": [], "metricsScores": []},
+    "Label Studio before version 1.0": [{"id": n, "completions": []} for n in range(3)],
+    "one annotation of Label Studio": {"id": 4, "result": [], "completed_by": {}, "task": {},
+                                       "was_cancelled": False},
+    "promptfoo without the result of any test": {"evalId": "e", "results": {"results": []}, "config": {}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_files_of_other_tools_are_refused_by_their_names(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match=f"must hold the answers of judges to cases, got .*{name}"):
+        read(tmp_path, OTHERS[name])
+
+
+def test_columns_that_are_named_are_read_whatever_tool_wrote_them(tmp_path: Path) -> None:
+    rows = [
+        {"_input_hash": n, "_task_hash": n, "_annotator_id": who, "answer": "accept", "gold": "accept"}
+        for n in range(3)
+        for who in ("a", "b")
+    ]
+    log = read(tmp_path, rows, case="_task_hash", judge="_annotator_id", answer="answer", target="gold")
+    assert (log.judges, len(log.cases)) == (("a", "b"), 3)
+    (tmp_path / "ragas.csv").write_text("user_input,retrieved_contexts,response,faithfulness\nq,c,a,1.0\n")
+    with pytest.raises(BadFileError, match="got results of ragas"):
+        read_log(tmp_path / "ragas.csv")
+
+
+def test_rows_of_mechanical_turk_end_before_the_columns_to_fill_in(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    header = '"HITId","Reward","WorkerId","Answer.label","Approve","Reject"\n'
+    path.write_text(header + "".join(f'"h{n}","$0.50","w{who}","yes"\n' for n in range(3) for who in (1, 2)))
+    log = read_log(path)
+    assert (log.judges, len(log.cases), log.classes) == (("w1", "w2"), 3, ("yes",))
+    assert log.prices is not None
+    assert log.prices[0].tolist() == [0.5, 0.5]
+    path.write_text(header + '"h1","$0.50","w1"\n')
+    with pytest.raises(BadFileError, match="expected 6 cells as in the header, got 3"):
+        read_log(path)

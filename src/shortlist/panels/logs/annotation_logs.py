@@ -11,6 +11,7 @@ Argilla: records in a list, or one in each line, with `id`, `fields`, `metadata`
 
 OpenAI evals: lines of JSON, the first one with `spec`, the others events with `sample_id`, `type` and `data`:
 a `match` has `correct`, `expected`, `picked` and `sampled`, a `sampling` has `sampled`, `metrics` a `score`.
+Of runs on the platform: lines with `data_source_idx`, `item`, `sample`, `grades` and `passes`.
 """
 
 from collections.abc import Sequence
@@ -42,9 +43,11 @@ def is_argilla(lines: Any) -> bool:
 def is_openai_evals(lines: Any) -> bool:
     """Whether lines of JSON are the record of a run of OpenAI evals."""
     first = lines[0] if isinstance(lines, list) and lines else None
-    return (
-        isinstance(first, dict) and isinstance(first.get("spec"), dict) and "completion_fns" in first["spec"]
-    )
+    if not isinstance(first, dict):
+        return False
+    spec = first.get("spec")
+    is_platform = {"data_source_idx", "item", "sample"} <= set(first)
+    return is_platform or (isinstance(spec, dict) and "completion_fns" in spec)
 
 
 def label_studio_records(
@@ -68,7 +71,7 @@ def label_studio_records(
         truth = plain(data.get(columns.target)) if columns.target is not None else None
         own = []
         for kind in ("annotations", "predictions"):
-            for at, one in objects(place, field(place, task, kind, list) or []):
+            for at, one in objects(place, _told(place, task, kind)):
                 if one.get("was_cancelled"):
                     n_cancelled += 1
                     continue
@@ -81,13 +84,22 @@ def label_studio_records(
                         {"judge": _annotator(one), "answer": answers, "latency": number(one.get("lead_time"))}
                     )
         rows += [{**row, "case": case, "truth": truth, "features": data} for row in own]
-    question = _one_question(source, questions, columns)
+    question = _one_question(source, questions, columns, "Label Studio", REGIONS if rows else "")
     for row in rows:
         row["answer"] = row["answer"].get(question)
         row["truth"] = row["truth"].get(question) if isinstance(row["truth"], dict) else row["truth"]
     if n_cancelled:
         notes.append(f"{source}: {counted(n_cancelled, 'annotation')} that were cancelled are left out.")
-    return _of_rows(source, rows, columns, notes, f"Label Studio, answers to {question!r}")
+    return _of_rows(source, rows, columns, notes, f"an export of Label Studio, answers to {question!r}")
+
+
+def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
+    """Return the annotations or predictions of a task; none where only their numbers were exported."""
+    given: list[Any] = field(place, task, kind, list) or []
+    return [] if given and all(isinstance(one, int) for one in given) else given
+
+
+REGIONS = "annotations that only mark places, such as boxes or spans, which no panel can vote on"
 
 
 def _results(place: str, annotation: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +134,7 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
     """
     told = [(place, record, _argilla_answers(place, record)) for place, record in objects(source, document)]
     questions = dict.fromkeys(question for _, _, answers in told for question, _, _, _ in answers)
-    question = _one_question(source, questions, columns)
+    question = _one_question(source, questions, columns, "Argilla")
     rows = []
     for place, record, answers in told:
         known = {**(field(place, record, "fields", dict) or {}), **_metadata(record)}
@@ -145,7 +157,7 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
             for asked, judge, answer, sure in answers
             if asked == question
         ]
-    return _of_rows(source, rows, columns, notes, f"Argilla, answers to {question!r}")
+    return _of_rows(source, rows, columns, notes, f"an export of Argilla, answers to {question!r}")
 
 
 def _metadata(record: dict[str, Any]) -> dict[str, Any]:
@@ -196,8 +208,12 @@ def _sure(score: Any) -> float | None:
     return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
 
 
-def _one_question(source: str, questions: Sequence[str] | dict[str, None], columns: LogColumns) -> str:
+def _one_question(
+    source: str, questions: dict[str, None], columns: LogColumns, tool: str, without: str = ""
+) -> str:
     """Return the question whose answers are read: the one that is named, or the only one.
+
+    `without`: what an export without any question holds.
 
     Raises BadInputError if there are several or none.
     """
@@ -205,8 +221,13 @@ def _one_question(source: str, questions: Sequence[str] | dict[str, None], colum
         return columns.answer
     if columns.answer is None and len(questions) == 1:
         return next(iter(questions))
-    got = all_of(map(repr, questions), most=8) if questions else "none"
-    raise BadInputError(source, "must have answers to one question", got, "Name it by `answer`.")
+    got = all_of(map(repr, questions), most=8) if questions else without or "no answer"
+    advice = (
+        "Name it by `answer`." if questions else "Export a project whose tasks were answered by a choice."
+    )
+    raise BadInputError(
+        source, "must have answers to one question", f"an export of {tool} with {got}", advice
+    )
 
 
 def _of_rows(
@@ -214,7 +235,7 @@ def _of_rows(
 ) -> Records:
     if not rows:
         raise BadFileError(source, "must hold answers", "none", "Export the project again.")
-    notes.append(f"{source}: read as an export of {what}.")
+    notes.append(f"{source}: read as {what}.")
     features = features_of(source, [row.pop("features") for row in rows], columns.features, "the records")
     given = {name: [row.get(name) for row in rows] for name in COLUMNS}
     given["case"] = [plain(case) for case in given["case"]]
@@ -226,8 +247,13 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
 
     The answer is what was picked, or else what was sampled.
 
+    Of a run on the platform the model that was sampled is the judge, its output the answer, and it is right
+    if it passed all graders; the truth is a field of the item that is named.
+
     Raises BadFileError if a field that is needed is missing or of another kind.
     """
+    if not isinstance(lines[0].get("spec"), dict):
+        return _platform_records(source, lines, columns, notes)
     spec = lines[0]["spec"]
     judges = [str(one) for one in field(source, spec, "completion_fns", list, needed=True)]
     samples: dict[str, dict[str, Any]] = {}
@@ -240,6 +266,7 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
     rows = [{"case": case, "judge": all_of(judges, most=8), **row} for case, row in samples.items()]
     if not rows:
         raise BadFileError(source, "must hold events of samples", "none", "Run the evaluation to its end.")
+    notes.append(f"{source}: read as a run of OpenAI evals.")
     n_unscored = sum(row.get("score") is None for row in rows)
     if n_unscored:
         notes.append(f"{source}: {counted(n_unscored, 'sample')} have no score.")
@@ -247,6 +274,36 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
     given = {name: [task if name == "task" else row.get(name) for row in rows] for name in COLUMNS}
     features = features_of(source, [row["features"] for row in rows], columns.features, "the events")
     return records_of(source, given, features, repeats=columns.repeats)
+
+
+def _platform_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
+    rows = []
+    for place, line in objects(source, lines):
+        item = field(place, line, "item", dict) or {}
+        sample = field(place, line, "sample", dict, needed=True)
+        if columns.target is not None and columns.target not in item:
+            raise BadInputError(place, f"must have the field {columns.target!r}", "none in its item")
+        said = [one.get("content") for _, one in objects(place, field(place, sample, "outputs", list) or [])]
+        passes = [as_score(one) for one in (field(place, line, "passes", dict) or {}).values()]
+        usage = field(place, sample, "token_usage", dict) or {}
+        rows.append(
+            {
+                "case": line.get("data_source_idx"),
+                "judge": field(place, sample, "sampled_model_name", str, needed=True),
+                "answer": plain(said[0]) if said else None,
+                "truth": plain(item.get(columns.target)) if columns.target is not None else None,
+                "score": min((one for one in passes if one is not None), default=None),
+                "input_tokens": number(usage.get("prompt_tokens")),
+                "output_tokens": number(usage.get("completion_tokens")),
+                "model": sample["sampled_model_name"],
+                "content": fingerprint(item),
+                "features": item,
+            }
+        )
+    if columns.target is None:
+        notes.append(f"{source}: the items have {all_of(map(repr, rows[0]['features']), most=8)}; name the "
+                     "truth by `target` if it is one of them.")  # fmt: skip
+    return _of_rows(source, rows, columns, notes, "a run of OpenAI evals")
 
 
 def _take_event(row: dict[str, Any], kind: str, data: dict[str, Any], columns: LogColumns) -> None:

@@ -12,6 +12,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
 from shortlist.panels.logs.json_content import plain
+from shortlist.panels.logs.other_logs import refuse_others
 from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
@@ -159,7 +160,11 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
             raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
         if records is not None:
             return records
+        if isinstance(found.value, dict):
+            refuse_others(name, found.value)
         table = _table_of(name, found, asked.rules, notes)
+        if form is None and not (columns.case or columns.judge or columns.answer):
+            refuse_others(name, map(str, table.columns))
     return table_records(name, table, columns, notes, form=form, truth_elsewhere=asked.truth_elsewhere)
 
 

@@ -215,6 +215,13 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     names = [*map(str, table.columns)]
     tool = next((tool for tool, crowd in CROWDS.items() if crowd.needs <= set(names)), "")
     if not tool:
+        if columns.judge is None and any(name.startswith(("INPUT:", "GOLDEN:")) for name in names):
+            raise BadFileError(
+                source,
+                "must name who answered, in the column 'ASSIGNMENT:worker_id'",
+                "a table of Toloka without it",
+                "Download the responses of the pool again, not its tasks or aggregated answers.",
+            )
         return "", {}
     crowd = CROWDS[tool]
     roles = {role: name for role, name in crowd.roles.items() if name in names}
@@ -223,10 +230,14 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     )
     answers = [name for name in answers if name != columns.target]
     if len(answers) != 1:
+        own = {*roles.values(), *LABEL_STUDIO}
+        others = all_of((repr(name) for name in names if name not in own), most=8)
         raise BadFileError(
             source,
             f"must have one column of answers, as a table of {tool}",
-            all_of(map(repr, answers), most=8) if answers else "none",
+            all_of(map(repr, answers), most=8)
+            if answers
+            else f"none in which answers to a task differ; its other columns are {others}",
             "Name it by `answer`.",
         )
     roles["answer"] = answers[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, did_you_mean
+from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
@@ -51,6 +51,7 @@ def table_records(
     told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
     named += [one for one in told if one is not None]
     _check_named(source, table, named)
+    table = _without_empty_rows(source, table, notes)
     table = with_case(table.drop(columns=[name for name in columns.drop if name in names]))
     found = told_form(source, table, columns, form)
     if found.is_long:
@@ -59,6 +60,15 @@ def table_records(
         source, table, columns, notes, truth_elsewhere=truth_elsewhere, is_sure=form is not None
     )
     return replace(wide, columns=names)  # also of columns that are left out
+
+
+def _without_empty_rows(source: str, table: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
+    """Return a table without the rows that hold nothing, such as Toloka writes between pages of tasks."""
+    kept = table.dropna(how="all")
+    if 0 < len(kept) < len(table):
+        notes.append(f"{source}: {counted(len(table) - len(kept), 'empty row')} left out.")
+        return kept.reset_index(drop=True).infer_objects()
+    return table
 
 
 def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> None:
