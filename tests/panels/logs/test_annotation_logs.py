@@ -294,3 +294,17 @@ def test_rows_of_mechanical_turk_end_before_the_columns_to_fill_in(tmp_path: Pat
     path.write_text(header + '"h1","$0.50","w1"\n')
     with pytest.raises(BadFileError, match="expected 6 cells as in the header, got 3"):
         read_log(path)
+
+
+def test_radio_buttons_of_mechanical_turk_are_one_answer(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    header = "HITId,WorkerId,Answer.size.big,Answer.size.small,Answer.sure.on\n"
+    path.write_text(header + "h1,w1,true,false,true\nh1,w2,false,true,false\nh2,w1,false,false,true\n")
+    log = read_log(path, columns=LogColumns(answer="Answer.size"))
+    assert log.classes == ("big", "small")
+    assert log.answers.tolist() == [[0, 1], [-1, -2]]
+    with pytest.raises(BadFileError, match=r"got 'Answer\.sure\.on' and 'Answer\.size'"):
+        read_log(path)
+    path.write_text(header + "h1,w1,true,true,true\nh1,w2,false,true,false\n")
+    with pytest.raises(BadFileError, match=r"got 'Answer\.size\.big', 'Answer\.size\.small' and"):
+        read_log(path)

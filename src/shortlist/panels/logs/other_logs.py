@@ -36,7 +36,7 @@ OTHERS = (
     _Other(
         frozenset({"_input_hash", "_task_hash"}),
         "annotations of Prodigy",
-        "Name the columns: case='_task_hash', judge='_annotator_id', answer='answer', and the target.",
+        "Pass `case='_task_hash'`, `judge='_annotator_id'`, `answer='answer'`, and the truth by `target`.",
     ),
     _Other(frozenset({"text", "annotations", "annotation_approver"}), "an export of doccano", LONG),
     _Other(frozenset({"user_input", "response", "retrieved_contexts"}), "results of ragas", SCORED),

@@ -245,6 +245,27 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     return tool, roles | ({"target": golden} if golden != answers[0] and golden in names else {})
 
 
+def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table of Mechanical Turk with one column for each group of radio buttons.
+
+    Of a group `size` it has the columns ``Answer.size.big`` and ``Answer.size.small`` of true and false; they
+    become ``Answer.size``, whose cells are ``big``, ``small`` or empty.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in map(str, table.columns):
+        group, _, choice = name.removeprefix("Answer.").rpartition(".")
+        if name.startswith("Answer.") and group and choice and _labels(table[name]) <= {"True", "False"}:
+            groups.setdefault(f"Answer.{group}", []).append(name)
+    if not {"HITId", "WorkerId"} <= set(table.columns):
+        return table
+    for group, names in groups.items():
+        is_on = table[names].map(lambda cell: label_of(cell) == "True")
+        if len(names) > 1 and group not in table and (is_on.sum(axis=1) <= 1).all():
+            chosen = is_on.idxmax(axis=1).map(lambda name: str(name).rpartition(".")[2])
+            table = table.drop(columns=names).assign(**{group: chosen.where(is_on.any(axis=1))})
+    return table
+
+
 def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table of Toloka with a number for each task, where it has only what the workers were shown."""
     shown = [name for name in map(str, table.columns) if name.startswith("INPUT:")]

@@ -19,6 +19,7 @@ from shortlist.panels.logs.table_forms import (
     told_form,
     told_roles,
     with_case,
+    with_chosen,
 )
 from shortlist.panels.logs.wide import Wide, coded
 
@@ -46,6 +47,7 @@ def table_records(
 
     Raises BadFileError if it may have both forms.
     """
+    table = with_chosen(table)
     names = tuple(map(str, table.columns))
     named = list(columns.features)
     told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
