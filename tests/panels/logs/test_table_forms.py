@@ -191,3 +191,15 @@ def test_a_column_beside_the_annotator_that_says_the_same_does_not_hide_the_form
     log = read_log(path)
     assert log.judges == ("ds-ann", "ds-bo")
     assert log.classes == ("accept", "reject")
+
+
+@pytest.mark.parametrize("last", [("1", "0.5"), ("0", "1")], ids=["fractions", "never right"])
+def test_counts_of_votes_are_no_answers_and_their_share_no_truth(
+    last: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.csv"
+    rows = [f"t{n},{('1', '0')[n % 2]},{('3', '2')[n % 2]},{last[n % 2]}" for n in range(30)]
+    path.write_text("track_id,no,yes,rate\n" + "\n".join(rows) + "\n")
+    with pytest.raises(BadFileError, match="got none that fits the last column, 'rate'"):
+        read_log(path)
+    assert read_log(path, columns=LogColumns(target="rate")).judges == ("no", "yes")

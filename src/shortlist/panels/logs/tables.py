@@ -194,8 +194,9 @@ def _check_words(
 ) -> None:
     """Refuse a table with columns that are no answers: many words, and none of the truth.
 
-    So it is also where the last column, which nobody calls the truth, has fewer than two words, or none of a
-    judge. `is_known`: whether the truth is named, or called as one often calls it.
+    So it is also where the last column, which nobody calls the truth, has fewer than two words, none of a
+    judge, or fractions, or where no answer is right by it. `is_known`: whether the truth is named, or called
+    as one often calls it.
     """
     truths = {label_of(one) for one in table[target].unique().tolist()} - {""}
     is_open = 2 * len(truths) > len(table)
@@ -206,11 +207,12 @@ def _check_words(
         numbers = table[name].dtype.kind == "f" and len(words) > MOST_WORDS
         if not words & truths and (numbers or (len(words) > MOST_WORDS and not is_open)):
             apart.append(name)
-    if not is_known and (len(truths) < 2 or not shared):
+    if not is_known and (len(truths) < 2 or not shared or not _is_truth(table, target, names)):
+        got = "none with those of" if len(truths) < 2 or not shared else "none that fits"
         raise BadFileError(
             source,
             "must have columns of answers with the words of the truth",
-            f"none with those of the last column, {target!r}",
+            f"{got} the last column, {target!r}",
             "Name the truth by `target`, or the columns of an answer in each row by `case`, `judge` and "
             "`answer`.",
         )
@@ -222,6 +224,15 @@ def _check_words(
             f"Leave columns out by `drop={','.join(apart[:6])!r}`, or pass `form='wide'` if they are "
             "answers.",
         )
+
+
+def _is_truth(table: "pd.DataFrame", target: str, names: Sequence[str]) -> bool:
+    """Whether a column that nobody calls the truth may be it: no fractions, and right about some answer."""
+    column = table[target]
+    if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
+        return False
+    truths = column.map(label_of)
+    return any(((table[name].map(label_of) == truths) & (truths != "")).any() for name in names)
 
 
 def _names_case(name: str) -> bool:
