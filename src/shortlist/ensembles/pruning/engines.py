@@ -92,7 +92,7 @@ VOTES = (
     Turn(
         PATIENT_SEARCH,
         lambda q: q.has_selection and not (q.is_close or q.is_walkable or q.is_large or q.by_plurality),
-        0.1,
+        0.06,
         "a solver that only proves needs the best selection",
         "decision 81",
     ),
@@ -143,7 +143,14 @@ VOTES = (
     Turn(
         CUTS, lambda q: not q.has_program, 1.0, "the integer program would be too large", "pruning-large.csv"
     ),
-    Turn(CUTS, lambda q: q.has_program, 0.75, "they lower a large gap more than a solver", "decision 8"),
+    Turn(CUTS, lambda q: q.has_program and q.is_large, 0.75, "they lower a large gap most", "decision 8"),
+    Turn(
+        CUTS,
+        lambda q: q.has_program and not q.is_large,
+        0.25,
+        "a solver needs some beside the pairs",
+        "decision 81",
+    ),
     Turn(
         CUTS,
         lambda q: q.is_timed and q.has_program and q.is_large and not (q.needs_solver or q.no_more_cuts),

@@ -22,7 +22,9 @@ class SearchEffort:
     steps: int = 60_000
     """Moves of the search after that."""
     more_steps: int = 200_000
-    """Moves of the search of two classes before a solver only proves."""
+    """Moves of the search of two classes before a solver only proves; five times as many where the gap is
+    large and a clock ends the run.
+    """
     patient_steps: int = 200_000
     """Moves of the longer search by plurality where the clock ends it."""
     n_starts: int = 8

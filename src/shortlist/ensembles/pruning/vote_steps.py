@@ -209,9 +209,11 @@ class VoteSteps:
         self._walk_from(known + self._best_starts, budget, effort.patient_steps if patient else effort.steps)
 
     def _search_patiently(self, budget: Budget) -> None:
-        """Go on for longer."""
+        """Go on for longer, five times as long where a clock ends the run and no proof is in sight."""
         known = [] if self.run.best.mask is None else [self.run.best.mask]
-        self._walk_from(known + self._best_starts, budget, self.run.settings.effort.more_steps)
+        steps = self.run.settings.effort.more_steps
+        steps *= 5 if self.shape.is_timed and not self.shape.is_near else 1
+        self._walk_from(known + self._best_starts, budget, steps)
 
     @property
     def _best_starts(self) -> list[Mask]:
