@@ -121,7 +121,7 @@ NOT_TYPED = {
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
     "classes", "columns", "confidence_suffix", "content", "demand", "epoch", "input_tokens", "label_suffix", "latency_suffix",
-    "emsco_options", "like", "log", "n_folds", "output_tokens", "paths", "price_suffix",
+    "emsco_options", "like", "log", "rules", "n_folds", "output_tokens", "paths", "price_suffix",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

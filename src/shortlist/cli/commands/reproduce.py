@@ -94,7 +94,7 @@ def reproduce(
 
     folder = check_folder(data, "--data")
     check_files(
-        inputs={},
+        inputs={"--check": check},
         outputs={"--study": kept.file, "--report": report},
         endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
     )
