@@ -1,6 +1,6 @@
 """What each family of policies is worth: panels of new cases with it and without it, on real answers.
 
-python -m benchmarks panel_families --data FOLDER [--seeds 5]
+python -m benchmarks panel-families --data FOLDER [--seeds 5]
 
 FOLDER holds the tables of judges, as for the study `panels`, and answers of language models (MMLU-Pro). One half of
 a log chooses, and the other half measures: the most accurate policy for at most each of five budgets.
