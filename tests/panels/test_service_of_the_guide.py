@@ -98,7 +98,7 @@ def answered(service: ModuleType, *sent: bytes) -> list[dict[str, Any]]:
     """What the service answers to lines on a connection."""
 
     async def talk() -> list[dict[str, Any]]:
-        server = await asyncio.start_server(service.serve, "127.0.0.1", 0)
+        server = await service.start(0)
         async with server:
             lines, out = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
             told = []
@@ -180,6 +180,23 @@ def test_a_line_that_is_no_case_gets_an_error_and_the_next_one_is_answered(servi
         service.TOLD["refused"] == len(lines) - 1
     )  # the last one has no judge that answers, and a person decides
     assert told[-2]["handed_over"]
+
+
+@pytest.mark.parametrize("most", [2**12, 2**24])
+@pytest.mark.parametrize("more", [0, 1, 70_000])
+def test_a_long_line_is_answered_and_one_that_is_too_long_gets_an_error(
+    service: ModuleType, most: int, more: int
+) -> None:
+    service.MOST_BYTES = most
+    case = {"small": "ham", "other": "ham", "large": "crash", "text": ""}
+    good = json.dumps(case).encode()
+    longest = json.dumps({**case, "text": "x" * (most - len(good))}).encode()
+    told = answered(service, longest + b" " * more, good)
+    if more:
+        assert told[0] == {"error": f"ValueError: a line must have at most {most:,} bytes"}
+    else:
+        assert told[0]["label"] == "ham"
+    assert told[1]["label"] == "ham"
 
 
 @pytest.mark.parametrize("said", [["ham"], ("ham",), {"label": ["ham"]}, {}, b"ham", {"ham"}, object()])
