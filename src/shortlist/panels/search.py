@@ -83,7 +83,8 @@ def find_policies(
     """
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
-    claims, tried = list[str](), list[Found]()
+    claims = [] if families is not None else [shape_of(cases).sentence(cases)]
+    tried = list[Found]()
     for family in names:
         for work in FAMILIES[family](cases, max_stages, front.kept, tried):
             finished = True
@@ -102,8 +103,6 @@ def find_policies(
             )
             if not finished:
                 return Searched(front.kept, claims, of_two.kept, tried)
-    if families is None:
-        claims.append(shape_of(cases).sentence(cases))
     return Searched(front.kept, claims, of_two.kept, tried)
 
 

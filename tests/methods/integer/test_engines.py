@@ -1,12 +1,15 @@
 """Which engine answers which shape, and that every engine gives the same front."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.errors import BadInputError
+from shortlist.methods.integer import search_zones as search
 from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bound_sweep import Lexicographic, bounds_by_solves, sweep_all, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves
@@ -14,7 +17,7 @@ from shortlist.methods.integer.engines import ENGINES, PARTS, PHASES, WHOLE, Sha
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.integer.two_phases import TwoPhases
-from shortlist.methods.integer.zone_parts import ZoneParts
+from shortlist.methods.integer.zone_parts import N_BY_SOLVER, ZoneParts
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.solve import solve_program
 from shortlist.results.proof import Proof, ProofKind
@@ -49,13 +52,14 @@ def test_every_engine_names_the_file_that_measured_it() -> None:
 
 
 @settings(max_examples=60)
-@given(number=st.integers(0, 10**6))
-def test_every_engine_finds_the_front_of_brute_force(number: int) -> None:
+@given(number=st.integers(0, 10**6), n_by_solver=st.sampled_from([0, N_BY_SOLVER]))
+def test_every_engine_finds_the_front_of_brute_force(number: int, n_by_solver: int) -> None:
     named = random_program(np.random.default_rng([82, number]))
     engines = (PHASES, PARTS, WHOLE) if len(named.program.objectives) == 2 else (PARTS, WHOLE)
 
     for engine in engines:
-        front = search_zones(named.program, engine=engine)
+        with patch.object(search, "N_BY_SOLVER", n_by_solver):  # 0: parts are searched in integers at once
+            front = search_zones(named.program, engine=engine)
         assert front.proof.kind is ProofKind.COMPLETE
         assert set(map(tuple, front.values.tolist())) == points_of(named)
 
@@ -121,3 +125,11 @@ def test_a_front_says_which_engine_found_it_and_why() -> None:
         ).reason
     )
     assert solve_program(named, method="cwmoip").extras["why"] == "asked for cwmoip"
+
+
+def test_an_engine_that_is_none_or_for_other_programs_is_refused() -> None:
+    made = [random_program(np.random.default_rng(number)).program for number in range(40)]
+    two, three = (next(one for one in made if len(one.objectives) == n) for n in (2, 3))
+    for program, engine in ((two, "diagram"), (two, "any"), (three, PHASES)):
+        with pytest.raises(BadInputError, match="engine must be one of"):
+            search_zones(program, engine=engine)

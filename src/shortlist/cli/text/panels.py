@@ -16,6 +16,7 @@ from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import ACCURACY, BALANCED
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at
+from shortlist.panels.shapes import shape_of
 from shortlist.panels.single_judges import best_single, single_panel, surest
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
@@ -134,7 +135,8 @@ def _proof_line(choice: PanelChoice) -> str:
     is_complete = choice.front.proof.kind is ProofKind.COMPLETE
     told = "complete, every best trade-off is listed" if is_complete else "not all panels"
     late = f", until {choice.front.proof.limit}" if choice.front.proof.limit else ""
-    return f"Searched: {told}{late}. Budgets, chance and what was searched: --details."
+    shape = "for the promise" if choice.guarantees else f"as for {shape_of(choice.cases).name}"
+    return f"Searched {shape}: {told}{late}. Budgets, chance and what was searched: --details."
 
 
 def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:

@@ -20,11 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shortlist._validation import as_choice
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
 from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
-from shortlist.methods.integer.engines import PARTS, PHASES, Shape, engine_for
+from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, Shape, engine_for
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.integer.needed_columns import needed_columns
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
@@ -92,8 +93,10 @@ def search_zones(
         n_rows=program.n_rows,
         solver=solver if isinstance(solver, str) else solver.name,
     )
-    chosen = engine_for(shape)
-    name, why = (chosen.name, chosen.reason) if engine is None else (engine, f"asked for {engine}")
+    name, why = engine_for(shape).name, engine_for(shape).reason
+    if engine is not None:
+        of_two = (PHASES,) if shape.n_objectives == 2 else ()
+        name, why = as_choice(engine, "engine", (*of_two, PARTS, WHOLE)), f"asked for {engine}"
     parts = ZoneParts(solves, relaxed, n_by_solver=N_BY_SOLVER if solver == "highs" else UNLIMITED)
     search: _Search | TwoPhases
     if name == PHASES:

@@ -53,6 +53,10 @@ def table_records(
     told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
     named += [one for one in told if one is not None]
     _check_named(source, table, named)
+    if twice := [name for name in columns.features if name in columns.drop]:
+        raise BadInputError(
+            f"column {twice[0]!r} is to be dropped, and a router is to read it. Leave it out of one of them."
+        )
     table = _without_empty_rows(source, table, notes)
     table = with_case(table.drop(columns=[name for name in columns.drop if name in names]))
     found = told_form(source, table, columns, form)
