@@ -13,15 +13,17 @@ from shortlist.guarantees.intervals import Z
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.decisions import heard
+from shortlist.panels.decisions import ScoreTable, heard
 from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of, sign_flip_p
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.policy import Final
+from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.single_judges import best_single, single_found, single_panel
+from shortlist.panels.standing import Coverage, Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import CHANCE, Kind, Standing, _more_cases, compared, standing, verdict
+from shortlist.panels.verdict import CHANCE, Kind, _more_cases, compared, verdict
+from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
@@ -302,3 +304,72 @@ def test_under_a_promise_a_judge_is_compared_by_as_many_of_its_surest_answers() 
     assert told.difference == pytest.approx(right - alone)
     assert told.sentence().startswith("At the same coverage: ")
     assert told.tells_confidence
+
+
+@pytest.mark.parametrize(
+    ("kept", "is_promised", "gain", "p", "price", "found"),
+    [
+        (Kept.BROKEN, True, -0.4, 0.001, 2, Standing.BEATEN),
+        (Kept.BROKEN, False, -1.0, 0.001, 1, Standing.OPEN),
+        (Kept.KEPT, False, -1.0, 0.001, 1, Standing.AS_GOOD),
+        (Kept.KEPT, True, -0.4, 0.001, 2, Standing.BETTER),
+        (Kept.MISSED, True, -0.4, 0.001, 1, Standing.OPEN),
+        (Kept.KEPT, True, -0.01, 0.4, 1, Standing.BEATEN),
+        (Kept.KEPT, True, -0.01, 0.4, 2, Standing.AS_GOOD),
+        (Kept.KEPT, True, 0.1, 0.001, 1, Standing.BEATEN),
+        (Kept.KEPT, True, 0.1, 0.001, 2, Standing.OPEN),
+    ],
+)
+def test_under_a_promise_the_cases_answered_and_the_price_decide(
+    *, kept: Kept, is_promised: bool, gain: float, p: float, price: float, found: Standing
+) -> None:
+    told = compared("old", single_panel(CHOICE, 0), single_panel(CHOICE, 1), LOG, promised=0.0)
+    told = replace(
+        told, p_value=1e-9, difference=0.1, panel_figures=replace(told.panel_figures, price=price),
+        single_figures=replace(told.single_figures, price=2),
+    )  # fmt: skip
+    coverage = Coverage(gain, (gain, gain), p)
+    assert promised_standing(told, coverage, kept, is_promised=is_promised) is found
+
+
+def test_a_promise_is_kept_missed_or_broken_beyond_chance() -> None:
+    own = figures(single_panel(CHOICE, 0), LOG, promised=0.0)
+    high = own.accuracy_interval[1]
+    assert kept_promise(own, own.accuracy) is Kept.KEPT
+    assert kept_promise(own, (own.accuracy + high) / 2) is Kept.MISSED
+    assert kept_promise(own, high + 0.01) is Kept.BROKEN
+    assert kept_promise(replace(own, answered=0.0, accuracy=0.0), 0.9) is Kept.KEPT
+
+
+def test_at_the_same_coverage_is_said_only_where_it_is_the_same() -> None:
+    told = compared("m", single_panel(CHOICE, 0), single_panel(CHOICE, 1), LOG, promised=0.0)
+    own, other = (replace(one, answered=0.6) for one in (told.panel_figures, told.single_figures))
+    told = replace(told, panel_figures=own, single_figures=other, tells_confidence=True, single_answers=0.8)
+    assert told.sentence().startswith("At the same coverage: ")
+    assert told.sentence().endswith("Of 'm' these are the surest 75 % of its answers.")
+    all_of_them = replace(told, single_answers=0.6).sentence()
+    assert all_of_them.endswith("Of 'm' these are all its answers.")
+    fewer = replace(told, single_figures=replace(other, answered=0.5), single_answers=0.5).sentence()
+    assert fewer.startswith("Of the answers: ")
+    assert fewer.endswith("'m' answers only 50 % of the cases, the panel 60 %.")
+    more = replace(told, single_figures=replace(other, answered=0.9), tells_confidence=False).sentence()
+    assert more.startswith("Of the answers: ")
+    assert "'m' tells no confidence" in more
+    nothing = replace(told, panel_figures=replace(own, answered=0.0), single_figures=other).sentence()
+    assert nothing == "The panel answers no case, so there is nothing to compare."
+    same = replace(told, is_judge=True, p_value=1.0).sentence()
+    assert same.startswith("The best is a single judge: 'm' alone")
+    assert same.endswith("with the surest 75 % of its answers.")
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+def test_learned_answers_of_one_judge_are_the_judge_only_where_they_are_its_own(swaps: bool) -> None:
+    alone = single_panel(CHOICE, 0)
+    k = len(LOG.classes)
+    labels = np.vstack([np.roll(np.eye(k), int(swaps), axis=1), np.zeros(k)])
+    weights = np.concatenate([np.zeros(k), labels.ravel(), np.zeros(k * k)])
+    learned = replace(alone, stages=(Stage((0,), ScoreTable((0,), weights, k), 0.0),))
+    told = compared(alone.judges[0], alone, learned, LOG)
+    assert told.is_judge is not swaps
+    assert ("with answers re-weighed by the learned scores" in stages_in_words(learned)) is swaps
+    assert stages_in_words(alone) == alone.judges[0]

@@ -61,8 +61,8 @@ class Verdict:
     same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
     paired interval at 95 %; a cost that is below zero is saved. `p_value`: of the paired differences,
     two-sided, if their signs were chance: McNemar's exact one where every mistake counts alike. `is_judge`:
-    whether the panel asks the judge alone. `n_more_cases`: about so many more labelled cases would tell the
-    two apart, if the difference stays; None where it is told already, or there is none. `correlation`: the
+    whether the panel asks the judge alone and answers as it does. `n_more_cases`: about so many more labelled
+    cases would tell the two apart, if the difference stays; None where it is told already, or there is none. `correlation`: the
     mean correlation of the errors of the judges in the panel. `n_independent`: how many independent votes
     they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the judge keeps the
     limits of the panel. `is_best`: whether no judge loses less, whatever the limits. `rechosen_figures`: of
@@ -72,6 +72,7 @@ class Verdict:
     objective, where neither the panel nor the judge is better than that beyond chance. `margin`: how much
     worse than the judge the panel may be and still be as good, in the objective. `tells_confidence`: under a
     promise, where the judge is measured on as many answers as the panel gives: whether these are its surest.
+    `single_answers`: the share of the cases that the judge answers by itself; None but under a promise.
     """
 
     single: str
@@ -90,6 +91,7 @@ class Verdict:
     constant: tuple[str, float] | None = None
     margin: float = MARGIN
     tells_confidence: bool = False
+    single_answers: float | None = None
 
     @property
     def kind(self) -> Kind:
@@ -147,12 +149,16 @@ class Verdict:
         if all_of_them.price or one.price:
             whose = "" if self.rechosen_figures is None else f", the price of {self.single!r}"
             what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case{whose}"
-        if all_of_them.of_answers:
-            return f"At the same coverage: {what}. {self._on_coverage()}"
+        if all_of_them.of_answers and not (all_of_them.answered and one.answered):
+            whom = "The panel" if not all_of_them.answered else repr(self.single)
+            return f"{whom} answers no case, so there is nothing to compare."
         if kind is Kind.JUDGE:
             price = f", for {one.price:.4g} a case" if one.price else ""
             limits = "" if self.is_best else " within the limits"
-            return f"The best{limits} is a single judge: {self.single!r} alone{price}."
+            share = f", with {self._surest()}" if self._leaves_answers else ""
+            return f"The best{limits} is a single judge: {self.single!r} alone{price}{share}."
+        if all_of_them.of_answers:
+            return self._on_coverage(what)
         return {
             Kind.UNRIVALLED: f"No single judge keeps the limits. Beside the best of all judges: {what}.",
             Kind.BETTER: f"Better than the {self.title}: {what}.",
@@ -168,35 +174,26 @@ class Verdict:
             Kind.NO_BETTER: f"No better than the {self.title}: {what}. Ask {self.single!r} alone.",
         }[kind]
 
-    def _on_coverage(self) -> str:
-        """Say which answers of the judge are compared."""
-        own = self.single_figures
-        if self.tells_confidence:
-            return f"Of {self.single!r} these are the surest {100 * own.answered:.3g} % of its answers."
-        return f"{self.single!r} tells no confidence, so it is as often right at any coverage."
+    @property
+    def _leaves_answers(self) -> bool:
+        """Whether the judge is measured on a part of its answers."""
+        return self.single_answers is not None and self.single_figures.answered < self.single_answers
 
+    def _surest(self) -> str:
+        share = self.single_figures.answered / (self.single_answers or 1.0)
+        return f"the surest {100 * share:.3g} % of its answers"
 
-CHEAPER = 0.01
-"""Relative; a new panel that saves less is not worth the change."""
-
-
-class Standing(StrEnum):
-    """How a saved panel stands beside a new one."""
-
-    BEATEN = "beaten"
-    AS_GOOD = "as-good"
-    BETTER = "better"
-    OPEN = "open"
-    """The new one is cheaper, and the interval leaves open how much worse."""
-
-
-def standing(told: Verdict) -> Standing:
-    """Say how a saved panel stands, the single one of the verdict, beside a new panel."""
-    if not told.within_chance:
-        return Standing.BEATEN if told.gain > 0 else Standing.BETTER
-    if told.panel_figures.price >= (1 - CHEAPER) * told.single_figures.price:
-        return Standing.AS_GOOD
-    return Standing.BEATEN if told.least_gain >= -told.margin else Standing.OPEN
+    def _on_coverage(self, what: str) -> str:
+        """Say a difference with the answers of the judge that are compared."""
+        own, wanted = self.single_figures.answered, self.panel_figures.answered
+        if own < wanted:
+            share = f"{100 * own:.3g} % of the cases, the panel {100 * wanted:.3g} %"
+            return f"Of the answers: {what}. {self.single!r} answers only {share}."
+        if not self.tells_confidence:
+            begin = "At the same coverage" if own == wanted else "Of the answers"
+            return f"{begin}: {what}. {self.single!r} tells no confidence, so all its answers are compared."
+        which = self._surest() if self._leaves_answers else "all its answers"
+        return f"At the same coverage: {what}. Of {self.single!r} these are {which}."
 
 
 def difference_in_words(told: Verdict) -> str:
@@ -300,7 +297,9 @@ def verdict(
         others = {best_single(part, limits) for part in choice.parts} - {judge}
         alone = rechosen(choice, itself, lambda part: single_panel(part, best_single(part, limits)))
     promised = promised_share(choice, panel) if scoring.objective == ACCURACY else None
+    answers = None
     if promised is not None:
+        answers = float((itself.run(measured).codes >= 0).mean())
         alone = surest(choice, judge, measured, int((panel.run(measured).codes >= 0).sum()))
     told = compared(name, alone, panel, measured, scoring, promised=promised)
     if others:
@@ -321,6 +320,7 @@ def verdict(
         constant=None if promised is not None else _constant(choice, (panel, alone), measured, scoring),
         margin=margin,
         tells_confidence=bool(choice.scale.told[judge]),
+        single_answers=answers,
     )
 
 
@@ -383,7 +383,7 @@ def compared(
         difference=scoring.sign * gain,
         difference_interval=(0.0, 0.0) if is_same else interval,
         p_value=p,
-        is_judge=panel.judges == alone.judges,
+        is_judge=_answers_as(panel, alone, log, by_answers=promised is not None),
         n_more_cases=_more_cases(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
@@ -399,6 +399,14 @@ def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[floa
         shares.append(float(right.sum()) / max(1, int(answered.sum())))
         residuals += sign * (right - shares[-1] * answered) / max(1e-9, float(answered.mean()))
     return shares[0] - shares[1], clustered_error(residuals, log.groups)
+
+
+def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool) -> bool:
+    """Whether a panel asks the judge alone and answers as it does; of panels chosen again it is the panel."""
+    if panel.judges != alone.judges:
+        return False
+    runs = [one.run(log) if by_answers else Panel.run(one, log) for one in (panel, alone)]
+    return np.array_equal(runs[0].codes, runs[1].codes)
 
 
 def _decide_alike(one: Panel, other: Panel) -> bool:

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from shortlist._words import all_of
+from shortlist.panels.decisions import Heard, ScoreTable
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
 from shortlist.panels.router import columns_of
@@ -13,7 +16,10 @@ def stages_in_words(panel: Panel) -> str:
     """Say in a few words who is asked, such as ``small, then large and other, then a person``."""
     ways = panel.ways[1:] if panel.router is not None else panel.ways
     person = ["a person"] * (panel.final.kind == HAND_OVER)
-    told = [", then ".join([all_of(_names(panel, stage)) for stage in stages] + person) for stages in ways]
+    told = [
+        ", then ".join([all_of(_names(panel, stage)) + _changed(panel, stage) for stage in stages] + person)
+        for stages in ways
+    ]
     if panel.router is None:
         return told[0]
     return f"by {all_of(columns_of(panel.router))}: {' | '.join(told)}"
@@ -21,6 +27,19 @@ def stages_in_words(panel: Panel) -> str:
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
     return [panel.judges[judge] for judge in stage.asks] or ["nobody"]
+
+
+def _changed(panel: Panel, stage: Stage) -> str:
+    """Say it where one judge decides, and learned scores may answer otherwise than it does."""
+    decision = stage.decision
+    if not isinstance(decision, ScoreTable) or len(decision.judges) != 1:
+        return ""
+    curve, k = panel.scale.curves[decision.judges[0]], decision.n_classes
+    ends = [0.0] if curve is None else [*curve.values, curve.usual]  # scores are linear between the ends
+    words = np.repeat(np.arange(k), 2)[:, None]
+    confidence = np.tile([min(ends), max(ends)], k)[:, None]
+    says = decision.decide(Heard(words, confidence, k)).codes
+    return "" if (says == words[:, 0]).all() else ", with answers re-weighed by the learned scores"
 
 
 def in_words(

@@ -226,8 +226,7 @@ def can_be_promised(instead: Mapping[str, Any] | None) -> str:
         return "Not even 50 % can be promised."
     return (
         f"What can be promised is {100 * instead['accuracy']:g} %, for {instead['n_answered']:,} of "
-        f"{instead['n_rows']:,} calibration rows. These rows have told that, so to ask for it now is their "
-        "second use."
+        f"{instead['n_rows']:,} calibration rows. Confirm it on new cases; these have been used."
     )
 
 

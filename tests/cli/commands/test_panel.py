@@ -278,7 +278,58 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
     run = shortlist("panel", *PRICED, "--answer-accuracy", "0.999", "--out", out, cwd=folder)
     assert run.returncode != 0
     assert "cannot be promised about any point of the front. What can be promised is" in run.stderr
+    assert "Confirm it on new cases; these have been used." in run.stderr
     assert not out.exists()
+    run = shortlist("panel", *PRICED, "--answer-accuracy", "0.999", "--anyway", "--out", out, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "The panel answers no case, so there is nothing to compare." in run.stdout
+    assert f"Written: {out}, the panel above." in run.stdout
+    panel = load_panel(out)
+    assert panel.promise.startswith("Nothing can be promised")
+    assert all(stage.answer_from == np.inf for stage in panel.stages)
+    told = facts(folder, "compare", str(out), *PRICED)
+    assert told["promise"]["kept"] == "kept"  # type: ignore[index]
+    assert told["standing"] == "as-good"
+    text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
+    assert text.startswith("No new panel can make the promise of the saved one on these cases.")
+    assert "The saved panel answers no case, so these cases do not test its promise." in text
+
+
+def _sure_log(path: Path, share_easy: float, easy: float, hard: float) -> None:
+    """Write answers of one judge that is surer of easy cases, of which it gets more right."""
+    rng = np.random.default_rng(5)
+    is_easy = rng.random(800) < share_easy
+    truth = rng.choice(["a", "b"], 800)
+    right = rng.random(800) < np.where(is_easy, easy, hard)
+    said = np.where(right, truth, np.where(truth == "a", "b", "a"))
+    sure = np.round(np.where(is_easy, 0.9, 0.6) + rng.normal(0, 0.02, 800), 3)
+    table = {"case": range(800), "judge": "m", "answer": said, "target": truth, "price": 1}
+    pd.DataFrame(table).assign(confidence=sure).to_csv(path, index=False)
+
+
+def test_under_a_promise_a_panel_that_answers_fewer_cases_for_the_same_price_takes_no_place(
+    tmp_path: Path,
+) -> None:
+    _sure_log(tmp_path / "old.csv", 0.9, 0.99, 0.95)
+    _sure_log(tmp_path / "new.csv", 0.55, 0.99, 0.91)
+    run = shortlist(
+        "panel", "old.csv", "--answer-accuracy", "0.94", "--out", "p.json", "--json", cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["held_out"]["answered"] == 1
+    run = shortlist("panel", "compare", "p.json", "new.csv", "--json", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert told["new"]["promised"]
+    assert told["new"]["accuracy"] > told["saved"]["accuracy"]
+    assert told["new"]["answered"] < 0.8
+    assert told["promise"]["kept"] == "kept"
+    assert (told["standing"], told["still_best"], told["difference_of"]) == ("better", True, "answered")
+    assert told["difference"] == pytest.approx(told["new"]["answered"] - told["saved"]["answered"])
+    text = shortlist("panel", "compare", "p.json", "new.csv", cwd=tmp_path).stdout
+    assert "still the best: it answers more cases, beyond chance" in " ".join(text.split())
+    assert "points of share answered" in text
+    assert text.count("p = ") == 1
 
 
 def test_the_same_seed_gives_the_same_panel_and_another_one_other_cases(folder: Path) -> None:

@@ -97,7 +97,7 @@ def panel(
     print_notes(notes)
     if not promised.anyway:
         _check_promised(choice)
-    point = picked(choice, policy)
+    point = picked(choice, policy, anyway=promised.anyway)
     told = panel_report(choice, point, notes, asked, margin=policy.margin)
     is_better, name = told.verdict.recommended, told.verdict.single
     if is_single or (choice.parts and rule_asked(policy) == "one-se" and not is_better):
@@ -115,7 +115,8 @@ def panel(
         return
     print_panel(choice, told, details=details)
     if panel_file:
-        other = "" if is_better else f", not {name} alone, which --pick {SINGLE} would write"
+        is_plain = is_better or promised.answer_accuracy is not None
+        other = "" if is_plain else f", not {name} alone, which --pick {SINGLE} would write"
         _tell_written(files["out"], f"{name} alone" if is_single else f"the panel above{other}")
     if front_file:
         print(f"Written: {files['front_file']}, all panels of the front.")

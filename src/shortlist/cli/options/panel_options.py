@@ -335,20 +335,24 @@ def rule_asked(asked: PolicyOptions) -> int | str:
     return "one-se" if asked.max_price is None else "best"
 
 
-def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
+def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False) -> int:
     """Return the number of the point that is asked for.
 
     Without a rule it is the best point within ``--max-price``, and without a price the cheapest whose first
-    objective is within one standard error of the best.
+    objective is within one standard error of the best. `anyway`: whether a point about which nothing is
+    promised is taken where no point is promised.
 
     Raises BadInputError or UnmetChoiceError if no point is within the limits, or there is none of that
     number.
     """
     import numpy as np
 
+    from shortlist.results.front import without_promises
     from shortlist.results.picking import mark_within, numbered_point, within_limits
 
     front, limits, rule = choice.front, limits_asked(asked), rule_asked(asked)
+    if anyway and not any(one.promised for one in choice.guarantees):
+        front = without_promises(front)
     if isinstance(rule, int):
         return numbered_point(front, rule, mark_within(front, limits))
     if rule in {"ideal", "knee"}:
@@ -367,10 +371,10 @@ def picked_beside(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -
     training cases; the cheapest point where none is so cheap.
     """
     if asked.pick is not None or asked.limit or asked.max_price is not None:
-        return picked(choice, asked), asked.max_price
+        return picked(choice, asked, anyway=True), asked.max_price
     cheapest = float(choice.front.values[:, choice.front.names.index("price")].min())
     most = max(cheapest, float(saved.run(choice.chosen).price.mean()) * (1 + ROUNDING))
-    return picked(choice, replace(asked, max_price=most)), most
+    return picked(choice, replace(asked, max_price=most), anyway=True), most
 
 
 def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:

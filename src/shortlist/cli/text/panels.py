@@ -11,23 +11,24 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import budgets_title
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
-from shortlist.panels.figures import Figures, figures
+from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import ACCURACY, BALANCED
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at
 from shortlist.panels.shapes import shape_of
 from shortlist.panels.single_judges import best_single, single_panel, surest
-from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import (
-    CHANCE,
-    MARGIN,
+from shortlist.panels.standing import (
+    Kept,
     Standing,
-    compared,
-    difference_in_words,
-    promised_share,
+    coverage_of,
+    is_cheaper,
+    kept_promise,
+    promised_standing,
     standing,
 )
+from shortlist.panels.two_errors import recall_and_specificity
+from shortlist.panels.verdict import CHANCE, MARGIN, compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
@@ -195,11 +196,20 @@ def compared_facts(
         for name, one in (("saved", old), ("new", new), ("single", alone))
         if scoring.objective == BALANCED
     }
-    found, share = standing(told), None if promised is None else 0.0
+    found, share, kept = standing(told), None if promised is None else 0.0, None
     every = figures(old, known, promised=share)
+    difference, interval, p = told.difference, told.difference_interval, told.p_value
+    words, of_what = difference_in_words(told), scoring.objective
+    if old.question is not None and old.question.promise is not None:
+        kept = kept_promise(figures(old, known, promised=0.0), old.question.promise[0])
+    if promised is not None:
+        coverage, of_what = coverage_of(new, old, log), "answered"
+        (difference, interval, p), words = coverage, coverage.in_words()
+        is_promised = choice.guarantees[point].promised
+        found = promised_standing(told, coverage, kept or Kept.KEPT, is_promised=is_promised)
     return contract(choice.front, "panel compare") | {
         "saved_on_all": dataclasses.asdict(every),
-        "promise": _promise_facts(old, every),
+        "promise": _promise_facts(old, kept),
         "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
         "new": {
             "asks": stages_in_words(new), "point": point,
@@ -212,25 +222,24 @@ def compared_facts(
         },
         "errors": errors or None,
         "at_most": most,
-        "difference": told.difference,
-        "difference_interval": list(told.difference_interval),
-        "difference_in_words": difference_in_words(told),
-        "p_value": told.p_value,
+        "difference_of": of_what,
+        "difference": difference,
+        "difference_interval": list(interval),
+        "difference_in_words": words,
+        "p_value": p,
+        "cheaper": is_cheaper(told),
         "margin": margin,
         "standing": found.value,
         "still_best": found is not Standing.BEATEN,
     }  # fmt: skip
 
 
-def _promise_facts(old: Panel, every: Figures) -> dict[str, Any] | None:
+def _promise_facts(old: Panel, kept: Kept | None) -> dict[str, Any] | None:
     """Return whether a saved panel keeps its promise on all cases: as far as they tell."""
-    if old.question is None or old.question.promise is None:
+    if kept is None or old.question is None or old.question.promise is None:
         return None
     accuracy, level = old.question.promise
-    kept = "kept" if every.accuracy >= accuracy else "missed"
-    if every.accuracy_interval[1] < accuracy:
-        kept = "broken"
-    return {"accuracy": accuracy, "confidence_level": level, "kept": kept}
+    return {"accuracy": accuracy, "confidence_level": level, "kept": kept.value}
 
 
 KEPT_WORDS = {
@@ -250,17 +259,47 @@ STANDING_WORDS = {
 CHEAPER_WORDS = "The saved panel is not the best any more: the new one is cheaper, and as good."
 
 
+def _standing_words(facts: Mapping[str, Any]) -> str:
+    """Say how the saved panel stands."""
+    found = Standing(facts["standing"])
+    if facts["new"]["promised"] is False:
+        return "No new panel can make the promise of the saved one on these cases."
+    if facts["difference_of"] != "answered":
+        is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
+        return CHEAPER_WORDS if is_chance else STANDING_WORDS[found]
+    if found is Standing.BEATEN and facts["promise"]["kept"] == Kept.BROKEN:
+        return "The saved panel is not the best any more: the new one makes the promise that it breaks."
+    if found is Standing.OPEN and not facts["cheaper"]:
+        return "The new panel answers more cases, beyond chance, and is not cheaper."
+    return PROMISED_WORDS[found]
+
+
+PROMISED_WORDS = {
+    Standing.BETTER: (
+        "The saved panel is still the best: it answers more cases, beyond chance, and the new one is not "
+        "cheaper."
+    ),
+    Standing.AS_GOOD: (
+        "The saved panel is still the best: the new one neither answers more cases beyond chance nor is "
+        "cheaper."
+    ),
+    Standing.BEATEN: (
+        "The saved panel is not the best any more: the new one makes the same promise, is cheaper, and "
+        "does not answer fewer cases beyond chance."
+    ),
+    Standing.OPEN: "The new panel is cheaper, and answers fewer cases, beyond chance.",
+}
+"""Of panels with the same promise."""
+
+
 def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     """Print whether a saved panel is still the best, and whether it keeps its promise."""
     lines, promise = list[str](), facts["promise"]
-    found = Standing(facts["standing"])
-    is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
-    if facts["new"]["promised"] is False:
-        lines.append("No new panel can make the promise of the saved one on these cases.")
-    else:
-        lines.append(CHEAPER_WORDS if is_chance else STANDING_WORDS[found])
+    lines.append(_standing_words(facts))
     every = facts["saved_on_all"]
-    if promise is not None:
+    if promise is not None and not every["answered"]:
+        lines.append("The saved panel answers no case, so these cases do not test its promise.")
+    elif promise is not None:
         share = f"{100 * promise['accuracy']:g} % of the answers to be right"
         lines.append(f"{KEPT_WORDS[promise['kept']]}: it promises {share}.")
     lines += ["", f"Saved panel, on all {every['n_cases']:,} cases: {measured_in_words(every)}."]
@@ -274,6 +313,7 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         lines.append(f"  {title} ({who}): {measured_in_words(one, (facts['errors'] or {}).get(name))}.")
     if facts["at_most"]:
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
-    lines.append(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
+    p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
+    lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
     lines.append("If some of these cases chose the saved panel, it looks better than it is.")
     print_lines(lines)

@@ -1,0 +1,93 @@
+"""How a saved panel stands beside a new one, and under a promise whether it keeps it."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from shortlist.guarantees.intervals import Interval
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.figures import Figures
+from shortlist.panels.losses import accuracy_scoring, by_case, sign_flip_p
+from shortlist.panels.policy import Panel
+from shortlist.panels.verdict import CHANCE, Verdict
+
+CHEAPER = 0.01
+"""Relative; a new panel that saves less is not worth the change."""
+
+
+class Standing(StrEnum):
+    """How a saved panel stands beside a new one."""
+
+    BEATEN = "beaten"
+    AS_GOOD = "as-good"
+    BETTER = "better"
+    OPEN = "open"
+    """Neither: the new one is cheaper and the interval leaves open how much worse, or under a promise one
+    answers more cases and the other is cheaper, or no dearer."""
+
+
+class Kept(StrEnum):
+    """Whether a panel keeps its promise on some cases."""
+
+    KEPT = "kept"
+    MISSED = "missed"
+    """Fewer answers are right than promised, which may be chance."""
+    BROKEN = "broken"
+    """Beyond chance."""
+
+
+class Coverage(NamedTuple):
+    """By how much more of the cases a new panel answers: the share, its interval at 95 %, and the p-value."""
+
+    difference: float
+    interval: Interval
+    p_value: float
+
+    def in_words(self) -> str:
+        """Say the difference with its interval."""
+        own, low, high = (f"{100 * number:+.1f}" for number in (self.difference, *self.interval))
+        return f"{own} points of share answered ({low} to {high})"
+
+
+def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Coverage:
+    """Compare the shares of the same cases that two panels answer; the interval and test are paired."""
+    gains = (new.run(log).codes >= 0).astype(float) - (old.run(log).codes >= 0)
+    interval = accuracy_scoring(log).interval_of_gain(gains, log)
+    return Coverage(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
+
+
+def kept_promise(of_answers: Figures, accuracy: float) -> Kept:
+    """Say whether a share of right answers is kept; no answer breaks none."""
+    if not of_answers.answered or of_answers.accuracy >= accuracy:
+        return Kept.KEPT
+    return Kept.BROKEN if of_answers.accuracy_interval[1] < accuracy else Kept.MISSED
+
+
+def standing(told: Verdict) -> Standing:
+    """Say how a saved panel stands, the single one of the verdict, beside a new panel."""
+    if not told.within_chance:
+        return Standing.BEATEN if told.gain > 0 else Standing.BETTER
+    if not is_cheaper(told):
+        return Standing.AS_GOOD
+    return Standing.BEATEN if told.least_gain >= -told.margin else Standing.OPEN
+
+
+def promised_standing(told: Verdict, coverage: Coverage, kept: Kept, *, is_promised: bool) -> Standing:
+    """Say how a saved panel stands under a promise, by the cases answered and the price.
+
+    Shares of right answers are not compared, since the two answer different cases. `is_promised`: whether
+    the new panel makes the promise; it takes no place if it does not.
+    """
+    if not is_promised:
+        return Standing.OPEN if kept is Kept.BROKEN else Standing.AS_GOOD
+    if kept is Kept.BROKEN:
+        return Standing.BEATEN
+    if coverage.p_value > CHANCE:
+        return Standing.BEATEN if is_cheaper(told) else Standing.AS_GOOD
+    if coverage.difference > 0:
+        return Standing.BEATEN if is_cheaper(told) else Standing.OPEN
+    return Standing.OPEN if is_cheaper(told) else Standing.BETTER
+
+
+def is_cheaper(told: Verdict) -> bool:
+    """Whether a new panel is cheaper than the saved one by what is worth the change."""
+    return told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
