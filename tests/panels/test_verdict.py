@@ -23,7 +23,7 @@ from shortlist.panels.single_judges import best_single, single_found, single_pan
 from shortlist.panels.standing import Coverage, Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import CHANCE, Kind, _more_cases, compared, verdict
-from shortlist.panels.words import stages_in_words
+from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
@@ -373,3 +373,4 @@ def test_learned_answers_of_one_judge_are_the_judge_only_where_they_are_its_own(
     assert told.is_judge is not swaps
     assert ("with answers re-weighed by the learned scores" in stages_in_words(learned)) is swaps
     assert stages_in_words(alone) == alone.judges[0]
+    assert ("its answers are re-weighed" in " ".join(in_words([], None, learned, 0.0))) is swaps

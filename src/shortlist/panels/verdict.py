@@ -62,17 +62,18 @@ class Verdict:
     paired interval at 95 %; a cost that is below zero is saved. `p_value`: of the paired differences,
     two-sided, if their signs were chance: McNemar's exact one where every mistake counts alike. `is_judge`:
     whether the panel asks the judge alone and answers as it does. `n_more_cases`: about so many more labelled
-    cases would tell the two apart, if the difference stays; None where it is told already, or there is none. `correlation`: the
-    mean correlation of the errors of the judges in the panel. `n_independent`: how many independent votes
-    they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the judge keeps the
-    limits of the panel. `is_best`: whether no judge loses less, whatever the limits. `rechosen_figures`: of
-    single judges chosen in the same way without each part of the cases, if others were: the difference is
-    then to them, since the judge looks better than it is on the cases that chose it. `constant`: (str,
-    float), optional The class that loses least as the answer to every training case, with its value of the
-    objective, where neither the panel nor the judge is better than that beyond chance. `margin`: how much
-    worse than the judge the panel may be and still be as good, in the objective. `tells_confidence`: under a
-    promise, where the judge is measured on as many answers as the panel gives: whether these are its surest.
-    `single_answers`: the share of the cases that the judge answers by itself; None but under a promise.
+    cases would tell the two apart, if the difference stays; None where it is told already, or there is none.
+    `correlation`: the mean correlation of the errors of the judges in the panel. `n_independent`: how many
+    independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the
+    judge keeps the limits of the panel. `is_best`: whether no judge loses less, whatever the limits.
+    `rechosen_figures`: of single judges chosen in the same way without each part of the cases, if others
+    were: the difference is then to them, since the judge looks better than it is on the cases that chose it.
+    `constant`: (str, float), optional The class that loses least as the answer to every training case, with
+    its value of the objective, where neither the panel nor the judge is better than that beyond chance.
+    `margin`: how much worse than the judge the panel may be and still be as good, in the objective.
+    `tells_confidence`: under a promise, where the judge is measured on as many answers as the panel gives:
+    whether these are its surest. `single_answers`: the share of the cases that the judge answers by itself;
+    None but under a promise.
     """
 
     single: str

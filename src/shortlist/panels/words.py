@@ -57,6 +57,8 @@ def in_words(
     final = panel.final
     every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
     said += _combined(every)
+    if any(_changed(panel, stage) for way in panel.ways for stage in way):
+        said.append("Where one judge decides alone, its answers are re-weighed by the learned scores.")
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
