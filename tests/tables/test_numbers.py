@@ -50,14 +50,17 @@ def test_a_column_of_one_notation_is_read_whatever_parts_the_columns(
         pytest.param('a,b\n"1,234",0.5\n"2,500",7\n', [1234, 2500], id="points elsewhere"),
         pytest.param('a\tb\n1,234\t0,25\n2,500\t"1,5"\n', [1.234, 2.5], id="commas elsewhere"),
         pytest.param("a;b\n1.234;0,25\n2.500;1,5\n", [1234, 2500], id="points between thousands"),
+        pytest.param("a;b\n1,084;1 385\n1,248;1 894\n", [1.084, 1.248], id="blanks elsewhere tell nothing"),
+        pytest.param("a;b\n1,032;€7\n1,985;€8\n", [1.032, 1.985], id="a currency elsewhere tells nothing"),
     ],
 )
 def test_other_columns_and_semicolons_tell_what_one_column_does_not(text: str, found: list[float]) -> None:
     assert read(text)[0]["a"].tolist() == found
 
 
-def test_what_may_be_either_is_refused_and_an_option_tells() -> None:
-    text = 'a,b\n"1,234",x\n"2,500",y\n'
+@pytest.mark.parametrize("other", ["x", "€7", "1 385"])
+def test_what_may_be_either_is_refused_and_an_option_tells(other: str) -> None:
+    text = f'a,b\n"1,234",{other}\n"2,500",{other}\n'
     with pytest.raises(BadFileError, match=r"'1,234' in column 'a', which is 1234 or 1\.234"):
         read(text)
     assert read(text, decimal=POINT)[0]["a"].tolist() == [1234, 2500]
@@ -133,6 +136,7 @@ def test_a_sign_stands_once() -> None:
     assert as_plain("$5 $", POINT) is None
     assert as_plain("$", POINT) is None
     assert as_plain("e5", POINT) is None
+    assert as_plain("E5", POINT) is None
 
 
 def test_thousands_of_the_shared_cases(data_folder: Path) -> None:

@@ -98,6 +98,9 @@ def _check_cases(log: AnswerLog) -> None:
     known, n_cases = log.truth[rows], n_different(log.at(rows)) if rows.any() else 0
     if n_cases < FEWEST_CASES:
         named = "Name the column of right answers with `target`, or a file of them with `truth`."
+        likely = next((note for note in log.notes if "pass `target=" in note), "")
+        told = likely.partition(": ")[2]
+        named = told[:1].upper() + told[1:] or named
         got = f"{n_cases:,}" + (f" in {len(known):,} rows" if len(known) > n_cases else "")
         read = next((note.rstrip(".") for note in log.notes if ": read as " in note), "")
         got += f" ({read})" if read and not n_cases else ""

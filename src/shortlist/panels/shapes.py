@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist._words import all_of, counted
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.learning import AGREEMENT, VOTING
@@ -33,8 +36,19 @@ class Shape(NamedTuple):
         )
 
 
+def _all_differ(words: NDArray[np.int64]) -> bool:
+    """Whether every judge answers every case, and no two of them alike."""
+    return bool((words == np.arange(words.shape[1])).all())
+
+
 CASCADES = (SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
 SHAPES = (
+    Shape(
+        "answers of which no two are equal, such as scores alone",
+        lambda cases: cases.is_open and _all_differ(cases.answers.words),
+        (SINGLE,),
+        "there is nothing to count",
+    ),
     Shape(
         "answers from which nothing is learned, such as free text",
         lambda cases: all(name in {*VOTING, AGREEMENT} for name in cases.decisions),

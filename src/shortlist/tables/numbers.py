@@ -16,6 +16,9 @@ POINT, COMMA = "point", "comma"
 DECIMALS = (POINT, COMMA)
 """What stands before the decimals of a number."""
 
+AGREED = "decimal"
+"""Attribute of a table that was read from text: the notation of its numbers, if it tells one."""
+
 GAP_WORDS = frozenset(
     {"na", "n/a", "nan", "-nan", "none", "null", "<na>", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind"}
 )
@@ -60,11 +63,13 @@ class Written(NamedTuple):
 
     `plain`: for each notation that fits all cells, each different cell as a plain number with a point, "" for
     a gap. `currency`: the sign that is left out. `is_plain`: whether every cell is a plain number already.
+    `agrees`: whether every cell is the same number in both notations, of which only one is in `plain` then.
     """
 
     plain: Mapping[str, dict[str, str]]
     currency: str = ""
     is_plain: bool = False
+    agrees: bool = False
 
 
 def as_plain(text: str, notation: str) -> tuple[str, str] | None:
@@ -80,7 +85,7 @@ def as_plain(text: str, notation: str) -> tuple[str, str] | None:
     if (sign and other_sign) or (before and after):
         return None
     found = _WRITTEN[notation].fullmatch(digits)
-    if found is None or not any(one.isdigit() for one in digits.partition("e")[0]):
+    if found is None or not any(one.isdigit() for one in digits.casefold().partition("e")[0]):
         return None
     marks = found[1] or ""
     number = digits.replace(marks, "") if marks else digits
@@ -111,12 +116,16 @@ def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None
             return None
     if not all(plain.values()):
         return None
-    if len(plain) == 2 and plain[POINT] == plain[COMMA]:
+    agrees = len(plain) == 2 and plain[POINT] == plain[COMMA]
+    if agrees:
         del plain[COMMA]
     is_plain = POINT in plain and all(text.strip() == one for text, one in plain[POINT].items())
     of_gaps = dict.fromkeys(gaps, "")
     return Written(
-        {notation: cells | of_gaps for notation, cells in plain.items()}, next(iter(currencies), ""), is_plain
+        {notation: cells | of_gaps for notation, cells in plain.items()},
+        next(iter(currencies), ""),
+        is_plain,
+        agrees,
     )
 
 
@@ -140,8 +149,7 @@ def told_numbers(
     the file tells how its numbers are written.
     """
     written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
-    certain = {next(iter(one.plain)) for one in written.values() if len(one.plain) == 1 and _has_marks(one)}
-    certain |= {POINT} if has_points else set()
+    certain = _certain(written, has_points)
     found: dict[str, dict[str, str]] = {}
     told: dict[str, list[str]] = {}
     for column, one in written.items():
@@ -161,6 +169,32 @@ def told_numbers(
             told.setdefault("marks between thousands in {} are left out", []).append(column)
     notes += [f"{name}: {what.format(all_of(map(repr, where), most=8))}." for what, where in told.items()]
     return found
+
+
+def agreed_notation(
+    columns: Mapping[str, Sequence[str]],
+    *,
+    rules: CellRules = USUAL,
+    separator: str = ",",
+    has_points: bool = False,
+) -> str | None:
+    """Return the notation in which a table's numbers are read; None if nothing tells. See `told_numbers`."""
+    if rules.decimal is not None:
+        return rules.decimal
+    written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
+    certain = _certain(written, has_points)
+    if len(certain) == 1:
+        return next(iter(certain))
+    return COMMA if separator == ";" else None
+
+
+def _certain(written: Mapping[str, Written], has_points: bool) -> set[str]:
+    """Return the notations of columns that fit one only; a column that is the same in both tells nothing."""
+    return ({POINT} if has_points else set()) | {
+        next(iter(one.plain))
+        for one in written.values()
+        if len(one.plain) == 1 and not one.agrees and _has_marks(one)
+    }
 
 
 def _has_marks(one: Written) -> bool:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 from shortlist.tables.numbers import (
+    AGREED,
     COMMA,
     DECIMALS,
     TRUTHS,
     USUAL,
     CellRules,
+    agreed_notation,
     as_plain,
     as_written,
     told_numbers,
@@ -112,6 +114,7 @@ def parsed(
         different={column: different[column] for column in found if column not in numbers},
         rules=rules, place=place,
     )  # fmt: skip
+    table.attrs[AGREED] = agreed_notation(texts, rules=rules, separator=separator, has_points=bool(points))
     return table
 
 

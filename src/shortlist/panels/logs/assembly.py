@@ -57,6 +57,8 @@ def assembled(
             "The log has scores and no answers that can be compared, so judges cannot vote or agree: single "
             "judges are searched, and by columns of the case a router between them (`router`)."
         )
+        if frame["confidence"].notna().any():
+            told.append("The confidences of a log of scores alone are not used.")
         frame, classes = frame.assign(answer=frame["judge"] + "'s answer", truth=None), ()
     ways = columns.fold
     if ways:

@@ -20,49 +20,15 @@ if TYPE_CHECKING:
 
 KNOWN_COLUMNS = {
     "case": (
-        "case",
-        "task",
-        "item",
-        "question",
-        "case_id",
-        "id",
-        "sample_id",
-        "task_id",
-        "item_id",
-        "doc_id",
-        "question_id",
-        "ticket",
-        "ticket_id",
-        "prompt_id",
-        "example_id",
-        "instance_id",
-        "problem_id",
-        "hitid",
+        "case", "task", "item", "question", "case_id", "id", "sample_id", "task_id", "item_id", "doc_id",
+        "question_id", "ticket", "ticket_id", "prompt_id", "example_id", "instance_id", "problem_id", "hitid",
     ),
     "judge": (
-        "judge",
-        "worker",
-        "annotator",
-        "rater",
-        "model",
-        "provider",
-        "model_name",
-        "model_id",
-        "worker_id",
-        "annotator_id",
-        "rater_id",
-        "workerid",
+        "judge", "worker", "annotator", "rater", "model", "provider", "model_name", "model_id", "worker_id",
+        "annotator_id", "rater_id", "workerid",
     ),
     "answer": (
-        "answer",
-        "label",
-        "prediction",
-        "response",
-        "vote",
-        "verdict",
-        "annotation",
-        "reply",
-        "output",
+        "answer", "label", "prediction", "response", "vote", "verdict", "annotation", "reply", "output",
     ),
     "target": ("target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference"),
     "confidence": ("confidence",),
@@ -72,7 +38,7 @@ KNOWN_COLUMNS = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
     "score": ("score", "correct", "is_correct", "success", "passed"),
-}
+}  # fmt: skip
 """Columns of a long table that are found without being named, in small letters."""
 
 
@@ -367,7 +333,8 @@ def scores_of(source: str, values: Any) -> Any:
 
 REPEATS = ("first", "majority", "mean")
 """What may stand for several answers of one judge to a case: the first, the most frequent (none of equals),
-or their mean, if they are numbers. Confidences, scores and the like are those of the first, or else means."""
+or their mean, if they are numbers and no scores say which of them are right. Prices and the like are those of
+the first, or else means; confidences and scores are means over the answers that are the one that counts."""
 
 
 def _with_one_each(records: Records, repeats: str | None) -> Records:
@@ -384,10 +351,21 @@ def _with_one_each(records: Records, repeats: str | None) -> Records:
         frame = frame.drop_duplicates(key).reset_index(drop=True)
         if repeats != "first":
             groups = records.frame.groupby(key, sort=False, dropna=False)
-            means = groups[list(NUMBERS)].mean()
-            frame[list(NUMBERS)] = means.to_numpy()
+            frame[list(NUMBERS)] = groups[list(NUMBERS)].mean().to_numpy()
             one = _most_frequent if repeats == "majority" else _mean_answer
             frame["answer"] = [one(records.source, told.tolist()) for _, told in groups["answer"]]
+            numbers, labels = groups.ngroup().to_numpy(), records.frame["answer"].map(label_of).to_numpy()
+            is_taken = labels == frame["answer"].map(label_of).to_numpy()[numbers]
+            if repeats == "majority":
+                own = records.frame[["confidence", "score"]].where(np.column_stack([is_taken] * 2))
+                frame[["confidence", "score"]] = own.groupby(numbers).mean().to_numpy()
+            elif records.frame["score"].notna().any() and not is_taken.all():
+                raise BadFileError(
+                    records.source,
+                    "must have no scores where the mean of different answers counts",
+                    "scores of single answers, of which none is that of their mean",
+                    "Take the majority.",
+                )
         return replace(records, frame=frame, n_repeats=int(twice.sum()))
     first = frame[twice].iloc[0]
     raise BadFileError(

@@ -46,6 +46,9 @@ CASE_WORDS = frozenset(
 )
 """Words of the names of columns that name judges, and cases."""
 
+PRICE_WORDS = frozenset({"price", "cost", "usd", "eur"})
+"""Words of the names of columns of prices."""
+
 MOST_REPEATS = 0.05
 """Share of the rows that may repeat a case and judge where names alone do not tell both."""
 
@@ -159,9 +162,67 @@ def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str])
 
 def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:
     """Whether a column may hold answers: it differs within a case, and has words of a truth that is known."""
-    if table[name].dtype.kind in "fmM" or table.groupby(case, sort=False)[name].nunique().max() < 2:
+    if table[name].dtype.kind in "fmM" or not _differs(table, name, case):
         return False
     return target is None or bool(_labels(table[name]) & _labels(table[target]))
+
+
+def with_price(
+    table: "pd.DataFrame", columns: LogColumns, roles: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return what columns hold, with the price by a word of its name, and columns that may be it otherwise.
+
+    A price of answers differs within a case; what does not may be one of the case's own features.
+    """
+    taken = {*roles.values(), *columns.features, columns.content}
+    found = [
+        name
+        for name in map(str, table.columns)
+        if "price" not in roles and name not in taken and _has_word(name, PRICE_WORDS)
+    ]
+    varied = [
+        name for name in found if table[name].dtype.kind in "iuf" and _differs(table, name, roles["case"])
+    ]
+    return ({**roles, "price": varied[0]}, []) if len(varied) == len(found) == 1 else ({**roles}, found)
+
+
+def may_be_truth(table: "pd.DataFrame", roles: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    """Return columns that are one word a case and have words of the answers, where none is the truth."""
+    if "target" in roles or "answer" not in roles:
+        return []
+    words = _labels(table[roles["answer"]])
+    return [
+        name
+        for name in names
+        if len(words & _labels(table[name])) > 1 and not _differs(table, name, roles["case"])
+    ]
+
+
+def long_columns(
+    table: "pd.DataFrame", keys: Sequence[str], names: Sequence[str], target: str
+) -> dict[str, str]:
+    """Return the columns of case, judge and answer that a table with a row for each answer may have.
+
+    One of `keys` repeats like a key of cases; another column has few values, none twice in a case.
+    """
+    words = _labels(table[target])
+    for case in keys:
+        n_cases = table[case].nunique()
+        if not 2 <= n_cases <= len(table) / 1.5 or _differs(table, target, case):
+            continue
+        for judge in names:
+            is_judge = 2 <= table[judge].nunique() <= n_cases and not words & _labels(table[judge])
+            if judge == case or not is_judge or table.duplicated([case, judge]).any():
+                continue
+            answers = [one for one in names if one not in {case, judge} and words & _labels(table[one])]
+            if len(answers) == 1:
+                return {"case": case, "judge": judge, "answer": answers[0]}
+    return {}
+
+
+def _differs(table: "pd.DataFrame", name: str, case: str) -> bool:
+    """Whether a column differs within a case."""
+    return int(table.groupby(case, sort=False)[name].nunique().max()) > 1
 
 
 def _labels(column: "pd.Series[Any]") -> set[str]:

@@ -11,15 +11,19 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.number_labels import with_number_labels
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
 from shortlist.panels.logs.table_forms import (
     IDENTIFIER,
     LONG_ROLES,
     TableForm,
+    long_columns,
+    may_be_truth,
     told_form,
     told_roles,
     with_case,
     with_chosen,
+    with_price,
 )
 from shortlist.panels.logs.wide import Wide, coded
 
@@ -99,10 +103,25 @@ def _long_records(
             f"{all_of(table.columns, most=8)}",
             "Name the column.",
         )
+    roles, unsure = with_price(table, columns, roles)
+    table = with_number_labels(
+        source, table, [roles[one] for one in ("answer", "target") if one in roles], notes
+    )
     of_tool = f", as a table of {found.tool}" if found.tool else ""
     _tell_first(notes, f"{source}: read as one row an answer{of_tool}: {told_roles(roles)}.")
     used = {*roles.values(), *columns.features, columns.content}
-    _note_unused(source, [str(name) for name in table.columns if name not in used], notes)
+    rest = [str(name) for name in table.columns if str(name) not in {*used, *unsure}]
+    truths = may_be_truth(table, roles, rest)
+    _note_unused(source, [name for name in rest if name not in truths], notes)
+    if unsure:
+        notes.append(
+            f"{source}: {all_of(map(repr, unsure))} not used. If one is the price, name it by `price`."
+        )
+    if truths:
+        notes.append(
+            f"{source}: column {truths[0]!r} is not used, but has the words of the answers. If it "
+            f"is the truth, pass `target={truths[0]!r}`."
+        )
     given: dict[str, Any] = {role: table[name] for role, name in roles.items() if role != "target"}
     given["truth"] = table[roles["target"]] if "target" in roles else None
     given["content"] = table[columns.content] if columns.content else None
@@ -170,6 +189,7 @@ def _wide_records(
             all_of(names, most=8),
             "Name the columns.",
         )
+    table = with_number_labels(source, table, [*labels.values(), *([target] if target else [])], notes)
     if target is not None and not is_sure and not _ends(rest[0] if rest else "", columns.label_suffix):
         known = columns.target is not None or target.strip().casefold() in KNOWN_COLUMNS["target"]
         _check_words(source, table, target, [*labels.values()], is_known=known or bool(shares))
@@ -221,12 +241,19 @@ def _check_words(
             "`answer`.",
         )
     if apart:
+        found = long_columns(table, apart, names, target)
+        first = (
+            "If each row is one answer, name "
+            + all_of(f"`{role}={name!r}`" for role, name in found.items())
+            + ". Otherwise leave columns"
+            if found
+            else "Leave columns"
+        )
         raise BadFileError(
             source,
             f"must have answers with words of the truth {target!r}",
             f"none of them in {all_of(map(repr, apart), most=6)}",
-            f"Leave columns out by `drop={','.join(apart[:6])!r}`, or pass `form='wide'` if they are "
-            "answers.",
+            f"{first} out by `drop={','.join(apart[:6])!r}`, or pass `form='wide'` if they are answers.",
         )
 
 

@@ -1,0 +1,101 @@
+"""Answers that are numbers, beside words: cell by cell; and columns that a table has besides the known ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns
+from shortlist.panels.shapes import SINGLE, shape_of
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    return path
+
+
+def test_one_word_among_numbers_of_a_judge_leaves_the_others_numbers(tmp_path: Path) -> None:
+    rows = "".join(f'c{at},"{said}","1,200.0","{truth}"\n' for at, said, truth in LABELS)
+    log = read_log(written(tmp_path, f"case,best,other,target\n{rows}"))
+    assert log.is_right.sum(axis=0).tolist() == [2, 1]
+    assert not any("taken for words" in note for note in log.notes)
+    assert any("numbers among the words of 'best' are compared as numbers" in note for note in log.notes)
+
+
+LABELS = [(1, "1,200", "1,200"), (2, "unknown", "2,500.5"), (3, "2,500.50", "2,500.5")]
+
+
+def test_a_word_in_the_truth_changes_nothing_either(tmp_path: Path) -> None:
+    rows = "case,judge,answer,target\n1,a,$5,$5\n2,a,$10,$10\n3,a,$5,unknown\n"
+    assert read_log(written(tmp_path, rows)).is_right[:, 0].tolist() == [True, True, False]
+
+
+def test_words_with_few_numbers_stay_as_they_are(tmp_path: Path) -> None:
+    rows = "case,judge,answer,target\n1,a,007,007\n2,a,x,y\n3,a,y,x\n4,a,z,z\n"
+    assert "007" in read_log(written(tmp_path, rows)).classes
+
+
+def test_a_number_among_words_that_may_be_either_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, 'case,judge,answer,target\n1,a,"1,200",1200\n2,a,none of them,7\n')
+    with pytest.raises(BadFileError, match=r"'1,200' in column 'answer', which is 1200 or 1\.200"):
+        read_log(path)
+
+
+def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(tmp_path: Path) -> None:
+    head = "Question ID,Model,Output,Expected,Cost (USD),shop price\n"
+    rows = "".join(
+        f"q{at},{judge},{'yn'[at % 2]},y,${price},{at}\n"
+        for at in range(12)
+        for judge, price in (("a", 0.01), ("b", 0.02))
+    )
+    log = read_log(written(tmp_path, head.replace("shop price", "size") + rows))
+    np.testing.assert_allclose(log.prices[0], [0.01, 0.02])
+    log = read_log(written(tmp_path, head + rows))
+    assert any("name it by `price`" in note for note in log.notes)
+    assert not any("A router may use" in note for note in log.notes)
+
+
+def test_a_table_of_answers_with_unusual_names_is_told_which_to_name(tmp_path: Path) -> None:
+    rows = "".join(f"n{at},{who},{'xy'[at % 2]},x\n" for at in range(60) for who in ("gpt", "claude"))
+    path = written(tmp_path, f"conversation,who,verdict,gold\n{rows}")
+    with pytest.raises(
+        BadFileError, match="name `case='conversation'`, `judge='who'` and `answer='verdict'`"
+    ):
+        read_log(path)
+    named = LogColumns(case="conversation", judge="who", answer="verdict")
+    assert read_log(path, columns=named).judges == ("gpt", "claude")
+
+
+def test_a_column_with_the_words_of_the_answers_may_be_the_truth(tmp_path: Path) -> None:
+    rows = "".join(f"{at},{judge},{'xy'[at % 2]},{'xy'[at % 2]}\n" for at in range(30) for judge in "ab")
+    log = read_log(written(tmp_path, f"case,judge,answer,label\n{rows}"))
+    with pytest.raises(BadInputError, match="If it is the truth, pass `target='label'`"):
+        choose_panels(log)
+
+
+def test_of_scores_alone_single_judges_are_searched_and_confidences_are_not_used(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{at},{judge},{int(at % (place + 2) > 0)},0.5\n"
+        for at in range(60)
+        for place, judge in enumerate("abc")
+    )
+    log = read_log(written(tmp_path, f"case,judge,score,confidence\n{rows}"))
+    assert any("confidences of a log of scores alone are not used" in note for note in log.notes)
+    assert shape_of(choose_panels(log).cases).families == (SINGLE,)
+
+
+def test_by_majority_scores_and_confidences_are_those_of_the_answer(tmp_path: Path) -> None:
+    head = "case,judge,answer,score,confidence,target\n"
+    rows = "c,x,A,1,0.9,A\nc,x,A,1,0.7,A\nc,x,B,0,0.1,A\nc,x,C,0,0.1,A\nc,x,D,0,0.1,A\n"
+    path = written(tmp_path, head + rows)
+    log = read_log(path, columns=LogColumns(repeats="majority"))
+    assert log.is_right.tolist() == [[True]]
+    np.testing.assert_allclose(log.confidence, [[0.8]])
+    numbers = rows.replace("A", "1").replace("B", "2").replace("C", "3").replace("D", "4")
+    path.write_text(head + numbers)
+    with pytest.raises(BadFileError, match=r"must have no scores.*Take the majority"):
+        read_log(path, columns=LogColumns(repeats="mean"))
