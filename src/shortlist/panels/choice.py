@@ -145,9 +145,7 @@ def _chosen(
     cases, steps = cases_of(chosen, scale, options)
     every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives and options.demand is None
-    found, claims, of_two = list[Found](), list[str](), list[Found]()
-    if options.demand is None or options.router:
-        found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
+    found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     if options.demand is not None and options.final.kind == ANSWER:  # an answer has to be sure enough
         cases = replace(cases, final=Final(REJECT))
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
@@ -166,13 +164,16 @@ def _chosen(
 
 
 def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
-    """Return the front of what is promised, of ways to ask and of the routers that were found."""
-    routed = [one.recipe for one in choice.found if one.recipe.router is not None]
-    found = candidates_of(choice, [*ways_to_ask(choice.cases, max_stages), *routed], budget)
+    """Return the front of what is promised, of ways to ask and of the points of the front without a promise."""
+    fronts = [one.recipe for one in choice.found]
+    ways = [*ways_to_ask(choice.cases, max_stages), *(one for one in fronts if one.router is not None)]
+    known = set(ways)
+    points = [one for one in fronts if one not in known]
+    found = candidates_of(choice, [*points, *ways], budget, n_points=len(points))
     told = (
-        f"Under a promise: {counted(len(found.recipes), 'way')} to ask, in at most two stages, with "
-        f"{len(found.ways):,} thresholds, one for all stages of a way; those that the training cases take to "
-        "be most likely to keep the promise were tested first."
+        f"Under a promise: {counted(len(found.recipes), 'way')} to ask, in at most two stages or as on "
+        f"the front without a promise, with {len(found.ways):,} thresholds in all; those that the training "
+        "cases take to be most likely to keep the promise were tested first."
     )
     return with_promises(replace(choice, claims=(*choice.claims, told)), demand, found)
 

@@ -1,7 +1,8 @@
 """The search for a promise: which panels are tested on the calibration cases, in which order, and what holds.
 
 A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
-next stage, and in the end to a person or to nobody. The training cases choose the candidates, their price
+next stage, and in the end to a person or to nobody. The points of the front without a promise are candidates as
+they are, each with the thresholds of its stages. The training cases choose the candidates, their price
 bands and the order of the tests. So the tests of all candidates together are wrong with the error of the
 demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
 """
@@ -159,14 +160,22 @@ def _weighted(scores: Floats, weights: NDArray[np.int64], thresholds: Floats) ->
     return np.asarray(sums[len(scores) - first])
 
 
-def candidates_of(choice: "PanelChoice", recipes: Sequence[Recipe], budget: Budget) -> Candidates:
-    """Return recipes with each of the thresholds that the training cases suggest, until a limit comes."""
+def candidates_of(
+    choice: "PanelChoice", recipes: Sequence[Recipe], budget: Budget, *, n_points: int = 0
+) -> Candidates:
+    """Return recipes with each of the thresholds that the training cases suggest, until a limit comes.
+
+    `n_points`: so many of the first recipes are points of the front without a promise. They are candidates as
+    they are, with the least threshold alone, and no limit leaves them out.
+    """
     chosen, calibration = choice.cases, calibration_cases(choice)
     ways, thresholds, own, new = [], [], list[Counts](), list[Counts]()
     for place, recipe in enumerate(recipes):
         answers = [stage_answers(cases, one) for one, cases in _branches(recipe, choice.chosen, chosen)]
         surest = np.concatenate([np.max([stage.scores for stage in one], axis=0) for one in answers])
         least = possible_thresholds(surest[surest >= 0])
+        if place < n_points:
+            least = least[-1:]
         others = (
             stage_answers(cases, one) for one, cases in _branches(recipe, choice.calibration, calibration)
         )
@@ -176,7 +185,7 @@ def candidates_of(choice: "PanelChoice", recipes: Sequence[Recipe], budget: Budg
         ways.append(np.full(len(least), place))
         thresholds.append(least)
         budget.report(Progress("ways to ask", place + 1, len(recipes)))
-        if budget.stopped:
+        if budget.stopped and place + 1 >= n_points:
             break
     whole = [Counts(*(np.concatenate(column) for column in zip(*told, strict=True))) for told in (own, new)]
     return Candidates(
