@@ -169,8 +169,8 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
 @pytest.mark.slow
 def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     rng = np.random.default_rng(0)
-    noisy = pd.DataFrame(rng.normal(size=(400, 8)))
-    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=400) > 0).astype(int)
+    noisy = pd.DataFrame(rng.normal(size=(1500, 8)))
+    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=6, size=1500) > 0).astype(int)
     noisy.to_csv(folder / "noisy.csv", index=False)
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "40", "--time-limit", "300",
@@ -179,7 +179,7 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("cutting"):
+        if line.startswith(("bounding", "cutting")):
             break
     os.kill(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=600)

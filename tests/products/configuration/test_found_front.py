@@ -103,7 +103,9 @@ def test_auto_gives_the_diagram_a_share_of_the_time_and_integer_programs_the_res
 
     assert given[0].deadline == DIAGRAM_SHARE * LIMIT_S
     assert (answer.front.method, answer.front.proof.kind) == ("exact", ProofKind.COMPLETE)
-    assert answer.reason == "the time for making a diagram was over"
+    assert answer.reason == (
+        "the time for making a diagram was over; two phases, as there are two objectives"
+    )
     assert answer.front.seconds == now[0]
 
 
