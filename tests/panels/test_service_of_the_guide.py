@@ -185,9 +185,9 @@ def test_a_line_that_is_no_case_gets_an_error_and_the_next_one_is_answered(servi
 @pytest.mark.parametrize("most", [2**12, 2**24])
 @pytest.mark.parametrize("more", [0, 1, 70_000])
 def test_a_long_line_is_answered_and_one_that_is_too_long_gets_an_error(
-    service: ModuleType, most: int, more: int
+    service: ModuleType, monkeypatch: pytest.MonkeyPatch, most: int, more: int
 ) -> None:
-    service.MOST_BYTES = most
+    monkeypatch.setattr(service, "MOST_BYTES", most)
     case = {"small": "ham", "other": "ham", "large": "crash", "text": ""}
     good = json.dumps(case).encode()
     longest = json.dumps({**case, "text": "x" * (most - len(good))}).encode()

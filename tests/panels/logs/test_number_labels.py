@@ -94,7 +94,8 @@ def test_by_majority_scores_and_confidences_are_those_of_the_answer(tmp_path: Pa
     path = written(tmp_path, head + rows)
     log = read_log(path, columns=LogColumns(repeats="majority"))
     assert log.is_right.tolist() == [[True]]
-    np.testing.assert_allclose(log.confidence, [[0.8]])
+    assert log.confidence is not None
+    assert log.confidence.tolist() == [[pytest.approx(0.8)]]
     numbers = rows.replace("A", "1").replace("B", "2").replace("C", "3").replace("D", "4")
     path.write_text(head + numbers)
     with pytest.raises(BadFileError, match=r"must have no scores.*Take the majority"):
