@@ -29,14 +29,27 @@ MOIP = Path("feature-models") / "moip-benchmarks"
 OTHER_SOLVERS = tuple(solver for solver in solvers() if solver != "highs")
 
 
-def front_answer(front: Front, ideal: np.ndarray | None = None, nadir: np.ndarray | None = None) -> Answer:
-    """Return a front as an answer; of two that are incomplete the one with more points is better, without a box."""
+def front_answer(front: Front, program: Program | None = None) -> Answer:
+    """Return a front as an answer.
+
+    It is worth the part that it dominates of the box in which the columns of its program keep the objectives, or
+    without a program its number of points.
+    """
     complete = front.proof.kind is ProofKind.COMPLETE
-    signs = np.array([-1 if one.sense is Sense.MAX else 1 for one in front.objectives])
-    points = front.values * signs
-    value = float(len(points)) if ideal is None or nadir is None else share_of_box(points, ideal, nadir)
     facts = sorted(map(tuple, np.round(front.values, 6).tolist())) if complete else None
+    value = float(len(front)) if program is None else part_of_box(front, program)
     return Answer(value, complete, facts=facts)
+
+
+def part_of_box(front: Front, program: Program) -> float:
+    """Return the part that a front dominates of the box in which the columns keep the objectives."""
+    signs = np.array([-1 if one.sense is Sense.MAX else 1 for one in front.objectives])
+    ends = []
+    for linear, sign in zip(program.objectives, signs.tolist(), strict=True):
+        both = sign * np.stack([linear.costs * program.column_lower, linear.costs * program.column_upper])
+        ends.append(sign * linear.offset + np.array([both.min(axis=0).sum(), both.max(axis=0).sum()]))
+    ideal, nadir = np.array(ends).T
+    return share_of_box(front.values * signs, ideal, nadir)
 
 
 def named(program: Program) -> NamedProgram:
@@ -48,9 +61,8 @@ def named(program: Program) -> NamedProgram:
 def solved(question: NamedProgram, budget: Budget, *, method: str = "auto", **options: Any) -> Answer:
     """Solve as users do."""
     steps = steps_of(question)
-    return front_answer(
-        solve_program(question, method=method, tolerance=steps, time_limit_s=budget.seconds, **options)
-    )
+    front = solve_program(question, method=method, tolerance=steps, time_limit_s=budget.seconds, **options)
+    return front_answer(front, question.program)
 
 
 def by_zones(question: NamedProgram, budget: Budget, *, engine: str) -> Answer:
@@ -58,7 +70,7 @@ def by_zones(question: NamedProgram, budget: Budget, *, engine: str) -> Answer:
     program = exact_program(with_steps(question, steps_of(question)).program)
     if leaves_nothing(program) or (engine == PHASES and len(program.objectives) != 2):
         return NONE
-    return front_answer(search_zones(program, budget=budget, engine=engine))
+    return front_answer(search_zones(program, budget=budget, engine=engine), program)
 
 
 def _knapsack(folder: Path, name: str) -> NamedProgram:
