@@ -57,10 +57,11 @@ def test_every_table_and_figure_of_a_set_comes_out_and_a_study_serves_another_ex
     )
     tables = {table.name: table for table in found.tables}
     assert set(tables) == {
+        "claims", "table-2", "table-3", "table-4", "table-5",
         "figure-2", "table-6", "figure-7", "figure-8", "figure-12", "figure-13", "example",
     }  # fmt: skip
     assert tables["figure-7"].rows == first.tables[0].rows
-    assert all(name in EMSCO.contents for name in tables)
+    assert all(name in {"claims", *EMSCO.contents} for name in tables)
     assert [row["whose"] for row in tables["example"].rows] == ["here", "authors"]
     assert tables["example"].rows[1]["accuracy"] == 0.7456
     for row in tables["figure-7"].rows:

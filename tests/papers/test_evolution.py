@@ -38,8 +38,8 @@ def test_the_smallest_reproduction_measures_every_method(tmp_path: Path) -> None
     ]
     assert plan.missing == ("spambase is missing: shortlist datasets fetch spambase.",)
     found = reproduce(EVOLUTION, plan)
-    errors, ranks = found.tables
-    assert [errors.name, ranks.name] == list(EVOLUTION.contents)
+    claims, errors, ranks = found.tables
+    assert [claims.name, errors.name, ranks.name] == ["claims", *EVOLUTION.contents]
     assert [(row["set"], row["method"]) for row in errors.rows] == [
         (name, NAMES[method]) for name in ("bld", "bos") for method in methods
     ]

@@ -55,11 +55,11 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert "Test errors" in (sets / "page.html").read_text()
     written = sets / "new" / "results"
     assert {path.name for path in written.iterdir()} == {
-        "evolution.md", "evolution-errors.csv", "evolution-rows.csv",
+        "evolution.md", "evolution-claims.csv", "evolution-errors.csv", "evolution-rows.csv",
     }  # fmt: skip
     rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
-    assert [row["method"] for row in rows][:3] == ["offline", "online", "single"]
-    assert "| bld | offline |" in (written / "evolution.md").read_text()
+    assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL", "On-EEL, smoothed"]
+    assert "| bld | Off-EEL |" in (written / "evolution.md").read_text()
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 5, 5)

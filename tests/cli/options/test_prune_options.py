@@ -58,5 +58,7 @@ def test_names_in_files_of_prices_are_words_and_never_gaps(tmp_path: Path) -> No
     file.write_text("Name,Cost (EUR)\n007,1\n")
     assert read_judge_costs(file) == {"007": 1.0}
     file.write_text("name,cost\na,1\nNA,2\n")
+    assert read_judge_costs(file) == {"a": 1.0, "NA": 2.0}
+    file.write_text("name,cost\na,1\n,2\n")
     with pytest.raises(BadFileError, match="line 3: a price must have a name, got a gap"):
         read_judge_costs(file)
