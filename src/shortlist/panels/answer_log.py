@@ -220,7 +220,7 @@ def make_log(
     cases : array-like of shape (n_cases,)
         What the cases are called. Several of one name are the same case, asked again.
     said : array-like of shape (n_cases, n_judges)
-        Labels, or :class:`Coded` ones. None, NaN or an empty text where the judge was asked and said nothing,
+        Labels, or coded ones. None, NaN or an empty text where the judge was asked and said nothing,
         and :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
     truth : array-like of shape (n_cases,), optional
         The right labels; None, NaN or an empty text where it is not known.

@@ -164,7 +164,7 @@ def _chosen(
 
 
 def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
-    """Return the front of what is promised, of ways to ask and of the points of the front without a promise."""
+    """Return the front of what is promised, of ways to ask and of the points of the ordinary front."""
     fronts = [one.recipe for one in choice.found]
     ways = [*ways_to_ask(choice.cases, max_stages), *(one for one in fronts if one.router is not None)]
     known = set(ways)

@@ -1,8 +1,8 @@
 """The search for a promise: which panels are tested on the calibration cases, in which order, and what holds.
 
 A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
-next stage, and in the end to a person or to nobody. The points of the front without a promise are candidates as
-they are, each with the thresholds of its stages. The training cases choose the candidates, their price
+next stage, and in the end to a person or to nobody. The points of the front without a promise are candidates
+as they are, each with the thresholds of its stages. The training cases choose the candidates, their price
 bands and the order of the tests. So the tests of all candidates together are wrong with the error of the
 demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
 """

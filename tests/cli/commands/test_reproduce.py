@@ -58,7 +58,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
         "evolution.md", "evolution-claims.csv", "evolution-errors.csv", "evolution-rows.csv",
     }  # fmt: skip
     rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
-    assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL", "On-EEL, smoothed"]
+    assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL, as printed", "On-EEL, smoothed"]
     assert "| bld | Off-EEL |" in (written / "evolution.md").read_text()
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
