@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from shortlist.milp.watch import Post, run_watched
+from shortlist.milp.watch import Patience, Post, run_watched
 from shortlist.runs import Cancellation
 
 
@@ -62,3 +62,14 @@ def test_an_error_of_the_listener_stops_the_run_and_comes_out() -> None:
     with pytest.raises(KeyError):
         run_watched(run, stopped.set, on_bound=listen)
     assert stopped.is_set()
+
+
+def test_a_limit_on_another_clock_stops_the_run() -> None:
+    ticks = iter(range(1_000_000))
+    stopped = threading.Event()
+
+    def run(_post: Post) -> bool:
+        return stopped.wait(600)
+
+    patience = Patience(late_s=0.0, told_s=600.0)
+    assert run_watched(run, stopped.set, seconds=5, clock=lambda: next(ticks), patience=patience)

@@ -198,6 +198,8 @@ class CheckedSession:
     ) -> Claim:
         """Let an engine run; one that does not stop is left alone, and loaded afresh for the next solve."""
         engine = self._engine(handed_over=handed_over)
+        own = limits.clock is seconds_now
+        told = limits if own else replace(limits, seconds=math.inf)
 
         def left_alone() -> None:
             self._engines.pop(handed_over)
@@ -205,13 +207,14 @@ class CheckedSession:
 
         try:
             claim = run_watched(
-                lambda post: engine.run(limits, post, size=self._current.size),
+                lambda post: engine.run(told, post, size=self._current.size),
                 engine.stop,
                 seconds=limits.seconds,
                 on_bound=on_bound,
                 cancellation=cancellation,
                 left_alone=left_alone,
-                patience=self._patience,
+                patience=self._patience if own else replace(self._patience, late_s=0.0),
+                clock=limits.clock,
             )
         except NotStoppedError:
             claim = Claim(Status.UNKNOWN, limit="interrupted")

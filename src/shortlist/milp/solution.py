@@ -1,6 +1,7 @@
 """What a solve answers, and the check that trusts nothing."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -13,7 +14,7 @@ from shortlist.milp.current import CurrentProgram
 from shortlist.milp.program import Program
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import Status, relative_gap
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, seconds_now
 from shortlist.runs.cancellation import Cancellation
 
 FEASIBILITY_TOLERANCE = 1e-6
@@ -32,13 +33,15 @@ class Limits:
     Parameters
     ----------
     seconds : float, default=inf
-        Wall-clock limit of one solve; 0 stops at once.
+        Limit of one solve; 0 stops at once.
     nodes : int or None, default=None
         Limit on the search that does not depend on the clock: thousandths of deterministic time for
         CP-SAT, branch-and-bound nodes for the others.
     absolute_gap : float, default=0
         Stop when the objective is this near to the bound. With integer objective values 1 - 1e-6 still proves
         the optimum.
+    clock : callable, default=seconds_now
+        What `seconds` are of. On another clock the solver knows no limit, and is told to stop when it is over.
 
     Raises
     ------
@@ -49,6 +52,7 @@ class Limits:
     seconds: float = math.inf
     nodes: int | None = None
     absolute_gap: float = 0.0
+    clock: Callable[[], float] = seconds_now
 
     def __post_init__(self) -> None:
         for name in ("seconds", "absolute_gap", "nodes"):

@@ -56,13 +56,14 @@ def run_watched(
     cancellation: Cancellation | None = None,
     left_alone: Callable[[], object] = lambda: None,
     patience: Patience = PATIENCE,
+    clock: Callable[[], float] = seconds_now,
 ) -> Watched:
     """Return ``run(post)``, computed in another thread.
 
     `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
     repeatedly, once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here;
     the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
-    its limit in `seconds`, and is told to stop when it is late, by `patience`.
+    its limit in `seconds`, of this `clock`, and is told to stop when it is late, by `patience`.
 
     Raises NotStoppedError if it goes on for longer than `patience` allows after it was first told to stop.
     `left_alone` is called then, as what it works on may not be touched again.
@@ -82,12 +83,12 @@ def run_watched(
 
     worker = threading.Thread(target=work, daemon=True)
     tell = _Stop(stop, left_alone, patience.told_s)
-    deadline = seconds_now() + seconds + patience.late_s
+    deadline = clock() + seconds + patience.late_s
     worker.start()
     best, bound = math.inf, -math.inf
     try:
         while not results and not failures:
-            if seconds_now() > deadline or (cancellation is not None and cancellation.cancelled):
+            if clock() > deadline or (cancellation is not None and cancellation.cancelled):
                 tell()
             try:
                 news = inbox.get(timeout=POLL_S)

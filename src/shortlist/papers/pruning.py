@@ -21,7 +21,7 @@ from shortlist.papers.pruning_claims import CLAIMS
 from shortlist.papers.pruning_comparison import Fold, fit_method, fold_pool, stratified_folds
 from shortlist.papers.pruning_tables import CONTENTS, NEEDED, STOPPED_BY_ACCURACY, pruning_tables
 from shortlist.runs import Budget, Cancellation, Unit
-from shortlist.runs.budget import seconds_now
+from shortlist.runs.budget import processor_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ SIZES = {
     "small": PruningSize(
         ("parkinsons", "wdbc", "qsar-biodegradation", "diabetic-retinopathy-debrecen"), 2, 1, (40,), 3.0
     ),
-    "medium": PruningSize(tuple(SETS), 3, 1, (40, 100), 10.0),
+    "medium": PruningSize(tuple(SETS), 3, 1, (40, 100), 5.0),
     "paper": PruningSize(tuple(SETS), 10, 10, (40, 60, 80, 100), 300.0),
 }
 """How much each scale measures."""
@@ -219,20 +219,24 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     methods: Mapping[str, Any],
     stop: Cancellation | None = None,
 ) -> Rows:
-    """Measure methods on one fold, on the rows that pruned and on the test rows."""
+    """Measure methods on one fold, on the rows that pruned and on the test rows.
+
+    Seconds and time limits are of the processor, as far as it works for this process.
+    """
     rows: Rows = []
     for method, unfitted in methods.items():
         if stop is not None and stop.cancelled:
             return rows
-        begun = seconds_now()
-        answer = fit_method(fold, unfitted, pool, validation, stop)
-        took = seconds_now() - begun
+        begun = processor_seconds()
+        answer = fit_method(fold, unfitted, pool, validation, stop, clock=processor_seconds)
+        took = processor_seconds() - begun
         gap = getattr(answer.estimator, "gap_", None)
         rows.append(
             {
                 "dataset": name, "repeat": fold.repeat, "fold": fold.number, "classifiers": len(pool),
                 "method": method, "seconds": took, "members": len(answer.estimator.pool_),
-                "gap": None if gap is None else float(gap), "pruning_rows": len(validation),
+                "gap": None if gap is None else float(gap),
+                "limit_s": getattr(unfitted, "time_limit_s", None), "pruning_rows": len(validation),
                 "validation_accuracy": float((answer(validation) == fold.y[validation]).mean()),
                 **answer.accuracies(fold),
             }

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -326,15 +326,18 @@ def fit_method(
     pool: Pool | None,
     validation: NDArray[np.intp],
     cancellation: Cancellation | None = None,
+    *,
+    clock: Callable[[], float] = seconds_now,
 ) -> FittedMethod:
     """Fit one method on a fold: a pruner on `validation`, the rows that prune `pool`.
 
-    Other methods are fitted on all training rows.
+    Other methods are fitted on all training rows. Time limits of exact methods are counted on `clock`.
     """
     estimator = clone(method)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=fold.seed)
-    stop = {"cancellation": cancellation} if has_fit_parameter(estimator, "cancellation") else {}
+    told = {"cancellation": cancellation, "clock": clock}
+    stop = {name: value for name, value in told.items() if has_fit_parameter(estimator, name)}
     if _prunes(method):
         estimator.set_params(pool=pool).fit(validation[:, None], fold.y[validation], **stop)
         reason = getattr(getattr(estimator, "result_", None), "reason", "")

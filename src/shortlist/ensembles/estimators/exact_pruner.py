@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -58,7 +58,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.pickles import saved_from
 from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, seconds_now
 from shortlist.runs.studies.study import as_settings, digest_of_arrays
 
 
@@ -240,6 +240,7 @@ class ExactPruner(ExactOptions):
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
+        clock: Callable[[], float] = seconds_now,
         **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
@@ -255,6 +256,8 @@ class ExactPruner(ExactOptions):
         study : Study, optional
             Keeps folds of a choice and the best selection so far, from which the same fit continues; the time
             limit then begins anew.
+        clock : callable, default=seconds_now
+            What the time limit is counted on; :func:`~shortlist.runs.budget.processor_seconds` on a busy machine.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -284,6 +287,7 @@ class ExactPruner(ExactOptions):
             report=report,
             cancellation=cancellation or Cancellation(),
             study=study,
+            clock=clock,
         )
         if self.meant_voting != SOFT:
             self._refuse_positive(rows.pool, rows.X)

@@ -59,7 +59,7 @@ def solutions_until_kept(
     """
     while not budget.stopped and budget.left >= least_seconds:
         solution = opened(program).solve(
-            Limits(budget.left, nodes, absolute_gap=absolute_gap),
+            Limits(budget.left, nodes, absolute_gap, budget.clock),
             on_bound=on_bound,
             cancellation=budget.cancellation,
         )
