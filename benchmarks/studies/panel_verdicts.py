@@ -18,12 +18,12 @@ import pandas as pd
 
 from benchmarks.studies.panels import read_services
 from shortlist.cli.options.panel_options import PolicyOptions, picked
-from shortlist.guarantees.intervals import Z
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.figures import figures
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.verdict import measured_panel, verdict
+from shortlist.results.told import Z
 
 SERVICES = ("rafdb", "ferplus", "digit", "waimai", "yelp", "imdb", "audiomnist")
 MOST_CASES = 12_000

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.intervals import wilson_interval
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import N_PARTS, PanelChoice, choose_panels, told_notes
 from shortlist.panels.envelope import beside_two, best_of_two
@@ -17,6 +16,7 @@ from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
 from shortlist.panels.single_judges import best_single, single_panel
 from shortlist.panels.verdict import measured_panel, rechosen, verdict
 from shortlist.results.objective import read_limit
+from shortlist.results.told import wilson_interval
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shortlist.guarantees.intervals import Z, most_unseen
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import measured_in_words, panel_facts, panel_report
 from shortlist.panels.figures import figures
-from shortlist.panels.losses import Scoring, clustered_error, interval_of_mean, mean_error
+from shortlist.panels.losses import Scoring
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
 from shortlist.panels.single_judges import single_panel
 from shortlist.panels.verdict import compared
+from shortlist.results.told import Z, clustered_error, interval_of_mean, mean_error, most_unseen
 from tests.panels.test_choice import label_log
 
 ONE, MOST = np.array([0.0]), np.array([5.0])
@@ -27,34 +27,29 @@ def test_what_was_never_seen_is_seen_by_chance_of_a_fortieth_at_the_exact_end(n:
 
 
 def test_numbers_that_differ_have_the_normal_interval_within_what_they_may_be() -> None:
-    log = label_log(0, 60)
     values = np.random.default_rng(0).choice([0.0, 1.0, 4.0], 60)
     error = values.std(ddof=1) / math.sqrt(60)
-    wide = interval_of_mean(values, log, ONE, MOST)
+    wide = interval_of_mean(values, ONE, MOST)
     assert wide == pytest.approx((values.mean() - Z * error, values.mean() + Z * error))
     rare = np.where(np.arange(60) == 3, 1.0, 0.0)
-    low, high = interval_of_mean(rare, log, ONE, np.array([1.0]))
+    low, high = interval_of_mean(rare, ONE, np.array([1.0]))
     assert low == 0.0
-    assert high == pytest.approx(rare.mean() + Z * mean_error(rare, log))
+    assert high == pytest.approx(rare.mean() + Z * mean_error(rare))
 
 
 @pytest.mark.parametrize("value", [0.0, 2.0, 5.0])
 def test_equal_numbers_may_be_others_in_as_many_cases_as_the_exact_tail_allows(value: float) -> None:
-    log = label_log(0, 60)
-    groups = np.repeat(np.arange(20), 3)
-    for some, n in ((log, 60), (replace(log, groups=groups), 20)):
+    for some, n in ((None, 60), (np.repeat(np.arange(20), 3), 20)):
         share = 1 - 0.025 ** (1 / n)
-        low, high = interval_of_mean(np.full(60, value), some, ONE, MOST)
+        low, high = interval_of_mean(np.full(60, value), ONE, MOST, groups=some)
         assert low == pytest.approx(value - share * value)
         assert high == pytest.approx(value + share * (5.0 - value))
 
 
 def test_the_true_mean_is_within_the_interval_in_95_of_100_draws_of_rare_prices() -> None:
-    rng, log, n_kept = np.random.default_rng(1), label_log(0, 50), 0
+    rng, n_kept = np.random.default_rng(1), 0
     for share in (0.002, 0.02, 0.06):
-        kept = [
-            interval_of_mean(np.where(rng.random(50) < share, 5.0, 0.0), log, ONE, MOST) for _ in range(400)
-        ]
+        kept = [interval_of_mean(np.where(rng.random(50) < share, 5.0, 0.0), ONE, MOST) for _ in range(400)]
         alike = [pair for pair in kept if pair[1] == pytest.approx(5.0 * most_unseen(50))]
         n_kept += len(alike)
         assert all(low <= 5.0 * share <= high for low, high in alike)

@@ -9,22 +9,22 @@ import pytest
 
 from shortlist.cli.options.panel_options import mean_losses
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.intervals import Z
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ScoreTable, heard
 from shortlist.panels.figures import figures
-from shortlist.panels.losses import scoring_of, sign_flip_p
+from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.single_judges import best_single, single_found, single_panel
-from shortlist.panels.standing import Coverage, Kept, Standing, kept_promise, promised_standing, standing
+from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import CHANCE, Kind, _more_cases, compared, verdict
+from shortlist.panels.verdict import compared, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import read_limit
+from shortlist.results.told import Difference, Kind, Z, more_rows, sign_flip_p
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
 
@@ -86,12 +86,9 @@ def test_independent_votes_are_those_of_kish() -> None:
 def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> None:
     difference = (gained - lost) / n
     spread = math.sqrt((gained + lost) / n - difference**2)
-    more = _more_cases(difference, spread / math.sqrt(n), n, 0.4)
-    assert more is not None
+    more = more_rows(difference, spread / math.sqrt(n), n)
     assert abs(difference) >= Z * spread / math.sqrt(n + more)
     assert more == 1 or abs(difference) < Z * spread / math.sqrt(n + more - 1)
-    assert _more_cases(difference, spread, n, CHANCE) is None
-    assert _more_cases(0.0, spread, n, 0.9) is None
 
 
 def test_more_cases_are_labelled_ones_of_which_a_quarter_is_held_out() -> None:
@@ -328,7 +325,7 @@ def test_under_a_promise_the_cases_answered_and_the_price_decide(
         told, p_value=1e-9, difference=0.1, panel_figures=replace(told.panel_figures, price=price),
         single_figures=replace(told.single_figures, price=2),
     )  # fmt: skip
-    coverage = Coverage(gain, (gain, gain), p)
+    coverage = Difference(gain, (gain, gain), p)
     assert promised_standing(told, coverage, kept, is_promised=is_promised) is found
 
 

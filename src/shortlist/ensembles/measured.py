@@ -1,13 +1,10 @@
 """What a rule does on rows that it was not made on: shares, intervals and differences."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr
 
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.goals.diversity import (
@@ -22,7 +19,7 @@ from shortlist.ensembles.goals.diversity import (
 )
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.guarantees.intervals import CONFIDENCE, Interval, wilson_interval
+from shortlist.results.told import Difference, Interval, difference_of, mean_share_interval, wilson_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,49 +123,6 @@ def what_was_reached(
     return Reached(cost, max_cost, pfc, None, None, other)
 
 
-def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
-    """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
-
-    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
-    of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
-    of the mean from its ends.
-
-    `n_right`, `n_rows`: by class; every class has at least one row.
-
-    >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
-    [0.738, 0.95]
-    """
-    shares = [right / rows for right, rows in zip(n_right, n_rows, strict=True)]
-    ends = [wilson_interval(right, rows) for right, rows in zip(n_right, n_rows, strict=True)]
-    mean = sum(shares) / len(shares)
-    below = math.hypot(*(share - low for share, (low, _) in zip(shares, ends, strict=True))) / len(shares)
-    above = math.hypot(*(high - share for share, (_, high) in zip(shares, ends, strict=True))) / len(shares)
-    return mean - below, mean + above
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How two rules differ on the same rows."""
-
-    only_first: int
-    only_second: int
-    """Rows that only one of them gets right."""
-
-    @property
-    def p_value(self) -> float:
-        """The two-sided p-value of McNemar's exact test.
-
-        It is how often a fair coin parts those rows as unevenly, or more so.
-        """
-        discordant = self.only_first + self.only_second
-        return min(1.0, 2 * float(bdtr(min(self.only_first, self.only_second), discordant, 0.5)))
-
-    @property
-    def within_chance(self) -> bool:
-        """Whether the p-value is above 0.05."""
-        return self.p_value > 1 - CONFIDENCE
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What a rule does on the test rows."""
@@ -227,7 +181,7 @@ class Measured:
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
-        return Difference(int((self.right & ~other.right).sum()), int((other.right & ~self.right).sum()))
+        return difference_of(self.right, other.right)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""

@@ -21,17 +21,10 @@ from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import (
-    MARGIN,
-    Kind,
-    Verdict,
-    difference_in_words,
-    measured_panel,
-    rechosen,
-    verdict,
-)
+from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import Limit
+from shortlist.results.told import MARGIN, Kind, with_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +408,7 @@ def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | N
 def _with_interval(own: Mapping[str, Any], name: str) -> str:
     if own[name] is None:
         return "unknown"
-    return f"{own[name]:.4g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
+    return with_interval(own[name], own[f"{name}_interval"])
 
 
 def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> str:

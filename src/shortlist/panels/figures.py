@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.intervals import Interval, wilson_interval
 from shortlist.panels.answer_log import AnswerLog, n_different
-from shortlist.panels.losses import Scoring, accuracy_scoring, interval_of_mean
+from shortlist.panels.losses import Scoring, accuracy_scoring
 from shortlist.panels.panel_options import ACCURACY
 from shortlist.panels.policy import Outcome, Panel
+from shortlist.results.told import Interval, interval_of_mean, wilson_interval
 
 WIDER = 1.3
 """So much wider is the interval of a price that is told of the cases that chose: what was learned is fitted
@@ -51,7 +51,7 @@ class Figures:
     `accuracy`, `accuracy_interval`: share of right cases, or of right answers, and Wilson's interval at
     95 %; the promise is its lower end where that is less. `price`, `price_interval`: mean price as paid,
     and its interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
-    :func:`shortlist.panels.losses.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
+    :func:`shortlist.results.told.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
     cases that each stage ends. `recall`: the share of each class that is answered rightly; None where no
     case is of it. Of open answers none.
     """
@@ -98,7 +98,7 @@ def figures(
         latency, price = float(paid.latency.mean()), float(paid.price.mean())
         wilson = wilson[0], max(wilson[1], _wilson(n_own, n, n_cases / n)[1])
     possible = possible_prices(panel, log)
-    price_interval = interval_of_mean(paid.price, log, *possible)
+    price_interval = interval_of_mean(paid.price, *possible, groups=log.groups)
     if paid is not outcome:
         low, high = (price + WIDER * (end - price) for end in price_interval)
         price_interval = max(low, float(possible[0][0])), min(high, float(possible[1][0]))

@@ -21,10 +21,10 @@ from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.learning import Judged
-from shortlist.panels.losses import clustered_error
 from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import PolicyFront, Searched
+from shortlist.results.told import clustered_error
 from shortlist.runs.budget import Progress
 
 if TYPE_CHECKING:

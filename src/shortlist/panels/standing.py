@@ -1,14 +1,13 @@
 """How a saved panel stands beside a new one, and under a promise whether it keeps it."""
 
 from enum import StrEnum
-from typing import NamedTuple
 
-from shortlist.guarantees.intervals import Interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.figures import Figures
-from shortlist.panels.losses import accuracy_scoring, by_case, sign_flip_p
+from shortlist.panels.losses import accuracy_scoring
 from shortlist.panels.policy import Panel
-from shortlist.panels.verdict import CHANCE, Verdict
+from shortlist.panels.verdict import Verdict
+from shortlist.results.told import Difference, by_case, sign_flip_p
 
 CHEAPER = 0.01
 """Relative; a new panel that saves less is not worth the change."""
@@ -35,24 +34,11 @@ class Kept(StrEnum):
     """Beyond chance."""
 
 
-class Coverage(NamedTuple):
-    """By how much more of the cases a new panel answers: the share, its interval at 95 %, and the p-value."""
-
-    difference: float
-    interval: Interval
-    p_value: float
-
-    def in_words(self) -> str:
-        """Say the difference with its interval."""
-        own, low, high = (f"{100 * number:+.1f}" for number in (self.difference, *self.interval))
-        return f"{own} points of share answered ({low} to {high})"
-
-
-def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Coverage:
-    """Compare the shares of the same cases that two panels answer; the interval and test are paired."""
+def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
+    """Return by how much more of the same cases a new panel answers."""
     gains = (new.run(log).codes >= 0).astype(float) - (old.run(log).codes >= 0)
     interval = accuracy_scoring(log).interval_of_gain(gains, log)
-    return Coverage(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
+    return Difference(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
 
 
 def kept_promise(of_answers: Figures, accuracy: float) -> Kept:
@@ -71,7 +57,7 @@ def standing(told: Verdict) -> Standing:
     return Standing.BEATEN if told.least_gain >= -told.margin else Standing.OPEN
 
 
-def promised_standing(told: Verdict, coverage: Coverage, kept: Kept, *, is_promised: bool) -> Standing:
+def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_promised: bool) -> Standing:
     """Say how a saved panel stands under a promise, by the cases answered and the price.
 
     Shares of right answers are not compared, since the two answer different cases. `is_promised`: whether
@@ -81,9 +67,9 @@ def promised_standing(told: Verdict, coverage: Coverage, kept: Kept, *, is_promi
         return Standing.OPEN if kept is Kept.BROKEN else Standing.AS_GOOD
     if kept is Kept.BROKEN:
         return Standing.BEATEN
-    if coverage.p_value > CHANCE:
+    if coverage.within_chance:
         return Standing.BEATEN if is_cheaper(told) else Standing.AS_GOOD
-    if coverage.difference > 0:
+    if coverage.gain > 0:
         return Standing.BEATEN if is_cheaper(told) else Standing.OPEN
     return Standing.OPEN if is_cheaper(told) else Standing.BETTER
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.guarantees.intervals import wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.search import find_policies
+from shortlist.results.told import wilson_interval
 from shortlist.runs.budget import Budget
 
 DOUBLINGS = 4

@@ -3,53 +3,32 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from shortlist.guarantees.intervals import Interval, Z
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.figures import Figures, Rechosen, figures, possible_prices
-from shortlist.panels.losses import (
-    Scoring,
-    accuracy_scoring,
-    by_case,
-    clustered_error,
-    scoring_of,
-    sign_flip_p,
-)
+from shortlist.panels.losses import Scoring, accuracy_scoring, scoring_of
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Recipe, followed
 from shortlist.panels.single_judges import best_single, keeps, single_found, single_panel, surest
 from shortlist.results.objective import Limit
-
-CHANCE = 0.05
-"""A difference whose p-value is above this may be chance."""
-MARGIN = 0.01
-"""How much worse still is as good, in the objective: of accuracy one point."""
-
-
-class Kind(StrEnum):
-    """What a verdict says of a panel beside the best single judge."""
-
-    JUDGE = "judge"
-    """The panel is the judge."""
-    UNRIVALLED = "unrivalled"
-    """No single judge keeps the limits."""
-    BETTER = "better"
-    WORSE = "worse"
-    """Beyond chance."""
-    AS_GOOD = "as-good"
-    """Cheaper, and the interval of the difference says that it is at most the margin worse."""
-    CHEAPER = "cheaper"
-    """Cheaper, and the interval leaves open how much worse."""
-    UNDECIDED = "undecided"
-    """Not cheaper; it did better, which may be chance."""
-    NO_BETTER = "no-better"
+from shortlist.results.told import (
+    CHANCE,
+    MARGIN,
+    Difference,
+    Interval,
+    Kind,
+    Z,
+    by_case,
+    clustered_error,
+    more_rows,
+    sign_flip_p,
+)
 
 
 @dataclass(frozen=True)
@@ -100,18 +79,15 @@ class Verdict:
         is_cheaper = self.panel_figures.price < self.single_figures.price
         if not self.within_limits:
             return Kind.UNRIVALLED
-        if not self.within_chance:
-            return Kind.BETTER if self.gain > 0 else Kind.WORSE
-        if self.is_judge:
+        if self.is_judge and self.within_chance:
             return Kind.JUDGE
-        if is_cheaper:
-            return Kind.AS_GOOD if self.least_gain >= -self.margin else Kind.CHEAPER
-        return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
+        told = Difference(self.gain, (self.least_gain, math.inf), self.p_value)
+        return told.kind(cheaper=is_cheaper, margin=self.margin)
 
     @property
     def recommended(self) -> bool:
         """Whether to ask the panel: better, as good and cheaper, the judge, or alone within the limits."""
-        return self.kind in {Kind.BETTER, Kind.AS_GOOD, Kind.JUDGE, Kind.UNRIVALLED}
+        return self.kind.recommended
 
     @property
     def title(self) -> str:
@@ -198,19 +174,12 @@ class Verdict:
 
 
 def difference_in_words(told: Verdict) -> str:
-    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
-
-    The p-value is told where the interval alone would say otherwise, as the two are computed in other ways.
-    """
-    low, high = told.difference_interval
-    p = f", p = {told.p_value:.2g}" if (low > 0 or high < 0) == told.within_chance else ""
+    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+    difference = Difference(told.difference, told.difference_interval, told.p_value)
     objective = told.panel_figures.objective
-    numbers = (told.difference, *told.difference_interval)
     if objective == ERROR_COST:
-        own, least, most = (f"{number:+.3g}" for number in numbers)
-        return f"{own} of error cost a case ({least} to {most}{p})"
-    own, least, most = (f"{100 * number:+.1f}" for number in numbers)
-    return f"{own} points of {objective.replace('-', ' ')} ({least} to {most}{p})"
+        return difference.in_words("of error cost a case")
+    return difference.in_points(objective.replace("-", " "))
 
 
 def rechosen(
@@ -385,7 +354,7 @@ def compared(
         difference_interval=(0.0, 0.0) if is_same else interval,
         p_value=p,
         is_judge=_answers_as(panel, alone, log, by_answers=promised is not None),
-        n_more_cases=_more_cases(gain, error, n_different(log), p),
+        n_more_cases=None if p <= CHANCE or gain == 0 else more_rows(gain, error, n_different(log)),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )
@@ -414,13 +383,6 @@ def _decide_alike(one: Panel, other: Panel) -> bool:
     """Whether two panels are the same policy, whatever else is known of them."""
     parts = ("judges", "stages", "router", "branches", "final", "least")
     return all(one.plain().get(part) == other.plain().get(part) for part in parts)
-
-
-def _more_cases(gain: float, error: float, n: int, p: float) -> int | None:
-    """Return how many more cases make such a difference larger than 1.96 of its standard errors."""
-    if p <= CHANCE or gain == 0:
-        return None
-    return max(1, math.ceil(n * (Z * error / gain) ** 2) - n)
 
 
 def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:

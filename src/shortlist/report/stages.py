@@ -12,9 +12,9 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
+from shortlist.results.told import Interval, with_interval
 
 if TYPE_CHECKING:
-    from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage
@@ -200,8 +200,8 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
     ]
 
 
-def _with_interval(value: float, interval: "Interval | None") -> str:
-    return "none" if interval is None else f"{value:.4g} ({interval[0]:.3g} to {interval[1]:.3g})"
+def _with_interval(value: float, interval: Interval | None) -> str:
+    return "none" if interval is None else with_interval(value, interval)
 
 
 def _confidence(classifier: "MultiStageClassifier") -> Parts:

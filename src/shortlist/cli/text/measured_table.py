@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.measured import Difference, Measured
-    from shortlist.guarantees.intervals import Interval
+    from shortlist.ensembles.measured import Measured
+    from shortlist.results.told import Difference, Interval
 
 
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
@@ -35,8 +35,9 @@ def print_after_looking(n_rows: int) -> None:
 
 
 def _with_interval(one: Mapping[str, Any], name: str, digits: str, of_ends: str) -> str:
-    low, high = one[f"{name}_interval"]
-    return f"{one[name]:{digits}} ({low:{of_ends}} to {high:{of_ends}})"
+    from shortlist.results.told import with_interval
+
+    return with_interval(one[name], one[f"{name}_interval"], digits, of_ends)
 
 
 INTERVALS = (
@@ -89,7 +90,7 @@ class OnRowsThatChose:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.guarantees.intervals import wilson_interval
+        from shortlist.results.told import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 

@@ -28,10 +28,11 @@ from shortlist.panels.standing import (
     standing,
 )
 from shortlist.panels.two_errors import recall_and_specificity
-from shortlist.panels.verdict import CHANCE, MARGIN, compared, difference_in_words, promised_share
+from shortlist.panels.verdict import compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
+from shortlist.results.told import CHANCE, MARGIN
 
 MOST_ROWS = 12
 WIDTH, MOST_SENTENCES = 100, 4
@@ -204,7 +205,8 @@ def compared_facts(
         kept = kept_promise(figures(old, known, promised=0.0), old.question.promise[0])
     if promised is not None:
         coverage, of_what = coverage_of(new, old, log), "answered"
-        (difference, interval, p), words = coverage, coverage.in_words()
+        difference, interval, p = coverage.gain, coverage.interval, coverage.p_value
+        words = coverage.in_points("share answered")
         is_promised = choice.guarantees[point].promised
         found = promised_standing(told, coverage, kept or Kept.KEPT, is_promised=is_promised)
     return contract(choice.front, "panel compare") | {

@@ -11,7 +11,6 @@ from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
 from shortlist.guarantees.thresholds import (
     AnswerCounts,
     Trial,
@@ -30,6 +29,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.told import Interval, mean_interval, wilson_interval
 
 
 @saved_from("shortlist.multistage")

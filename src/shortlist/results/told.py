@@ -1,0 +1,274 @@
+"""What is told of answers to held-out rows: shares and means with intervals, paired differences, verdicts.
+
+Committees, stages and panels all tell by these, so that one figure has one interval everywhere.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, ndtri
+
+from shortlist.arrays import Floats, Mask
+
+CONFIDENCE = 0.95
+"""Of all intervals."""
+
+CHANCE = 0.05
+"""A difference whose p-value is above this may be chance."""
+
+MARGIN = 0.01
+"""How much worse still is as good, in the objective: of accuracy one point."""
+
+Z = float(ndtri(0.5 + CONFIDENCE / 2))
+"""Half the width of a normal interval, in standard errors."""
+
+N_DRAWS = 20_000
+"""Random signs of a permutation test."""
+
+Interval = tuple[float, float]
+"""Least and largest value that the rows are compatible with."""
+
+
+def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: str = ".3g") -> str:
+    """Say a number with its interval.
+
+    >>> with_interval(0.925, (0.9071, 0.9399))
+    '0.925 (0.907 to 0.94)'
+    """
+    return f"{value:{digits}} ({interval[0]:{ends}} to {interval[1]:{ends}})"
+
+
+def wilson_interval(n_right: float, n_rows: float) -> Interval:
+    """Return Wilson's score interval (1927) of a share, at 95 %.
+
+    `n_right`, `n_rows`: rows that are right, and all; no whole numbers where several rows are one case.
+
+    >>> [round(end, 3) for end in wilson_interval(9, 10)]
+    [0.596, 0.982]
+    """
+    share = n_right / n_rows
+    middle = share + Z**2 / (2 * n_rows)
+    half = Z * math.sqrt(share * (1 - share) / n_rows + Z**2 / (4 * n_rows**2))
+    shrink = 1 + Z**2 / n_rows
+    low = 0.0 if n_right == 0 else (middle - half) / shrink
+    high = 1.0 if n_right == n_rows else (middle + half) / shrink
+    return low, high
+
+
+def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
+    """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
+
+    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
+    of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
+    of the mean from its ends.
+
+    `n_right`, `n_rows`: by class; every class has at least one row.
+
+    >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
+    [0.738, 0.95]
+    """
+    shares = [right / rows for right, rows in zip(n_right, n_rows, strict=True)]
+    ends = [wilson_interval(right, rows) for right, rows in zip(n_right, n_rows, strict=True)]
+    mean = sum(shares) / len(shares)
+    below = math.hypot(*(share - low for share, (low, _) in zip(shares, ends, strict=True))) / len(shares)
+    above = math.hypot(*(high - share for share, (_, high) in zip(shares, ends, strict=True))) / len(shares)
+    return mean - below, mean + above
+
+
+def most_unseen(n_rows: int) -> float:
+    """Return the share of all rows that may be of a kind of which none of so many was seen, at 95 %.
+
+    It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
+
+    >>> round(most_unseen(100), 4)
+    0.0362
+    """
+    return 1 - float(((1 - CONFIDENCE) / 2) ** (1 / n_rows))
+
+
+def mean_interval(values: NDArray[np.float64]) -> Interval:
+    """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
+
+    `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
+
+    >>> [round(end, 2) for end in mean_interval(np.array([1.0, 2.0, 3.0]))]
+    [0.87, 3.13]
+    """
+    mean, n = float(values.mean()), len(values)
+    half = Z * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    return mean - half, mean + half
+
+
+def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
+    """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
+    if groups is None:
+        return values
+    _, places = np.unique(groups, return_inverse=True)
+    return np.bincount(places, weights=values).astype(np.float64)
+
+
+def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
+    """Return the standard error of a mean from what the number of each row is above its own.
+
+    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
+    """
+    sums = by_case(residuals, groups)
+    n = len(sums)
+    return math.sqrt(float(sums @ sums) * n / max(1, n - 1)) / len(residuals)
+
+
+def mean_error(
+    values: Floats, strata: NDArray[np.int64] | None = None, groups: NDArray[np.int64] | None = None
+) -> float:
+    """Return the standard error of a mean over rows, of which those of one group are one sample.
+
+    `values`, ``(n_rows,)``. `strata`: the class of each row, where the shares of the classes are taken as
+    given, so that only differences within each count.
+    """
+    own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
+    means = np.bincount(own, weights=values) / np.maximum(1, np.bincount(own))
+    return clustered_error(values - means[own], groups)
+
+
+def interval_of_mean(
+    values: Floats,
+    least: Floats,
+    most: Floats,
+    *,
+    strata: NDArray[np.int64] | None = None,
+    groups: NDArray[np.int64] | None = None,
+) -> Interval:
+    """Return the interval at 95 % of the mean of numbers that lie between bounds.
+
+    It is the normal one. Where all numbers are the same, nothing tells how far others are away: then the
+    share of :func:`most_unseen` of all rows may lie at the bounds.
+
+    `least`, `most`: the bounds, ``(1,)``, or of the rows of each class, ``(n_classes,)``. `strata`, `groups`:
+    as in :func:`mean_error`.
+    """
+    own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
+    wide = Z * mean_error(values, own, groups)
+    low, high = float(values.mean()) - wide, float(values.mean()) + wide
+    for stratum in np.unique(own).tolist():
+        here = own == stratum
+        some = values[here]
+        if some.min() == some.max():
+            n = len(some) if groups is None else len(np.unique(groups[here]))
+            share = float(here.mean()) * most_unseen(n)
+            low -= share * float(some[0] - least[stratum])
+            high += share * float(most[stratum] - some[0])
+    return max(low, float(least[own].mean())), min(high, float(most[own].mean()))
+
+
+def sign_flip_p(sums: Floats) -> float:
+    """Return the two-sided p-value of paired differences if the sign of each were chance.
+
+    Differences of one size alone, such as those of right and wrong, have McNemar's exact p-value. For others
+    signs are drawn with a fixed seed.
+
+    >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, -1.0])), sign_flip_p(np.zeros(3))
+    (0.625, 1.0)
+    """
+    rounded = np.round(sums, 9)
+    sizes, counts = np.unique(np.abs(rounded[rounded != 0]), return_counts=True)
+    if not len(sizes):
+        return 1.0
+    if len(sizes) == 1:
+        n_above = int((rounded > 0).sum())
+        return mcnemar_p(n_above, int(counts[0]) - n_above)
+    rng = np.random.default_rng(0)
+    drawn = np.zeros(N_DRAWS)
+    for size, count in zip(sizes, counts.tolist(), strict=True):
+        drawn += size * (2 * rng.binomial(count, 0.5, N_DRAWS) - count)
+    as_far = np.abs(drawn) >= abs(rounded.sum()) - 1e-6
+    return float((1 + as_far.sum()) / (1 + N_DRAWS))
+
+
+class Kind(StrEnum):
+    """What a verdict says of a choice beside the simplest alternative, such as the best single classifier."""
+
+    JUDGE = "judge"
+    """The choice is that alternative."""
+    UNRIVALLED = "unrivalled"
+    """No such alternative keeps the limits."""
+    BETTER = "better"
+    WORSE = "worse"
+    """Beyond chance."""
+    AS_GOOD = "as-good"
+    """Cheaper, and the interval of the difference says that it is at most the margin worse."""
+    CHEAPER = "cheaper"
+    """Cheaper, and the interval leaves open how much worse."""
+    UNDECIDED = "undecided"
+    """Not cheaper; it did better, which may be chance."""
+    NO_BETTER = "no-better"
+
+    @property
+    def recommended(self) -> bool:
+        """Whether to take the choice and not the alternative."""
+        return self in {Kind.BETTER, Kind.AS_GOOD, Kind.JUDGE, Kind.UNRIVALLED}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much a choice is better than an alternative on the same rows, in the objective.
+
+    `gain`, `interval`: the mean over the rows, and its paired interval at 95 %. `p_value`: two-sided, if the
+    signs were chance. `only_first`, `only_second`: rows that only one of them gets right.
+    """
+
+    gain: float
+    interval: Interval
+    p_value: float
+    only_first: int = 0
+    only_second: int = 0
+
+    @property
+    def within_chance(self) -> bool:
+        """Whether the difference may be chance."""
+        return self.p_value > CHANCE
+
+    def in_words(self, what: str, scale: float = 1, digits: str = "+.3g") -> str:
+        """Say it with its interval, and with p where the interval alone would say otherwise of chance."""
+        low, high = self.interval
+        p = f", p = {self.p_value:.2g}" if (low > 0 or high < 0) == self.within_chance else ""
+        own, least, most = (f"{scale * number:{digits}}" for number in (self.gain, low, high))
+        return f"{own} {what} ({least} to {most}{p})"
+
+    def in_points(self, what: str) -> str:
+        """Say a difference of shares, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+        return self.in_words(f"points of {what}", 100, "+.1f")
+
+    def kind(self, *, cheaper: bool, margin: float = MARGIN) -> Kind:
+        """Return what to say of the choice, where neither is the other. `cheaper`: whether it costs less."""
+        if not self.within_chance:
+            return Kind.BETTER if self.gain > 0 else Kind.WORSE
+        if cheaper:
+            return Kind.AS_GOOD if self.interval[0] >= -margin else Kind.CHEAPER
+        return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
+
+
+def difference_of(first: Mask, second: Mask) -> Difference:
+    """Compare two rules by the rows, ``(n_rows,)``, that each gets right; p is McNemar's exact one.
+
+    >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
+    >>> round(told.gain, 6), told.p_value, told.kind(cheaper=False).value
+    (0.4, 0.625, 'undecided')
+    """
+    gains = first.astype(np.float64) - second
+    interval = interval_of_mean(gains, -np.ones(1), np.ones(1))
+    counts = int((first & ~second).sum()), int((second & ~first).sum())
+    return Difference(float(gains.mean()), interval, mcnemar_p(*counts), *counts)
+
+
+def mcnemar_p(only_first: int, only_second: int) -> float:
+    """Return the two-sided p-value of McNemar's exact test: a fair coin parts those rows as unevenly."""
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
+
+
+def more_rows(gain: float, error: float, n_rows: int) -> int:
+    """Return how many more rows make a gain larger than 1.96 of its standard errors, if it stays."""
+    return max(1, math.ceil(n_rows * (Z * error / gain) ** 2) - n_rows)
