@@ -35,16 +35,26 @@ def test_the_headline_says_how_many_points_what_is_proved_and_by_what() -> None:
 
 def test_only_a_complete_front_tells_the_best_there_is() -> None:
     assert range_lines(_front(ProofKind.COMPLETE)) == [
-        "  objective    best to worst", "  min cost     1 to 3", "  min defects  2 to 5",
+        "  objective    best  worst", "  min cost        1      3", "  min defects     2      5",
     ]  # fmt: skip
     cut = dataclasses.replace(_front(ProofKind.NONDOMINATED), extras={"ideal": [1.0, 0.5]})
     assert range_lines(cut) == [
-        "  objective    best found to worst found",
-        "  min cost     1 (proved best) to 3",
-        "  min defects  2 (bound 0.5) to 5",
+        "  objective         best found  worst found",
+        "  min cost     1 (proved best)            3",
+        "  min defects    2 (bound 0.5)            5",
     ]
     cut = dataclasses.replace(cut, extras={"ideal": [None, 0.5]})
-    assert range_lines(cut)[1] == "  min cost     1 to 3"
+    assert range_lines(cut)[1] == "  min cost                 1            3"
+
+
+def test_a_point_stands_beside_the_simplest_one_and_the_ends_of_the_front() -> None:
+    front = _front(ProofKind.COMPLETE)
+    assert range_lines(front, front.point(1)) == [
+        "  objective    point 1  point 0, best cost  best  worst",
+        "  min cost           3                   1     1      3",
+        "  min defects        2                   5     2      5",
+    ]
+    assert range_lines(front, front.point(0))[0] == "  objective    point 0  best  worst"
 
 
 def test_every_command_that_reads_a_front_says_the_same_of_it() -> None:

@@ -11,6 +11,7 @@ from shortlist.cli.options.product_questions import ASKED, QuestionOptions, aske
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
+    Details,
     FeatureModelFile,
     FrontOut,
     Json,
@@ -84,6 +85,7 @@ def configure(
         ),
     ] = None,
     kept: SearchRun,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Find every non-dominated product of a feature model.
@@ -158,7 +160,7 @@ def configure(
         facts = configured_facts(answer, asked, saved, study)
         print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
-        print_configured(answer, asked, saved, study)
+        print_configured(answer, asked, saved, study, details=details)
         tell_page(report)
 
 

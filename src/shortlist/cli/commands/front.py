@@ -7,7 +7,15 @@ import typer
 
 from shortlist.cli.options.groups import needs, refuse_unused
 from shortlist.cli.options.settings import Fills, read_names, read_numbers
-from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
+from shortlist.cli.options.shared import (
+    POINT,
+    Details,
+    FrontFile,
+    Json,
+    LimitTexts,
+    check_shared,
+    output,
+)
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:
@@ -74,6 +82,9 @@ def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path
     )
 
 
+JSON_POINTS = 20
+"""Points in JSON, unless --rows asks for others."""
+
 app = typer.Typer(help="Show, pick, compare, draw or export points of a front.", no_args_is_help=True)
 
 
@@ -91,24 +102,20 @@ def show(
         Fills("rule"),
     ] = None,
     limit: LimitTexts = None,
-    rows: MostPoints = 20,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Points to print, by default as many as fit on a screen; 0 prints all."),
+    ] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
-    """Print the points of a front and what is proved about them."""
+    """Print which point of a front to take, the first points, and what is proved about them."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
-    from shortlist.cli.text.differences import print_side_by_side, side_by_side
-    from shortlist.cli.text.front_text import (
-        contract,
-        front_facts,
-        headline,
-        pick_facts,
-        print_pick,
-        print_points,
-        range_lines,
-    )
+    from shortlist.cli.text.differences import side_by_side
+    from shortlist.cli.text.front_text import contract, front_facts, pick_facts, print_shown
     from shortlist.results.front import Front
     from shortlist.results.picking import mark_within, why_none
 
@@ -121,12 +128,13 @@ def show(
     both = [one.index for one in picked]
     notes = [] if kept.any() else [why_none(loaded, limits)]
     print_notes(notes)
+    most = JSON_POINTS if rows is None else rows or None
     if json:
         facts: dict[str, Any] = {
             **contract(loaded, "front show"),
             **front_facts(loaded),
-            "points": loaded.values[kept][: rows or None].tolist(),
-            "numbers": kept.nonzero()[0][: rows or None].tolist(),
+            "points": loaded.values[kept][:most].tolist(),
+            "numbers": kept.nonzero()[0][:most].tolist(),
             "n_within_limits": int(kept.sum()),
             "pick": pick_facts(loaded, picked[0]) if picked else None,
             "compared": side_by_side(loaded, *both) if len(both) > 1 else None,
@@ -134,14 +142,7 @@ def show(
         }
         print_json(facts | run_facts(context))
         return
-    print(headline(loaded))
-    if len(loaded):
-        print("\n".join(range_lines(loaded)))
-    print_points(loaded, kept, rows)
-    for one in picked:
-        print_pick(loaded, one)
-    if len(both) > 1:
-        print_side_by_side(loaded, *both)
+    print_shown(loaded, kept, picked, rows, limits=limits, details=details)
 
 
 @app.command()
@@ -154,7 +155,7 @@ def pick(
         typer.Option(
             help=f"{POINT}, by its number or by the rule ideal, knee, weights:cost=2,defects=1, "
             "lexicographic:cost,defects (the best in the first, ties by the next), or of stages one-se "
-            "or norm; by default ideal, or of stages one-se."
+            "or norm; by default knee, or of stages one-se."
         ),
         Fills("rule", "order", "weights"),
     ] = None,
@@ -167,6 +168,7 @@ def pick(
     out: Annotated[
         Path | None, output("the product, as .uvl, .csv or .config; stages or columns of a program as .csv.")
     ] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Take one point of a front, by a rule or its number.
@@ -212,9 +214,9 @@ def pick(
         facts |= {"reason": "", **pick_facts(loaded, picked)}
         print_json(facts | {"out": None if out is None else str(out), "notes": notes})
         return
-    print_pick(loaded, picked)
+    print_pick(loaded, picked, details=details)
     if out is not None:
-        print(f"Saved point {picked.index} to {out}.")
+        print(f"Written: {out}, what is chosen at point {picked.index}.")
 
 
 @app.command()
@@ -254,6 +256,7 @@ def diff(
     second: Annotated[Path, typer.Argument(help="Later front, a .parquet file.")],
     *,
     out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Show what became of the points of an earlier front.
@@ -287,9 +290,9 @@ def diff(
         facts = contract(new, "front diff") | difference_facts(old, new, fates)
         print_json(facts | {"out": None if out is None else str(out), "notes": notes} | run_facts(context))
         return
-    print_differences(old, new, fates)
+    print_differences(old, new, fates, details=details)
     if out is not None:
-        print(f"Saved to {out}.")
+        print(f"Written: {out}, every point and what became of it.")
 
 
 @app.command()

@@ -12,6 +12,7 @@ from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     WHAT_MATTERS,
+    Details,
     FrontOut,
     Json,
     MethodSeed,
@@ -79,6 +80,7 @@ def solve(
         float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60, and none for solrep.")
     ] = None,
     kept: SolveRun,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Find every non-dominated point of an integer program.
@@ -138,7 +140,7 @@ def solve(
         facts = _facts(named, front, [*named.notes, *notes], saved, study)
         print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
-        _print(front, saved, study)
+        _print(front, saved, study, details=details)
         tell_page(report)
 
 
@@ -164,11 +166,11 @@ def _facts(
     }
 
 
-def _print(front: "Front", saved: Path | None, study: Path | None) -> None:
+def _print(front: "Front", saved: Path | None, study: Path | None, *, details: bool) -> None:
     from shortlist.cli.text.configured import print_found
     from shortlist.cli.text.front_text import front_status
 
     limit = front.proof.limit
     reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
     none = [f"Status {front_status(front)}: {reason}."]
-    print_found(front, none, saved, study, why=front.extras["why"])
+    print_found(front, none, [], saved, study, why=front.extras["why"], details=details)

@@ -62,7 +62,7 @@ def usual_rule(front: "Front") -> str:
     """Return the rule that picks a point where the user names none, the same in every command."""
     from shortlist.results.front import STAGED_METHODS
 
-    return "one-se" if front.method in STAGED_METHODS else "ideal"
+    return "one-se" if front.method in STAGED_METHODS else "knee"
 
 
 def taken_point(

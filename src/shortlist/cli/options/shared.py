@@ -93,7 +93,6 @@ MethodWorkers: TypeAlias = Annotated[
 Data: TypeAlias = Annotated[
     str | None, typer.Option(help="Folder with data sets that is searched first."), Fills("folder")
 ]
-MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 prints all.")]
 Anyway: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -264,5 +263,5 @@ def check_shared(given: Mapping[str, Any]) -> None:
         from shortlist.guarantees.guarantee import as_demand
 
         as_demand(given["answer_accuracy"], given["confidence_level"])
-    if "rows" in given:
+    if given.get("rows") is not None:
         as_count(given["rows"], "--rows", at_least=0)

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shortlist.cli.text.output import finite
+from shortlist.cli.text.screen import cut, listed, print_lines
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 20
-"""Of what contradicts each other."""
+"""Of what contradicts each other on the first screen, and points with details."""
 
 
 def configured_facts(
@@ -52,38 +55,71 @@ def plain(value: Any) -> Any:
 
 
 def print_configured(
-    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
+    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None, *, details: bool
 ) -> None:
     """Print the answer for people."""
-    from shortlist.cli.text.front_text import some
-
-    front, implied = answer.front, answer.implied
-    for features, what in ((implied.select, "in"), (implied.deselect, "out")):
-        if features:
-            print(
-                f"Required features imply {len(features)} more {what}: {some(asked.line.labels, features)}."
-            )
-    conflict = [f"  {sentence}" for sentence in answer.conflict[:MOST_LINES]]
-    if len(answer.conflict) > MOST_LINES:
-        conflict.append(f"  and {len(answer.conflict) - MOST_LINES} more; --json has all")
-    none = [f"Status {answer.status}: {answer.reason}.", *conflict]
-    print_found(front, none, saved, study, why=answer.reason)
+    implied = answer.implied
+    more = [
+        listed(f"Required features imply {len(numbers)} more {what}: ", names, most_lines=1, details=details)
+        for numbers, what in ((implied.select, "in"), (implied.deselect, "out"))
+        if (names := [asked.line.labels[i] for i in numbers])
+    ]
+    conflict = [f"  {sentence}" for sentence in answer.conflict]
+    none = [
+        f"Status {answer.status}: {answer.reason}.",
+        *(conflict if details else cut(conflict, MOST_LINES, "--details has all")),
+        *["Next: leave out one of these."] * bool(conflict),
+    ]
+    print_found(answer.front, none, more, saved, study, why=answer.reason, details=details)
 
 
 def print_found(
-    front: "Front", none: Sequence[str], saved: Path | None, study: Path | None, *, why: str = ""
+    front: "Front",
+    none: Sequence[str],
+    more: Sequence[str],
+    saved: Path | None,
+    study: Path | None,
+    *,
+    why: str = "",
+    details: bool = False,
 ) -> None:
-    """Print a front with what was done for it, or else the lines `none`, and where it is kept."""
-    from shortlist.cli.text.front_text import headline, look_at, range_lines
+    """Print the point to take, what is proved, what was written, and what to do next.
 
-    if len(front):
-        none = [headline(front, why=why), *work_lines(front), *range_lines(front), *next_lines(front)]
-    for line in none:
-        print(line)
+    `none`: the lines of a front without points. `more`: what else follows from what was asked.
+    """
+    from shortlist.cli.text.front_text import headline, knee_of, print_pick, print_points, range_lines
+
+    picked = knee_of(front)
+    if picked is not None:
+        print_pick(front, picked, advised=True, details=details)
+    elif len(front):
+        print_lines(range_lines(front, details=details))
+    lines = (
+        [headline(front, why=why, details=details), *more, *next_lines(front)]
+        if len(front)
+        else [*more, *none]
+    )
+    if details:
+        lines += work_lines(front)
     if study is not None and front.proof.limit:
-        print(f"What has been finished is in {study}; the same command goes on from there.")
+        lines.append(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:
-        print(f"Saved to {saved}{look_at(saved)}")
+        lines.append(f"Written: {saved}, all points with what is chosen there.")
+    if len(front) > 1:
+        where = saved if saved is not None and saved.suffix == ".parquet" else None
+        lines.append(_next(front, where, 0 if picked is None else picked.index))
+    print_lines(lines)
+    if details and len(front):
+        print_points(front, np.ones(len(front), dtype=bool), MOST_LINES)
+
+
+def _next(front: "Front", saved: Path | None, point: int) -> str:
+    """Say how to look at other points."""
+    if saved is None:
+        return "Next: --out FRONT.parquet keeps all points, --details prints the first, --report draws them."
+    other = point + 1 if point + 1 < len(front) else point - 1
+    compare = f"shortlist front show {saved} --pick {point},{other}"
+    return f"Next: compare points with {compare}; take one with shortlist front pick {saved}."
 
 
 NARROW = ", or narrow the question with --limit, --select and --deselect"

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shortlist._words import all_of, counted
-from shortlist.cli.text.front_text import front_facts, is_staged, some
+from shortlist.cli.text.front_text import front_facts, is_staged, knee_of
+from shortlist.cli.text.screen import LINES, WIDTH, cut, listed, print_lines
+from shortlist.report.parts import Table
 from shortlist.results.front import Front
 from shortlist.results.front_differences import Fate, PointFate, choice_changes, point_changes
 from shortlist.results.objective import Objective
@@ -13,7 +15,10 @@ from shortlist.results.proof import ProofKind
 from shortlist.tables.spreadsheets import Cell
 
 MOST_SHOWN = 20
-"""Largest number of points printed of each fate."""
+"""Largest number of points printed of each fate, with details."""
+
+MOST_VALUES, MOST_CHOICES = 9, 8
+"""Lines on objectives and on choices where two points are compared."""
 
 PROMISED = "promised"
 """What the extras of a front and a column call whether something is promised about a point."""
@@ -38,36 +43,34 @@ def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
     }
 
 
-def print_side_by_side(front: Front, first: int, second: int) -> None:
-    """Print what differs between two points: each objective, then what is chosen."""
-    import pandas as pd
-
+def side_by_side_lines(front: Front, first: int, second: int, *, details: bool = False) -> list[str]:
+    """Say what differs between two points: each objective, then what is chosen."""
     changes = point_changes(front, first, second)
     rows = [
-        [f"{front.values[point, place]:g}" for point in (first, second)] + [_change(goal, changes[goal.name])]
+        (f"{goal.sense} {goal.name}", *(f"{front.values[point, place]:.10g}" for point in (first, second)),
+         _change(goal, changes[goal.name]))
         for place, goal in enumerate(front.objectives)
-    ]
-    names = [f"{goal.sense} {goal.name}" for goal in front.objectives]
-    print(f"\nFrom point {first} to point {second}:")
-    print(
-        pd.DataFrame(rows, index=names, columns=[f"point {first}", f"point {second}", "change"]).to_string()
-    )
+    ]  # fmt: skip
     if PROMISED in front.extras:
-        print(f"Promised: {_yes(front, first)} of point {first}, {_yes(front, second)} of point {second}.")
-    for line in _choice_lines(front, first, second):
-        print(line)
+        rows.append((PROMISED, _yes(front, first), _yes(front, second), ""))
+    table = Table("", ("", f"point {first}", f"point {second}", "change"), tuple(rows)).lines()
+    choices = list(_choice_lines(front, first, second, details=details))
+    if not details:
+        table = cut(table, MOST_VALUES, "--details has all")
+        choices = cut(choices, MOST_CHOICES, "--details has all")
+    return [f"From point {first} to point {second}:", *(f"  {line}" for line in table), "", *choices]
 
 
-def _choice_lines(front: Front, first: int, second: int) -> Iterator[str]:
+def _choice_lines(front: Front, first: int, second: int, *, details: bool) -> Iterator[str]:
     found = choice_changes(front, first, second)
     if not found:
         yield "What is chosen is the same."
     staged = is_staged(front)
     names = list(found)
     for point, pair in ((first, (1, 0)), (second, (0, 1))):
-        only = [i for i, name in enumerate(names) if found[name] == pair and name in front.candidates]
+        only = [name for name in names if found[name] == pair and name in front.candidates]
         if only and not staged:
-            yield f"Only at point {point} ({len(only)}): {some(names, only, most=len(only))}"
+            yield listed(f"Only at point {point} ({len(only)}): ", only, details=details)
     for name, (here, there) in found.items():
         if staged:
             yield f"{name}: {_stage(here)} at point {first}, {_stage(there)} at point {second}"
@@ -139,34 +142,54 @@ def difference_notes(before: Front, now: Front) -> list[str]:
     ]
 
 
-def print_differences(before: Front, now: Front, fates: Sequence[PointFate]) -> None:
-    """Print how many points have each fate, and those that are not the same."""
-    import pandas as pd
-
+def print_differences(
+    before: Front, now: Front, fates: Sequence[PointFate], *, details: bool = False
+) -> None:
+    """Print what became of the point to take, how many points have each fate, and those that differ."""
     told = [f"{count:,} {fate}" for fate, count in counts_of(fates).items() if count]
-    print(
-        f"{counted(len(before), 'point')} before, {len(now):,} now: {all_of(told) or 'nothing to compare'}."
-    )
+    lines = [
+        *_taken_lines(before, now, fates),
+        f"{counted(len(before), 'point')} before, {len(now):,} now: {all_of(told) or 'nothing to compare'}.",
+    ]
+    print_lines(lines)
     groups = {
-        f"{fate[0].upper()}{fate[1:]}: {meaning}": [one for one in fates if one.fate is fate]
+        f"{fate[0].upper()}{fate[1:]}: {meaning}.": [one for one in fates if one.fate is fate]
         for fate, meaning in MEANINGS.items()
     }
-    groups["The same, with another promise"] = [
+    groups["The same, with another promise."] = [
         one
         for one in fates
         if one.fate is Fate.SAME and _promised(before, one.before) != _promised(now, one.now)
     ]
+    groups = {heading: own for heading, own in groups.items() if own}
+    most = MOST_SHOWN if details else (LINES - 5) // max(1, len(groups)) - 4
     for heading, own in groups.items():
-        if not own:
-            continue
-        print(f"\n{heading}.")
-        rows = [_cells(before, now, one) for one in own[:MOST_SHOWN]]
+        rows = tuple(tuple(_cells(before, now, one)) for one in own[: max(0, most)])
         header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
         if _are_promises(before, now):
             header.append(PROMISED)
-        print(pd.DataFrame(rows, columns=header).to_string(index=False))
-        if len(own) > MOST_SHOWN:
-            print(f"... and {len(own) - MOST_SHOWN:,} more; all with --out or --json.")
+        table = Table("", tuple(header), rows).lines() if rows else []
+        if not details:  # what does not fit on the screen is in the file
+            table = [line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..." for line in table]
+        if len(own) > len(rows):
+            table.append(f"... and {len(own) - len(rows):,} more; all with --out or --json.")
+        print("\n".join([f"\n{heading}" if len(groups) < 4 or details else heading, *table]))
+
+
+def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[str]:
+    """Say what to do: whether the point to take before is still one to take."""
+    old, new = knee_of(before), knee_of(now)
+    if old is None or new is None:
+        return []
+    (fate,) = [one for one in fates if one.before == old.index]
+    rule, at = new.rule, "" if fate.now is None else f", as point {fate.now} now"
+    became = f"point {old.index}, by {rule}, is {fate.fate}{at}"
+    if fate.fate in (Fate.DOMINATED, Fate.GONE):
+        return [f"Take point {new.index} now: {became}."]
+    if fate.now == new.index:
+        return [f"Nothing to change: {became}, and still the one to take."]
+    compare = f"shortlist front show NOW.parquet --pick {fate.now},{new.index}"
+    return [f"Take point {new.index} now: {became}. Compare the two: {compare}"]
 
 
 def difference_rows(

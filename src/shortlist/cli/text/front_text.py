@@ -4,12 +4,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 from shortlist.cli.text.output import finite
-from shortlist.results.front import Front, chosen_at
+from shortlist.cli.text.screen import LINES, cut, listed, print_lines
+from shortlist.guarantees.guarantee import guarantees_of
+from shortlist.report.parts import Table
+from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at
 from shortlist.results.proof import ProofKind, Status, proof_text
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -51,16 +56,18 @@ def look_at(path: Path) -> str:
     return f"; look at it with: shortlist front show {path} --pick knee"
 
 
-def headline(front: Front, *, seconds: float | None = None, why: str = "", behind: str = "") -> str:
+def headline(
+    front: Front, *, seconds: float | None = None, why: str = "", behind: str = "", details: bool = True
+) -> str:
     """Say how many points there are, what is proved of them, and what found them.
 
     `front`: with at least one point, or as loaded. `seconds`: what to tell in place of the seconds of the
     front. `why`: why this method was taken; by default the front says it. `behind`: what stands behind the
-    points.
+    points. `details`: whether that is told at all.
     """
     points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
     behind = f", {behind}" if behind else ""
-    why = why or str(front.extras.get("why", ""))
+    why = (why or str(front.extras.get("why", ""))) if details else ""
     method = f"{front.method}: {why};" if why else f"{front.method},"
     time = front.seconds if seconds is None else seconds
     return f"{points}{behind}, {proof_text(front)} ({method} {time:.2f} s)."
@@ -78,25 +85,52 @@ def contract(front: Front, command: str) -> dict[str, Any]:
     }
 
 
-def range_lines(front: Front) -> list[str]:
-    """Return a heading, and a line per objective: sense, name, best and worst value.
+MOST_OBJECTIVES = 8
+"""Objectives of a first screen."""
 
-    Only a complete front tells the best there is; of others it is the best found, with the best that is
-    proved to exist where that is known.
+
+def range_lines(front: Front, picked: "Pick | None" = None, *, details: bool = True) -> list[str]:
+    """Return a table with a line per objective: the picked point, the simplest alternative, best and worst.
+
+    The simplest alternative is the point that is best in the first objective. Only a complete front tells the
+    best there is; of others it is the best found, with the best that is proved to exist where that is known.
     """
-    heading = "objective"
-    width = max(len(heading) - len("min "), *map(len, front.names))
     lows, highs = _ranges(front)
     complete = front.proof.kind is ProofKind.COMPLETE
-    columns = "best to worst" if complete else "best found to worst found"
-    lines = [f"  {heading:<{width + len('min ')}}  {columns}"]
     ideal = [None] * len(lows) if complete else front.extras.get("ideal") or [None] * len(lows)
-    for objective, low, high, bound in zip(front.objectives, lows, highs, ideal, strict=True):
-        best, worst = (low, high) if objective.sign > 0 else (high, low)
-        unit = f" {objective.unit}" if objective.unit else ""
-        known = "" if bound is None else " (proved best)" if best == bound else f" (bound {bound:g})"
-        lines.append(f"  {objective.sense} {objective.name:<{width}}  {best:g}{known} to {worst:g}{unit}")
-    return lines
+    first = "on the selection rows" if is_staged(front) else "objective"
+    columns: dict[str, list[str]] = {
+        first: [
+            f"{goal.sense} {goal.name}" + f" ({goal.unit})" * bool(goal.unit) for goal in front.objectives
+        ]
+    }
+    if picked is not None:
+        columns[f"point {picked.index}"] = _cells(front, picked.index)
+        other = front.pick("lexicographic").index
+        if other != picked.index and not is_staged(front):
+            columns[f"point {other}, best {front.names[0]}"] = _cells(front, other)
+    best, worst = [], []
+    for goal, low, high, bound in zip(front.objectives, lows, highs, ideal, strict=True):
+        ends = (low, high) if goal.sign > 0 else (high, low)
+        known = "" if bound is None else " (proved best)" if ends[0] == bound else f" (bound {bound:g})"
+        best.append(f"{_number(front, ends[0])}{known}")
+        worst.append(_number(front, ends[1]))
+    if len(front) == 1 and complete and picked is not None:
+        best, worst = [], []  # which are the point
+    columns |= {"best": best, "worst": worst} if complete else {"best found": best, "worst found": worst}
+    columns = {name: cells for name, cells in columns.items() if cells}
+    rows = tuple(zip(*columns.values(), strict=True))
+    lines = [f"  {line}" for line in Table("", tuple(columns), rows).lines()]
+    return lines if details else cut(lines, MOST_OBJECTIVES + 1, "--details has all")
+
+
+def _cells(front: Front, point: int) -> list[str]:
+    return [_number(front, value) for value in front.values[point].tolist()]
+
+
+def _number(front: Front, value: float) -> str:
+    """Return a value as people read it; what was estimated from rows has four digits."""
+    return f"{value:.4g}" if is_staged(front) else f"{value:.10g}"
 
 
 def some(names: Sequence[str], numbers: Iterable[int], *, most: int = 12) -> str:
@@ -143,8 +177,6 @@ def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
 
 def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
     """Return one point, and what is chosen for it; of stages also what it does on held-out rows."""
-    from shortlist.guarantees.guarantee import guarantees_of
-
     chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.decision)
     facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
     if is_staged(front):
@@ -171,32 +203,91 @@ def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
 
 def print_frame(frame: "pd.DataFrame", rows: int) -> None:
     """Print the first rows of a table of points, and how many there are more."""
-    print(frame.head(rows or len(frame)).to_string())
+    print(frame.head(rows or len(frame)).to_string(max_cols=MOST_OBJECTIVES, line_width=None))
     if rows and len(frame) > rows:
         print(f"... and {len(frame) - rows:,} more; shortlist front show --rows 0 prints all.")
 
 
-def print_pick(front: Front, picked: "Pick") -> None:
-    """Print one point and what is chosen for it; of stages what it does on held-out rows comes first."""
-    from shortlist.cli.text.measured_table import print_after_looking, print_held_out
-    from shortlist.guarantees.guarantee import guarantees_of
+def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
+    """Return the point to take where no other was asked for; None where no point may be taken."""
+    from shortlist.cli.options.points import taken_point, usual_rule
 
-    values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
+    if no_point(front, limits) or not np.isfinite(front.values).all():
+        return None
+    return taken_point(front, usual_rule(front), limits)
+
+
+MEANINGS = {
+    "knee": "the knee: to gain a little in any objective costs much in another",
+    "ideal": "the nearest to the best value of every objective at once",
+    "one-se": "the cheapest within one standard error of the best",
+}
+"""What rules mean, behind the number of the point that they take."""
+
+
+def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> list[str]:
+    """Say which point it is, and what is chosen for it; `advised`: as what to do."""
+    what = f"{'Take point' if advised else 'Point'} {picked.index} of {len(front):,}"
+    if len(front) == 1:
+        what = "Take the only point" if advised else "The only point"
+    elif picked.rule != "number":
+        what += f", {MEANINGS.get(picked.rule, f'by {picked.rule}')}"
+    if is_staged(front):
+        found = guarantees_of(front)[picked.index : picked.index + 1]
+        stages = [
+            "  " + listed(f"{stage}: ", names, most_lines=2, details=details)
+            for stage, names in _stages(front, picked).items()
+        ]
+        never = [name for name, at in zip(front.candidates, picked.decision.tolist(), strict=True) if at < 0]
+        if never:
+            stages.append("  " + listed("never bought: ", never, most_lines=2, details=details))
+        return [f"{what}:", *stages, *(one.sentence() for one in found)]
+    chosen = chosen_at(front, picked.decision)
+    noun = "columns" if PROGRAM in front.extras else "members" if front.method == COMMITTEES else "features"
+    head = f"  {len(chosen)} of {len(front.candidates)} {noun}: "
+    return [f"{what}:", listed(head, chosen, most_lines=4, details=details)]
+
+
+def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> None:
+    """Print a point: what is chosen for it, what it does on held-out rows if known, and its values."""
+    print_lines(point_lines(front, picked, advised=advised, details=details))
     print()
     if (held := held_out_facts(front, picked.index)) is not None:
         print_held_out({f"point {picked.index}": held})
         print_after_looking(held["n_rows"])
-    by = "" if picked.rule == "number" else f" by {picked.rule}"
-    on = " on the rows that chose" if is_staged(front) else ""
-    found = guarantees_of(front)[picked.index : picked.index + 1] if is_staged(front) else ()
-    if any(not one.promised for one in found):
-        on += ", with the threshold that was expected to do best, but is not promised"
-    print(f"Point {picked.index}{by}{on}: {values}.")
-    if is_staged(front):
-        for one in found:
-            print(one.sentence())
-        for stage, features in _stages(front, picked).items():
-            print(f"{stage}: {', '.join(features)}")
-        return
-    chosen = chosen_at(front, picked.decision)
-    print(f"Selected {len(chosen)} of {len(front.candidates)}: {', '.join(chosen)}")
+        print()
+    print("\n".join(range_lines(front, picked, details=details)))
+
+
+def print_shown(
+    front: Front,
+    kept: "NDArray[np.bool_]",
+    picked: "Sequence[Pick]",
+    rows: int | None,
+    *,
+    limits: "Sequence[Limit]" = (),
+    details: bool = False,
+) -> None:
+    """Print the points asked for, or the one to take, then what is proved, and the first points of the front.
+
+    `kept`: the points within the limits. `rows`: how many are printed; None: as many as fit on the screen.
+    """
+    from shortlist.cli.text.differences import side_by_side_lines
+
+    used = 0
+    if len(picked) > 1:
+        lines = side_by_side_lines(front, picked[0].index, picked[1].index, details=details)
+        print_lines([*lines, "", headline(front, details=details)])
+        used = LINES  # what was asked for is all of the screen
+    elif (one := picked[0] if picked else knee_of(front, limits)) is not None:
+        print_pick(front, one, advised=not picked, details=details)
+        print_lines([headline(front, details=details)])
+        used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 5 * is_staged(front)
+    else:
+        print_lines([headline(front), *(range_lines(front) if len(front) else [])])
+        used = 6 + len(front.objectives)
+    if rows is None:
+        rows = 20 if details else max(0, LINES - used)
+        if not rows:
+            return
+    print_points(front, kept, rows)

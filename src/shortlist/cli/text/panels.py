@@ -2,11 +2,12 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from textwrap import fill, shorten
+from textwrap import shorten
 from typing import Any
 
 from shortlist._words import counted
 from shortlist.cli.text.front_text import contract
+from shortlist.cli.text.screen import WIDTH, print_lines
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import budgets_title
 from shortlist.panels.choice import PanelChoice
@@ -35,8 +36,8 @@ from shortlist.results.proof import ProofKind
 from shortlist.results.told import CHANCE, MARGIN
 
 MOST_ROWS = 12
-WIDTH, MOST_SENTENCES = 100, 4
-"""Columns of a line, and sentences at most about whom to ask; --details has all."""
+MOST_SENTENCES = 4
+"""Sentences at most about whom to ask; --details has all."""
 LIMIT_BROKEN = "The limit "
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
@@ -96,13 +97,6 @@ def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False
     print("\nWhat was searched:")
     for claim in all_claims(choice, told):
         print(f"  {claim}")
-
-
-def print_lines(lines: Sequence[str]) -> None:
-    """Print sentences in lines of at most :data:`WIDTH` columns."""
-    for line in lines:
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        print(fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
 
 
 def _shortened(sentences: Sequence[str]) -> list[str]:

@@ -1,0 +1,50 @@
+"""One screen of text, which every command prints unless --details asks for more."""
+
+from collections.abc import Sequence
+from textwrap import TextWrapper, fill
+
+WIDTH, LINES = 100, 24
+"""Columns and lines of a screen."""
+
+MOST_LETTERS = 40
+"""Letters of one name in a list; files and --json have all."""
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print sentences in lines of at most :data:`WIDTH` columns."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        print(fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+
+
+def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: bool = False) -> str:
+    """Return names behind a heading, as many as fit in some lines of the screen; with details all of them.
+
+    >>> listed("2 of 3: ", ["GPS", "Camera"])
+    '2 of 3: GPS, Camera'
+    >>> listed("In it: ", [f"feature-{i}" for i in range(40)], most_lines=1)[-45:]
+    'ature-4, feature-5, and 34 more with --details'
+    """
+    if details:
+        return head + ", ".join(names)
+    short = [name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 3]}..." for name in names]
+    wrapper = TextWrapper(WIDTH - 2, subsequent_indent="    ", break_long_words=False)
+    for kept in range(len(short), 0, -1):
+        left = len(short) - kept
+        more = f", and {left:,} more with --details" if left else ""
+        line = f"{head}{', '.join(short[:kept])}{more}"
+        if len(line) <= most_lines * WIDTH and len(wrapper.wrap(line)) <= most_lines:
+            return line
+    return f"{head}{len(short):,} with --details" if short else head
+
+
+def cut(lines: Sequence[str], most: int, more: str) -> list[str]:
+    """Return the first lines, so many that a line on how many are left fits as well.
+
+    >>> cut(["a", "b", "c"], 2, "--details has all")
+    ['a', '... and 2 more; --details has all']
+    """
+    if len(lines) <= most:
+        return list(lines)
+    kept = max(0, most - 1)
+    return [*lines[:kept], f"... and {len(lines) - kept:,} more; {more}"]
