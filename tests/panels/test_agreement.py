@@ -86,7 +86,7 @@ def test_scores_of_the_log_decide_what_is_right_in_a_cascade_too() -> None:
     cases = replace(cases, right=rng.random((50, 4)) < 0.6)
     for one in agreement_cascades(cases, 0, (0, 1, 2, 3), 4):
         told = followed(cases, one.recipe)
-        assert (one.loss, one.price) == (told.loss.sum(), told.price.sum())
+        assert (one.loss, one.price) == (cases.loss_of(told).sum(), told.price.sum())
 
 
 def words_log(seed: int, *, is_open: bool) -> AnswerLog:
@@ -178,7 +178,7 @@ def best_of_rules(cases: Cases) -> set[tuple[int, int]]:
     for asked in itertools.chain(*(itertools.permutations(range(cases.n_judges), size) for size in (3, 4))):
         if asked[0] < asked[1]:
             told = followed(cases, cascade(asked))
-            points.add((int(told.loss.sum()), int(told.price.sum())))
+            points.add((int(cases.loss_of(told).sum()), int(told.price.sum())))
     return points
 
 

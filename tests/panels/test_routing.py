@@ -66,7 +66,7 @@ def test_a_recipe_is_followed_as_case_by_case(final: Final) -> None:
     cases = cases_of(2, 4, final, sure=True)
     for one in found_in(cases, 3):
         told = followed(cases, one.recipe)
-        assert (int(told.loss.sum()), int(told.price.sum())) == out_of_fold(cases, one)[:2]
+        assert (int(cases.loss_of(told).sum()), int(told.price.sum())) == out_of_fold(cases, one)[:2]
 
 
 def test_a_part_of_the_cases_is_decided_as_among_all() -> None:
@@ -74,7 +74,7 @@ def test_a_part_of_the_cases_is_decided_as_among_all() -> None:
     rows = np.flatnonzero(np.random.default_rng(0).random(60) < 0.5)
     for one in found_in(cases, 2):
         whole, part = followed(cases, one.recipe), followed(cases.at(rows), one.recipe)
-        assert np.array_equal(whole.loss[rows], part.loss)
+        assert np.array_equal(cases.loss_of(whole)[rows], cases.at(rows).loss_of(part))
         assert np.array_equal(whole.price[rows], part.price)
 
 
@@ -255,7 +255,7 @@ def table_by_hand(
             here = [one for one in rest if topics[one] == topics[case]]
             costs = []
             for told in each:
-                values = told.loss + price * told.price
+                values = cases.loss_of(told) + price * told.price
                 costs.append((values[here].sum() + prior * values[rest].mean()) / (len(here) + prior))
             of_class = [
                 [int((cases.truth[rows] == code).sum()) for code in range(2)] for rows in (here, rest)
@@ -264,7 +264,7 @@ def table_by_hand(
             costs.append((alone[0] + prior * alone[1] / len(rest)) / (len(here) + prior))
             best = int(np.argmin(costs))
             if best < len(each):
-                lost, paid = lost + each[best].loss[case], paid + each[best].price[case]
+                lost, paid = lost + cases.loss_of(each[best])[case], paid + each[best].price[case]
             else:
                 lost += int(np.argmax(of_class[0]) != cases.truth[case])
     return lost, paid

@@ -3,7 +3,7 @@
 import functools
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +17,9 @@ from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
-from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Decided, Decision, Heard, heard
+from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Decision, Heard, heard
 from shortlist.panels.router import Fork
+from shortlist.policies.follow import Places, Said, follow
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)
@@ -180,14 +181,11 @@ class Panel:
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
         if self.router is None:
             return run_stages(self.stages, answers, prices, latency, self.final)
-        way = self.router.branches(log.features)
-        outcome = _nothing_yet(way)
-        for number, stages in enumerate(self.ways):
-            rows = np.flatnonzero(way == number)
-            here = run_stages(stages, answers.at(rows), prices[rows], latency[rows], self.final)
-            for whole, part in zip(outcome[:-1], here[:-1], strict=True):
-                whole[rows] = part
-        return outcome
+
+        def run(number: int, rows: Places) -> Outcome:
+            return run_stages(self.ways[number], answers.at(rows), prices[rows], latency[rows], self.final)
+
+        return by_ways(self.router.branches(log.features), len(self.ways), run)
 
     def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
         """Say whom to ask next about a case, or what is decided, as the exported reader does.
@@ -274,49 +272,58 @@ def run_stages(
     stages: tuple[Stage, ...], answers: Heard, prices: Floats, latency: Floats, final: Final
 ) -> Outcome:
     """Ask stage after stage about cases, and count what that costs."""
-    n_cases = len(answers.words)
-    codes, sure = np.full(n_cases, UNDECIDED), np.zeros(n_cases)
-    ended = np.full(n_cases, len(stages) - 1)
-    price, seconds = np.zeros(n_cases), np.zeros(n_cases)
-    left = np.arange(n_cases)
-    for number, stage in enumerate(stages):
-        asks = np.array(stage.asks, dtype=np.int64)
-        price[left] += prices[np.ix_(left, asks)].sum(axis=1)
-        seconds[left] += latency[np.ix_(left, asks)].max(axis=1, initial=0.0)
-        now = answers.at(left).of(stage.decision.judges)
-        decided = stage.decision.decide(now)
-        codes[left], sure[left] = decided
-        done = is_done(stage, decided, number == len(stages) - 1, final)
-        ended[left[done]] = number
-        left = left[~done]
-    handed = np.zeros(n_cases, dtype=bool)
-    handed[left] = final.kind == HAND_OVER
-    price[left] += final.price
-    codes[left] = UNDECIDED
-    return Outcome(codes, sure, ended, price, seconds, handed, np.zeros(n_cases, dtype=np.int64))
+
+    def says(number: int, cases: Places) -> Said:
+        stage = stages[number]
+        codes, sure = stage.decision.decide(answers.at(cases).of(stage.decision.judges))
+        return Said(codes, (codes >= 0) & (sure >= stage.answer_from), sure)
+
+    asks = [list(stage.asks) for stage in stages]
+    return ask_judges(asks, says, prices, latency, (final.kind, final.price))
+
+
+def ask_judges(
+    asks: Sequence[list[int]],
+    says: Callable[[int, Places], Said],
+    prices: NDArray[Any],
+    latency: Floats,
+    final: tuple[str, float],
+) -> Outcome:
+    """Return what becomes of cases about which judges are asked, set after set.
+
+    The last stage ends all cases that it decides where the panel always answers.
+
+    `asks`: whom each stage asks. `says`: what it decides of cases. `prices`, `latency`, ``(n_cases,
+    n_judges)``. `final`: what becomes of cases that no stage ends, and what a person costs.
+    """
+    kind, final_price = final
+    price, seconds = np.zeros(len(prices), dtype=prices.dtype), np.zeros(len(prices))
+
+    def decide(number: int, cases: Places) -> Said:
+        price[cases] += prices[cases][:, asks[number]].sum(axis=1)
+        seconds[cases] += latency[cases][:, asks[number]].max(axis=1, initial=0.0)
+        said = says(number, cases)
+        always = number == len(asks) - 1 and kind == ANSWER
+        return Said(said.codes, said.codes >= 0, said.sure) if always else said
+
+    found = follow(len(prices), len(asks), decide)
+    price[found.left] += final_price
+    handed, way = np.zeros(len(prices), dtype=bool), np.zeros(len(prices), dtype=np.int64)
+    handed[found.left] = kind == HAND_OVER
+    return Outcome(found.codes, found.sure, found.reached - 1, price, seconds, handed, way)
+
+
+def by_ways(way: NDArray[np.int64], n_ways: int, run: Callable[[int, Places], Outcome]) -> Outcome:
+    """Return the outcome of cases that go these ways; `run` gets a way and the places of its cases."""
+    rows = [np.flatnonzero(way == number) for number in range(n_ways)]
+    parts = zip(*(run(number, cases) for number, cases in enumerate(rows)), strict=True)
+    back = np.argsort(np.concatenate(rows))
+    return Outcome(*(np.concatenate(column)[back] for column in parts))._replace(way=way)
 
 
 def _said_first(log: AnswerLog, judges: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the classes of a log that these judges gave; -1 stays -1."""
     return np.where(judges >= 0, log.answers[np.arange(len(judges)), judges], UNDECIDED)
-
-
-def _nothing_yet(way: NDArray[np.int64]) -> Outcome:
-    """Return an outcome to be filled in, of cases that go these ways."""
-    codes, stage = np.empty_like(way), np.empty_like(way)
-    sure, price, latency = (np.empty(len(way)) for _ in range(3))
-    return Outcome(codes, sure, stage, price, latency, np.empty(len(way), dtype=bool), way)
-
-
-def is_done(stage: Stage, decided: Decided, last: bool, final: Final) -> Mask:
-    """Mark the cases that a stage ends with the class that it decides.
-
-    The last stage ends all cases that it decides where the panel always answers.
-    """
-    is_decided = decided.codes >= 0
-    if last and final.kind == ANSWER:
-        return np.asarray(is_decided)
-    return np.asarray(is_decided & (decided.sure >= stage.answer_from))
 
 
 def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:

@@ -281,8 +281,7 @@ def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:
 def found_of(choice: "PanelChoice", recipe: Recipe) -> Found:
     """Return a recipe with what it costs out of fold on the training cases."""
     cases = choice.cases
-    told = [followed(here, one) for one, here in _branches(recipe, choice.chosen, cases)]
-    loss, price = sum(int(one.loss.sum()) for one in told), sum(int(one.price.sum()) for one in told)
-    seconds = float(np.concatenate([one.seconds for one in told]).mean())
-    found = Found(loss, price, seconds, recipe)
+    told = followed(cases, recipe, choice.chosen.features)
+    loss, seconds = int(cases.loss_of(told).sum()), float(told.latency.mean())
+    found = Found(loss, int(told.price.sum()), seconds, recipe)
     return with_errors(cases, found) if RECALL in choice.front.names else found

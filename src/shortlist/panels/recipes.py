@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.panels.decisions import UNDECIDED, Decided, Heard
+from shortlist.panels.decisions import Decided, Heard
 from shortlist.panels.learning import Judged, OutOfFold
-from shortlist.panels.policy import ANSWER, HAND_OVER, Final, Stage
+from shortlist.panels.policy import HAND_OVER, Final, Outcome, Stage, ask_judges, by_ways
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
+from shortlist.policies.follow import Said
 
 Judges = tuple[int, ...]
 """Judges who are asked side by side, or all who have been asked so far."""
@@ -102,6 +103,10 @@ class Cases:
         """Return what deciding these classes loses on each case."""
         return np.asarray(self.losses[self.scored(codes), self.truth])
 
+    def loss_of(self, outcome: Outcome) -> NDArray[np.int64]:
+        """Return what an outcome loses on each case; a person is always right."""
+        return np.where(outcome.handed_over, 0, self.losses_of(outcome.codes))
+
     def price_of(self, judges: Judges) -> NDArray[np.int64]:
         """Return what asking some judges about each case costs."""
         return np.asarray(self.prices[:, list(judges)].sum(axis=1))
@@ -185,41 +190,27 @@ def stages_of(
     return tuple(stages)
 
 
-class Followed(NamedTuple):
-    """What a recipe costs on each of some cases, out of fold wherever something is learned.
+def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
+    """Follow a recipe on each case, out of fold wherever something is learned; prices are in steps.
 
-    `codes`: classes, ``(n_cases,)``; -1 for no answer. `loss`, `price`: in steps, ``(n_cases,)``. `seconds`:
-    NaN where not known, ``(n_cases,)``. `handed_over`: which a person decides, ``(n_cases,)``.
+    `features`: the columns of the cases, of which a router takes its own.
     """
-
-    codes: NDArray[np.int64]
-    loss: NDArray[np.int64]
-    price: NDArray[np.int64]
-    seconds: Floats
-    handed_over: Mask
+    if recipe.router is None:
+        return _followed(cases, recipe)
+    way = recipe.router.branches(features)
+    return by_ways(way, len(recipe.ways), lambda one, rows: _followed(cases.at(rows), recipe.ways[one]))
 
 
-def followed(cases: Cases, recipe: Recipe) -> Followed:
-    """Follow a recipe without a router through its stages on each case."""
-    n_cases = len(cases.truth)
-    codes, price = np.full(n_cases, UNDECIDED), np.zeros(n_cases, dtype=np.int64)
-    seconds = np.zeros(n_cases)
-    left = np.ones(n_cases, dtype=bool)
-    asked: Judges = ()
-    for number, judges in enumerate(recipe.sets):
-        new = tuple(judge for judge in judges if judge not in asked)
-        price[left] += cases.price_of(new)[left]
-        seconds[left] += cases.seconds_of(new)[left]
-        asked = judges
-        said, _, ends = stage_says(cases, recipe, number)
-        if number == len(recipe.sets) - 1 and cases.final.kind == ANSWER:
-            ends = np.ones(n_cases, dtype=bool)
-        codes[left & ends] = said[left & ends]
-        left &= ~ends
-    codes[left] = UNDECIDED
-    price[left] += cases.final_price
-    handed_over = left & (cases.final.kind == HAND_OVER)
-    return Followed(codes, np.where(handed_over, 0, cases.losses_of(codes)), price, seconds, handed_over)
+def _followed(cases: Cases, recipe: Recipe) -> Outcome:
+    def says(number: int, places: NDArray[np.int64]) -> Said:
+        codes, _, ends = stage_says(cases, recipe, number)
+        return Said(codes[places], ends[places])
+
+    asks = [
+        [judge for judge in judges if number == 0 or judge not in recipe.sets[number - 1]]
+        for number, judges in enumerate(recipe.sets)
+    ]
+    return ask_judges(asks, says, cases.prices, cases.latency, (cases.final.kind, cases.final_price))
 
 
 def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:

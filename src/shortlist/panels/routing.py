@@ -152,8 +152,8 @@ class _Tables:
 def _tables(cases: Cases, found: list[Found], folds: NDArray[np.int64]) -> _Tables:
     told = [followed(cases, one.recipe) for one in found]
     loss, price, seconds = (
-        np.column_stack([getattr(one, name) for one in told]).astype(np.float64)
-        for name in ("loss", "price", "seconds")
+        np.column_stack(columns).astype(np.float64)
+        for columns in zip(*((cases.loss_of(one), one.price, one.latency) for one in told), strict=True)
     )
     slopes = trade_offs(np.column_stack([loss.sum(axis=0), price.sum(axis=0)]), TRADE_OFFS)
     between = np.geomspace(max(min(slopes), TINY) / 2, 2 * max(*slopes, TINY), TRADE_OFFS)
@@ -204,7 +204,7 @@ def routed_policies(
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
     decisions: Any = {name: _Ordered(one) for name, one in cases.decisions.items()}
     held_out = replace(cases, decisions=decisions)
-    losses = [int(followed(held_out, one.recipe).loss.sum()) for one in searched.found]
+    losses = [int(held_out.loss_of(followed(held_out, one.recipe)).sum()) for one in searched.found]
     plain = [
         one
         for one, loss in zip(searched.found, losses, strict=True)

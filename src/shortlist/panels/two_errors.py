@@ -83,7 +83,7 @@ def with_errors(cases: Cases, found: Found) -> Found:
     wrong &= ~told.handed_over
     is_positive = cases.truth == cases.positive
     errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
-    return found._replace(loss=int(told.loss.sum()), errors=errors)
+    return found._replace(loss=int(cases.loss_of(told).sum()), errors=errors)
 
 
 def recall_and_specificity(panel: Panel, log: AnswerLog, positive: int) -> dict[str, Any]:

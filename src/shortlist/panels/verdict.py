@@ -206,18 +206,8 @@ def rechosen(
 
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
     """Return what a recipe does about the training cases, learned without the fold of each."""
-    n_cases = len(choice.chosen.truth)
-    way = np.zeros(n_cases, dtype=np.int64)
-    if recipe.router is not None:
-        way = recipe.router.branches(choice.chosen.features)
-    codes, price, seconds = np.full(n_cases, -1), np.zeros(n_cases), np.zeros(n_cases)
-    handed = np.zeros(n_cases, dtype=bool)
-    for number, one in enumerate(recipe.ways):
-        rows = np.flatnonzero(way == number)
-        told = followed(choice.cases.at(rows), one)
-        codes[rows], price[rows] = told.codes, told.price / choice.steps
-        seconds[rows], handed[rows] = told.seconds, told.handed_over
-    return Outcome(codes, np.zeros(n_cases), np.zeros_like(way), price, seconds, handed, way)
+    told = followed(choice.cases, recipe, choice.chosen.features)
+    return told._replace(price=told.price / choice.steps)
 
 
 def measured_panel(choice: PanelChoice, point: int) -> Panel:

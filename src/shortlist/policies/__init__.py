@@ -1,0 +1,1 @@
+"""What answers cases: stages that ask and decide, followed by one loop."""
