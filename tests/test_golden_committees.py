@@ -61,7 +61,6 @@ CASES: dict[str, dict[str, Any]] = {
         "averaged, given",
         "soft, given",
         "soft, copies",
-        "soft, accuracy",
         "hard, held out",
         "hard, out of fold",
         "soft, out of fold",
@@ -88,7 +87,6 @@ FITTED: dict[str, Any] = {
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "given": {},
-    "accuracy": {"objective": "accuracy"},
     "copies": {"max_copies": 3},
     "first is positive": {"positive": "a", "objective": "recall"},
     "nobody": {"min_size": 0, "max_size": 0},

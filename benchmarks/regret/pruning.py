@@ -11,7 +11,7 @@ from benchmarks.data.uci import read_uci, validation_votes
 from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, Kind, solvers
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_pruning import first_selections, prune_means, search_means
+from shortlist.ensembles.averaging.mean_pruning import first_selections, prune_means
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.mean_goals import MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
@@ -141,12 +141,12 @@ def _real_means(folder: Path, name: str, n_classifiers: int, objective: str) -> 
 def tiny_means(rng: np.random.Generator) -> MeanQuestion:
     """Ask about ten rows and up to six classifiers."""
     positive = rng.integers(0, 9, (10, int(rng.integers(2, 7)))) / 8
-    labels, objective = rng.integers(0, 2, 10), str(rng.choice(["log-loss", "brier", "accuracy"]))
+    labels, objective = rng.integers(0, 2, 10), str(rng.choice(["log-loss", "brier"]))
     return mean_question(np.stack([1 - positive, positive], axis=2), labels, objective)
 
 
 def by_mean_engine(question: MeanQuestion, budget: Budget) -> Answer:
-    """Search, then branch and bound."""
+    """Branch and bound."""
     found = prune_means(*question, budget)
     if found.value is None or found.bound is None:
         return NONE
@@ -179,25 +179,13 @@ def _each_joined(mask: np.ndarray) -> list[tuple[int, np.ndarray]]:
     return [(int(place), mask | everybody[place]) for place in np.flatnonzero(~mask)]
 
 
-def by_mean_search(question: MeanQuestion, budget: Budget) -> Answer:
-    """Search without bounds."""
-    problem = MeanProblem(*question)
-    best = Incumbent(problem)
-    search_means(problem, best.offer, budget)
-    if best.mask is None:
-        return NONE
-    sign = 1 if question.goal.objective.sense is Sense.MAX else -1
-    return Answer(sign * best.selection(limit="", seconds=0.0).value, complete=False)
-
-
 MEANS = Kind(
     "means",
     (
         Instance("wdbc, 30 classifiers, log-loss", partial(_real_means, name="wdbc", n_classifiers=30, objective="log-loss")),
         Instance("pima_diabetes, 20, brier", partial(_real_means, name="pima_diabetes", n_classifiers=20, objective="brier")),
-        Instance("australian_credit, 20, accuracy", partial(_real_means, name="australian_credit", n_classifiers=20, objective="accuracy")),
         Instance("parkinsons, 60, log-loss", partial(_real_means, name="parkinsons", n_classifiers=60, objective="log-loss")),
     ),
-    {DEFAULT: by_mean_engine, "search alone": by_mean_search, "rules": by_mean_rules},
+    {DEFAULT: by_mean_engine, "rules": by_mean_rules},
     tiny_means,
 )  # fmt: skip

@@ -164,8 +164,6 @@ def chosen(seconds: float, seed: int) -> dict[str, Any]:
     return {
         "auto, held out": exact("auto", "auto", 10.0),
         "accuracy": exact("accuracy", HARD),
-        "soft accuracy": exact("accuracy", "soft"),
-        "soft accuracy+slope-8": exact("accuracy+slope-8", "soft"),
         "soft log-loss": exact("log-loss", "soft", 10.0),
         "soft log-loss, at most 10": exact("log-loss", "soft", 10.0, max_size=10),
         "soft brier": exact("brier", "soft", 10.0),

@@ -62,7 +62,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objective", "brier", "--set", "voting=averaged"], "the mean of probabilities. Pass --set voting=soft."),
         (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["--objective", "accuracy+slope-8"], "must be auto, accuracy"),
-        (["--objective", "accuracy+slope-900", "--set", "voting=soft"], "'+slope-A' with A above 0 and at most 100"),
+        (["--objective", "accuracy", "--set", "voting=soft"], "must be auto, log-loss, brier or METRIC+auto with soft voting"),
         (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn, fp, ill or well, got 'tq'"),
         (["--objective", "tp=nan"], "must be a finite number"),
         (["--objective", "tp=x"], "NAME=NUMBER"),

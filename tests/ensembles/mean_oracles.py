@@ -13,7 +13,7 @@ from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
 
-OBJECTIVES = ("log-loss", "brier", "accuracy", "balanced-accuracy", "accuracy+slope-8", "accuracy+slope-30")
+OBJECTIVES = ("log-loss", "brier")
 
 
 @st.composite
@@ -43,8 +43,6 @@ def worth(votes: SoftVotes, goal: MeanGoal, members: list[int]) -> float:
     total = 0.0
     for row, label in zip(votes.shares.tolist(), votes.labels.tolist(), strict=True):
         total += _row_worth(row, label, goal, members, votes.n_classes)
-    if goal.kind == "right":
-        return (goal.offset + total) / goal.denominator
     return total / goal.denominator
 
 
@@ -52,20 +50,8 @@ def _row_worth(row: Any, label: int, goal: MeanGoal, members: list[int], n_class
     mean = [sum(row[k][c] for k in members) / len(members) / WHOLE for c in range(n_classes)]
     if goal.kind == "log-loss":
         return -math.log(sum(max(1, row[k][label]) for k in members) / len(members) / WHOLE)
-    if goal.kind == "brier":
-        errors = [(mean[c] - (c == label)) ** 2 for c in range(n_classes)]
-        return float(sum(errors)) / (2 if n_classes == 2 else 1)
-    gains = goal.gains.tolist()
-    equal = len(set(gains)) == 1
-    scores = [
-        sum(row[k][c] if equal else round(row[k][c] * (gains[c] / max(gains))) for k in members)
-        for c in range(n_classes)
-    ]
-    rivals = [c for c in range(n_classes) if c != label]
-    if goal.kind == "right":
-        return float(gains[label]) * all(scores[label] > scores[c] - (c > label) for c in rivals)
-    lead = (scores[label] - max(scores[c] for c in rivals)) / len(members) / WHOLE
-    return float(gains[label]) / (1 + math.exp(-goal.slope * lead / 2))
+    errors = [(mean[c] - (c == label)) ** 2 for c in range(n_classes)]
+    return float(sum(errors)) / (2 if n_classes == 2 else 1)
 
 
 def selections(n_classifiers: int, limits: SelectionLimits) -> Iterator[list[int]]:
@@ -81,7 +67,6 @@ def as_mask(members: Any, n_classifiers: int) -> Mask:
 
 
 def best_worth(votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits) -> float | None:
-    """Return the best of all selections, None where there is none."""
-    better = min if goal.kind in {"log-loss", "brier"} else max
+    """Return the least loss of all selections, None where there is none."""
     worths = [worth(votes, goal, members) for members in selections(votes.n_classifiers, limits)]
-    return better(worths) if worths else None
+    return min(worths) if worths else None

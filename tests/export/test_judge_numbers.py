@@ -64,10 +64,13 @@ CASES = {
     "plurality": ("three", {"gaps": True, "shares": False}),
     "votes of probabilities": ("two", {"gaps": True, "shares": True, "voting": "hard"}),
     "mean": ("two", {"gaps": True, "shares": True, "objective": "brier"}),
-    "gains": ("three", {"gaps": True, "shares": True, "voting": "soft", "objective": "balanced-accuracy"}),
+    "gains": (
+        "three",
+        {"gaps": True, "shares": True, "voting": "soft", "objective": "balanced-accuracy+auto"},
+    ),
     "shares": (
         "three",
-        {"gaps": False, "shares": True, "voting": "soft", "objective": "accuracy", "probabilities": "shares"},
+        {"gaps": False, "shares": True, "voting": "soft", "objective": "log-loss", "probabilities": "shares"},
     ),
 }
 

@@ -29,9 +29,9 @@ BALLOTS: dict[str, dict[str, Any]] = {
     "threshold": {"voting": "hard", "objective": "accuracy"},
     "plurality": {"voting": "hard", "objective": "accuracy"},
     "shares": {"voting": "hard", "objective": "accuracy", "probabilities": "shares"},
-    "mean": {"voting": "soft", "objective": "accuracy"},
+    "mean": {"voting": "soft", "objective": "log-loss"},
     "calibrated mean": {"voting": "soft", "objective": "brier", "probabilities": "calibrated-mean"},
-    "shares of a mean": {"voting": "soft", "objective": "accuracy", "probabilities": "shares"},
+    "shares of a mean": {"voting": "soft", "objective": "log-loss", "probabilities": "shares"},
 }
 """How five members decide; all have to be members. `plurality` and `shares` have seen abstentions."""
 

@@ -42,7 +42,7 @@ def test_equally_near_rows_are_settled_by_the_graph_as_by_the_model() -> None:
     "options",
     [
         {"voting": "hard", "objective": "accuracy", "min_size": 5, "node_limit": 10},
-        {"voting": "soft", "objective": "balanced-accuracy", "min_size": 5, "node_limit": 10},
+        {"voting": "soft", "objective": "balanced-accuracy+auto", "min_size": 5, "node_limit": 10},
         {"voting": "soft", "objective": "brier", "probabilities": "shares", "node_limit": 10},
     ],
     ids=["votes", "gains", "shares"],

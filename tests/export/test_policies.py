@@ -70,7 +70,7 @@ COMMITTEES: dict[str, Callable[[Pool], Any]] = {
         pool, voting="hard", objective="accuracy", min_size=10, node_limit=1
     ),
     "threshold": lambda pool: ExactPruner(pool, voting="hard", objective="accuracy", node_limit=100),
-    "soft": lambda pool: ExactPruner(pool, voting="soft", objective="balanced-accuracy", node_limit=10),
+    "soft": lambda pool: ExactPruner(pool, voting="soft", objective="balanced-accuracy+auto", node_limit=10),
     "shares": lambda pool: ExactPruner(
         pool, voting="soft", objective="brier", probabilities="shares", node_limit=10
     ),

@@ -2,26 +2,16 @@
 
 import json
 import math
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
-from shortlist.ensembles.averaging.mean_problem import (
-    float_error_of,
-    mean_terms,
-    reach_of,
-    scale_of,
-    step_of,
-    total_of,
-)
-from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means
+from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
+from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.runs.budget import Budget
 from tests.ensembles import mean_oracles
 from tests.examples import examples
@@ -48,14 +38,12 @@ def test_a_certificate_is_valid_and_its_bound_holds(objective: str, votes: SoftV
     assert verdict.failures == ()
     goal = mean_goal(objective, votes)
     best = mean_oracles.best_worth(votes, goal, selection_limits(votes.n_classifiers))
-    unit = goal.denominator * (1 if goal.kind == "right" else 2**32)
-    sign = -1 if goal.kind in {"log-loss", "brier"} else 1
     assert verdict.bound is not None
     assert best is not None
-    assert verdict.bound / unit >= sign * best - 1e-9
+    assert verdict.bound / 2**32 / goal.denominator >= -best - 1e-9
 
 
-@pytest.mark.parametrize("objective", ["log-loss", "accuracy+slope-8", "accuracy"])
+@pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
 def test_a_certificate_under_limits_is_valid(objective: str) -> None:
     votes = mean_oracles.random_pool(25, 8, 2)
     certificate, result = _certified(
@@ -115,20 +103,19 @@ def test_a_false_certificate_is_refused(spoil: Any, why: str) -> None:
 
 
 @pytest.mark.parametrize("n_nodes", [0, 1, 3, 6])
-@pytest.mark.parametrize("objective", ["log-loss", "accuracy+slope-8", "accuracy"])
+@pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
 def test_sizes_that_a_limit_leaves_open_are_certified_too(objective: str, n_nodes: int) -> None:
     votes = mean_oracles.random_pool(25, 8, 3)
     goal, limits = mean_goal(objective, votes), selection_limits(8)
 
-    result = prune_means(votes, goal, limits, Budget(nodes=n_nodes), effort=MeanEffort(kicks=0))
+    result = prune_means(votes, goal, limits, Budget(nodes=n_nodes))
 
     assert result.certificate is not None
     assert _check(result.certificate, votes).failures == ()
-    sign = -1 if goal.kind == "log-loss" else 1
     best = mean_oracles.best_worth(votes, goal, limits)
     assert best is not None
     assert result.certified_bound is not None
-    assert sign * result.certified_bound >= sign * best - 1e-9
+    assert result.certified_bound <= best + 1e-9
 
 
 def test_lines_that_are_tilted_otherwise_prove_a_weaker_bound() -> None:
@@ -151,34 +138,3 @@ def test_a_selection_is_counted_where_nothing_proves_a_bound() -> None:
     assert counted.valid
     assert counted.value is not None
     assert -counted.value / 2**32 / 25 == pytest.approx(result.value, abs=1e-9)
-
-
-@pytest.mark.parametrize("gain", [1, 1_000_003, 2**40 + 1])
-@pytest.mark.parametrize("kind", ["right", "slope"])
-def test_a_total_is_the_sum_of_the_gains_whatever_their_digits(kind: str, gain: int) -> None:
-    votes = mean_oracles.random_pool(20, 4, 2)
-    objective = "accuracy" if kind == "right" else "accuracy+slope-8"
-    plain = mean_terms(votes, mean_goal(objective, votes))
-    dear = plain._replace(worth=gain * plain.worth)
-    reach = reach_of(plain, mean_oracles.as_mask([0, 2], 4))
-
-    assert total_of(dear, reach, 2) == gain * total_of(plain, reach, 2)
-    assert scale_of(dear) == scale_of(plain)
-
-
-def test_totals_of_right_rows_differ_by_multiples_of_a_step() -> None:
-    votes = SoftVotes(mean_oracles.random_pool(12, 3, 2).shares, np.array([0] * 4 + [1] * 8, np.uint8))
-
-    assert step_of(mean_terms(votes, mean_goal("balanced-accuracy", votes))) == 4
-
-
-def test_the_error_of_sums_grows_with_gains_and_rows() -> None:
-    votes = soft_votes(np.full((64, 1, 2), 0.5), [0, 1] * 32)
-    plain = mean_terms(votes, mean_goal("accuracy", votes))
-    dear = plain._replace(worth=2.0**40 * plain.worth)
-
-    in_floats = float(np.cumsum(dear.worth * (1 / 3))[-1])
-    exactly = sum(Fraction(worth) * Fraction(1 / 3) for worth in dear.worth.tolist())
-
-    assert float_error_of(plain) == 1e-6
-    assert abs(Fraction(in_floats) - exactly) <= Fraction(float_error_of(dear))

@@ -80,7 +80,7 @@ class _Counting(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("pruner", "prover"),
     [
-        (ExactPruner(voting="soft", objective="accuracy", random_state=0), "exact_pruner.prune_soft"),
+        (ExactPruner(voting="soft", objective="brier", random_state=0), "exact_pruner.prune_soft"),
         (ExactPruner(voting="hard", objective="accuracy", random_state=0), "exact_pruner.prune_for"),
         (FrontPruner(random_state=0), "front_pruner.committee_front"),
     ],

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
-from sklearn.metrics import log_loss
+from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.estimators import front_pruner
@@ -182,15 +182,17 @@ def test_it_fits_a_pool_of_its_own_on_a_table() -> None:
 
 
 def test_a_loss_among_the_objectives_makes_the_mean_decide() -> None:
-    objectives = ["min log-loss", "max accuracy", "min size"]
+    objectives = ["min log-loss", "min brier", "min size"]
     best = FrontPruner(trees(), objectives=objectives, pick=0, random_state=0).fit(X[90:], NAMES[90:])
     last = FrontPruner(trees(), objectives=objectives, pick=len(best.front_) - 1, random_state=0)
     last.fit(X[90:], NAMES[90:])
 
     for fitted in (best, last):
-        loss, accuracy, size = fitted.front_.values[fitted.point_]
+        loss, brier, size = fitted.front_.values[fitted.point_]
         assert log_loss(NAMES[90:], fitted.predict_proba(X[90:])) == pytest.approx(loss, abs=1e-3)
-        assert fitted.score(X[90:], NAMES[90:]) == pytest.approx(accuracy)
+        assert brier_score_loss(NAMES[90:] == "well", fitted.predict_proba(X[90:])[:, 1]) == pytest.approx(
+            brier, abs=1e-4
+        )
         assert len(fitted.pool_) == size
         assert fitted.objective_value_ == pytest.approx(loss)
         assert verify(fitted, X[90:], NAMES[90:]).failures == ()
@@ -255,7 +257,7 @@ def test_of_a_front_that_was_stopped_verify_says_whose_the_bound_is(first: str) 
 
 
 def test_a_study_of_losses_belongs_to_its_question(tmp_path: Path) -> None:
-    pruner = FrontPruner(trees(), objectives=["min log-loss", "min size"], random_state=0)
+    pruner = FrontPruner(trees(), objectives=["min log-loss", "min brier", "min size"], random_state=0)
     with open_study(tmp_path / "s.db") as study:
         first = pruner.fit(X[90:], NAMES[90:], study=study).front_.points.tolist()
         again = pruner.fit(X[90:], NAMES[90:], study=study).front_.points.tolist()
@@ -277,7 +279,7 @@ def shares_of_judges() -> pd.DataFrame:
 def test_a_positive_class_goes_with_means_of_judges_who_abstain() -> None:
     answers = shares_of_judges()
     judges = Pool.from_answers(answers, NAMES)
-    objectives = ["min log-loss", "min size"]
+    objectives = ["min log-loss", "min brier", "min size"]
 
     fitted = FrontPruner(judges, objectives=objectives, positive="ill", random_state=0).fit(answers, NAMES)
 
@@ -300,7 +302,7 @@ def test_losses_of_judges_who_give_classes_alone_are_refused_before_any_is_asked
 
 @pytest.mark.parametrize("has_pool", [True, False])
 def test_more_rows_than_losses_are_compared_on_are_refused_before_any_is_asked(has_pool: bool) -> None:
-    pruner = FrontPruner(trees() if has_pool else None, objectives=["min log-loss", "min size"])
+    pruner = FrontPruner(trees() if has_pool else None, objectives=["min log-loss", "min brier", "min size"])
     most = 47_662 if has_pool else 158_873  # of which three tenths prune
 
     pruner.check_options(np.resize(NAMES, most))

@@ -78,7 +78,7 @@ VOTES = {
 }
 SLOW = {
     "log loss": ("min log-loss, min size", 2),
-    "means": ("max accuracy, min brier, min cost", 3),
+    "means": ("min log-loss, min brier, min cost", 3),
     "price paid": ("max accuracy, min price-paid", 2),
     "price paid by plurality": ("max accuracy, min size, min price-paid", 3),
 }

@@ -160,8 +160,8 @@ class ExactOptions(SizeOptions, AnswerOptions):
         str,
         typer.Option(
             help="What is optimised: auto, accuracy, balanced-accuracy, theta-weighted, recall, "
-            "specificity, or weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft voting also "
-            "log-loss, brier, or accuracy+slope-8."
+            "specificity, or weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft voting "
+            "log-loss, brier, or recall+auto and the like."
         ),
     ] = "auto"
     diversity: Annotated[

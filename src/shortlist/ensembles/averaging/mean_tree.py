@@ -1,9 +1,9 @@
 """The best mean of probabilities, with proof: branch and bound over sizes and members.
 
-The function of a row's mean is bounded by its concave envelope, and the largest sum of envelopes over all
-fractions of members bounds every selection. A tangent of each envelope makes that sum linear, and the members
-that gain most are its largest: the bound that a certificate shows. As means do not grow with the number of
-members, what bounds one size with members in parts bounds all larger sizes too.
+The worth of a row is a concave function of its mean, and the largest sum over all fractions of members bounds
+every selection. A tangent of each function makes that sum linear, and the members that gain most are its
+largest: the bound that a certificate shows. As means do not grow with the number of members, what bounds one
+size with members in parts bounds all larger sizes too.
 """
 
 import heapq
@@ -14,21 +14,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Bytes, Floats
+from shortlist.arrays import Bytes, Floats, Mask
 from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
     IN,
     OUT,
-    SIGMOID,
-    Envelopes,
     FoundTangents,
     Looked,
     MeanTerms,
     better_tangents,
-    find_envelopes,
     take_tangents,
 )
 from shortlist.ensembles.averaging.mean_problem import MeanProblem, Tangents
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.runs.budget import Budget
 
@@ -50,7 +48,6 @@ class RoundSettings:
 def tangents_in_rounds(
     terms: MeanTerms,
     looked: Looked,
-    envelopes: Envelopes,
     parts: Floats,
     found: FoundTangents,
     *,
@@ -59,28 +56,28 @@ def tangents_in_rounds(
 ) -> float:
     """Look for tangents of low bound, as :func:`better_tangents` does, and return that bound.
 
-    A round takes O(n_forms · n_classifiers) time once, and O(n_forms · n_few) for each of its steps.
+    A round takes O(n_terms · n_classifiers) time once, and O(n_terms · n_few) for each of its steps.
 
-    `terms`, `looked`, `envelopes`: as of the kernel; its number of steps is that of the settings here.
+    `terms`, `looked`: as of the kernel; its number of steps is that of the settings here.
     `parts`: how far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
     above 0. `found`: gets the best tangents. `stopped`: asked after every round, of which there is one at
     least.
     """
     settings = settings or RoundSettings()
-    now = FoundTangents(found.gains.copy(), found.lowest.copy(), found.tilts.copy())
-    best = _priced(terms, looked, envelopes, parts, found)
+    now = FoundTangents(found.gains.copy(), found.tilts.copy())
+    best = _priced(terms, looked, parts, found)
     for _ in range(settings.rounds):
         if best <= looked.target or stopped():
             break
         few = few_of(parts, found.gains, looked.fixed == FREE, settings.joining)
         part, own = terms._replace(columns=np.ascontiguousarray(terms.columns[few])), parts[few]
         among = looked._replace(fixed=looked.fixed[few], n_steps=settings.steps)
-        apart = FoundTangents(np.empty(len(few)), np.empty_like(found.lowest), np.empty_like(found.tilts))
-        better_tangents(part, among, envelopes, own, apart)
+        apart = FoundTangents(np.empty(len(few)), np.empty_like(found.tilts))
+        better_tangents(part, among, own, apart)
         parts[few] = own
         reach = own @ part.columns
-        reached = take_tangents(part, looked.unit, envelopes, reach, apart.lowest, apart.tilts)
-        bound = _priced(terms, looked, envelopes, parts, now)
+        reached = take_tangents(part, looked.unit, reach, apart.tilts)
+        bound = _priced(terms, looked, parts, now)
         if bound < best:
             best = bound
             for to, of in zip(found, now, strict=True):
@@ -101,11 +98,9 @@ def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int
     return np.sort(np.concatenate([np.flatnonzero(parts > 0), joining]))
 
 
-def _priced(
-    terms: MeanTerms, looked: Looked, envelopes: Envelopes, parts: Floats, found: FoundTangents
-) -> float:
+def _priced(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
     """Bound all classifiers by the tangents where the parts are; one step may change these after that."""
-    return float(better_tangents(terms, looked._replace(n_steps=1), envelopes, parts, found))
+    return float(better_tangents(terms, looked._replace(n_steps=1), parts, found))
 
 
 BRANCHES = "branch and bound"
@@ -129,8 +124,6 @@ class MeanSettings:
     """Seconds between two entries of the history where only the bound has changed."""
     large_numbers: int = 6_000_001
     """Numbers of a table from which on a bound is looked for among few classifiers at a time."""
-    most_searched: int = 60
-    """Classifiers among which a selection is then looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +147,7 @@ class MeanTree:
     """Open nodes by their bounds, the largest first."""
 
     problem: MeanProblem
-    """With at least one term."""
+    """What is to be proved."""
     best: Incumbent
     """Keeps the best selection and the bound."""
     budget: Budget
@@ -173,10 +166,7 @@ class MeanTree:
     def __post_init__(self) -> None:
         terms = self.problem.terms
         self.is_large = terms.columns.size >= self.settings.large_numbers  # then few are looked at at a time
-        n_forms, n_terms = terms.columns.shape[1], len(terms.worth)
-        self._envelopes = Envelopes(*(np.zeros(n_forms) for _ in range(4)))
-        none = np.zeros(n_terms, dtype=np.int64)
-        self._found = FoundTangents(np.zeros(self.problem.n_classifiers), none, np.zeros(n_terms))
+        self._found = FoundTangents(np.zeros(self.problem.n_classifiers), np.zeros(len(terms.aims)))
         self._count = itertools.count()
         self._root: _Node | None = None
 
@@ -263,11 +253,7 @@ class MeanTree:
             return
         bound = self._bound(node)
         self.n_nodes += 1
-        order = np.lexsort((-self._found.gains, -node.parts))
-        mask = np.zeros(len(order), dtype=bool)
-        mask[order[: node.first]] = True
-        if not (mask & (node.fixed == OUT)).any():
-            self.best.offer(mask)
+        self.best.offer(self._rounded(node))
         done = self._is_ruled_out(bound)
         if of_sizes and not done and node.first < node.last:
             below, above = min(node.bound, bound), self._tangents(node, bound)
@@ -279,6 +265,12 @@ class MeanTree:
             self.cover.append(self._tangents(node, bound))
         if not done:
             self._split(node, bound)
+
+    def _rounded(self, node: _Node) -> Mask:
+        """Return the members of a node with the largest parts, as far as they can be paid."""
+        order = np.lexsort((-self._found.gains, -node.parts))
+        order = order[node.fixed[order] != OUT]
+        return affordable(self.problem.limits, len(node.fixed), order, node.first)
 
     def complete_cover(self) -> tuple[Tangents, ...]:
         """Return tangents for every size; nothing where those would be too many to recheck.
@@ -296,7 +288,7 @@ class MeanTree:
 
     def _tangents(self, node: _Node, bound: float) -> Tangents:
         found = self._found
-        return Tangents(node.first, node.last, found.lowest.copy(), found.tilts.copy(), bound)
+        return Tangents(node.first, node.last, found.tilts.copy(), bound)
 
     def _is_of_sizes(self, node: _Node) -> bool:
         """Whether no classifier is decided yet, but those that nobody can afford."""
@@ -309,18 +301,14 @@ class MeanTree:
         budget = budget or self.budget
         terms = self.problem.terms
         unit, need = node.first * terms.whole, node.first - int((node.fixed == IN).sum())
-        if terms.kind >= SIGMOID:
-            find_envelopes(terms, unit, node.fixed, need, node.first / node.last, self._envelopes)
         known = self.best.mask is not None
-        target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * float(terms.worth.sum())
+        target = self.problem.worth_to_beat(self.best.total) if known else -1e6 * len(terms.aims)
         steps = self.settings.first_steps if self._is_of_sizes(node) else self.settings.steps
         steps = 1 if budget.stopped else steps
         looked = Looked(unit, node.fixed, need, steps, target)
         if self.is_large:
-            return tangents_in_rounds(
-                terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: budget.stopped
-            )
-        return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
+            return tangents_in_rounds(terms, looked, node.parts, self._found, stopped=lambda: budget.stopped)
+        return float(better_tangents(terms, looked, node.parts, self._found))
 
     def _split(self, node: _Node, bound: float) -> None:
         """Decide a classifier, in or out, after those whose exchange would cost too much."""
@@ -356,6 +344,25 @@ class MeanTree:
         gains = self._found.gains[order]
         fixed[order[:need][gains[:need] - first_out > slack]] = IN
         fixed[order[need:][last_in - gains[need:] > slack]] = OUT
+
+
+def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
+    """Return so many members at most, the first in an order that can be paid.
+
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)
+    >>> affordable(limits, 4, np.array([0, 1, 2, 3]), 2).tolist()
+    [True, False, False, True]
+    """
+    mask = np.zeros(n_classifiers, dtype=bool)
+    if limits.costs is None:
+        mask[order[:most]] = True
+        return mask
+    left = limits.budget
+    for one in order.tolist():
+        if most and limits.costs[one] <= left:
+            mask[one], left, most = True, left - limits.costs[one], most - 1
+    return mask
 
 
 def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:

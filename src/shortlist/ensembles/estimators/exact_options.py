@@ -22,7 +22,13 @@ from shortlist.ensembles.goals.diversity import (
     Setting,
     diversity_limits,
 )
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
+from shortlist.ensembles.goals.mean_goals import (
+    MEAN_LOSSES,
+    asks_for_choice,
+    decision_gains,
+    mean_goal,
+    soft_metric,
+)
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import for_classes, weights_of
 from shortlist.ensembles.pools.answers import (
@@ -32,12 +38,7 @@ from shortlist.ensembles.pools.answers import (
 from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.pruning.pruning import (
-    asks_for_choice,
-    parse_objective,
-    soft_goal,
-    soft_metric,
-)
+from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -204,7 +205,7 @@ class ExactOptions(PoolPruner):
         each = SoftVotes(even, np.arange(n_classes, dtype=np.uint8))  # a row of each class
         if self.pool is not None:
             check_probabilities(whole_pool(self.pool), self._instead_of_means())
-        mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
+        decision_gains(soft_metric(wanted), each) if voting == AVERAGED else mean_goal(wanted, each)
         if self.min_size == 0:
             raise BadInputError(
                 "min_size",

@@ -31,7 +31,7 @@ from shortlist.ensembles.estimators.exact_options import (
 from shortlist.ensembles.goals.diversity import (
     diversity_limits,
 )
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
+from shortlist.ensembles.goals.mean_goals import asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import for_classes
 from shortlist.ensembles.pools.answers import (
@@ -45,10 +45,8 @@ from shortlist.ensembles.pools.refit import refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.pruning import (
     WHY_FEW,
-    asks_for_choice,
     prune_for,
     prune_soft,
-    soft_metric,
     taken_copies,
 )
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -82,25 +80,25 @@ class ExactPruner(ExactOptions):
         "fp": -5}``, or what a right decision on the rows of each class is worth, such as ``{"setosa": 1,
         "virginica": 5}``. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
         ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
-        also ``"log-loss"`` and ``"brier"``; a name may be followed by ``+slope-A`` (a sigmoid of the margins,
-        A from above 0 to 100) or ``+auto``; and ``"auto"`` is the log loss of a tenth of the pool. See
+        ``"log-loss"``, ``"brier"``, or ``"auto"``, which is the log loss of a tenth of the pool; a name
+        followed by ``+auto`` then decides by what gains most of it. See
         :func:`shortlist.ensembles.pruning.pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
         has ``predict_proba`` and no option asks for votes; otherwise hard. ``"hard"``: members are chosen by
         their votes, and vote. ``"averaged"``: they are chosen by their votes, and answer with the mean of
-        their probabilities. ``"soft"``: they are also chosen by the mean of their probabilities, and a row is
-        right if its class has the largest mean, times what being right on the class gains. The latter two
+        their probabilities. ``"soft"``: they are also chosen by a loss of the mean of their probabilities. A mean
+        decides for the class where it is largest, times what being right on the class gains. The latter two
         need ``predict_proba`` of every classifier and at least one member; soft voting takes no `diversity`
         and no named `solver`.
     probabilities : str, default="auto"
         Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
         ``"calibrated-mean"``: the mean times a factor for each class that is fitted on the pruning rows; it
-        also decides where means do, unless `objective` counts their decisions. ``"shares"``: the shares of
+        also decides where means do. ``"shares"``: the shares of
         the members' votes, with one more vote for every class. ``"calibrated-shares"``: a power of these
         shares that is fitted on the pruning rows. ``"cross-validated"``: whichever of the four has the least
         log loss in five folds of these rows. ``"auto"``: calibrated shares where votes decide, the calibrated
-        mean where the mean does, and the mean where `objective` counts its decisions.
+        mean where the mean does.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -322,12 +320,6 @@ class ExactPruner(ExactOptions):
             members = refit_members(self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report)
             self.committee_ = self.committee_.with_members(members)
 
-    @property
-    def decisions_are_proved(self) -> bool:
-        """Whether the value counts decisions by the uncalibrated mean, and is not a loss of it."""
-        goal = self.goal.replace("_", "-") if isinstance(self.goal, str) else ""
-        return self.voting_ == SOFT and not (asks_for_choice(goal) or goal in MEAN_LOSSES)
-
     def _how_chosen(self) -> dict[str, Any]:
         least, most = self.sizes_
         pool = None if self.pool is None else whole_pool(self.pool)
@@ -371,7 +363,7 @@ class ExactPruner(ExactOptions):
         positive = self._positive_place()
         record: dict[str, NDArray[Any]] = {"shares": soft.shares}
         if self.voting_ == AVERAGED:
-            self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
+            self.gains_ = decision_gains(soft_metric(self.goal), soft, positive=positive)
             return record | self._prune_votes(rows, budget)
         if budget.study.keeps:
             budget.study.bind(self._question(soft, budget.seed) | price_settings(self.own_costs(rows.pool)))

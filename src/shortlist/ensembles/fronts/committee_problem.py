@@ -41,9 +41,6 @@ VALUE_OBJECTIVES = {
 }
 """What may be maximised."""
 
-MEAN_OBJECTIVES = (*MEAN_LOSSES, "accuracy")
-"""What may be an objective where probabilities are averaged, which the first two ask for."""
-
 SIZE, PAID = "size", "price-paid"
 
 MEMBER_OBJECTIVES = {
@@ -275,11 +272,11 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
             raise BadInputError(f"the objectives must all differ, got {plain} twice. Leave one of them out.")
         names.append(plain)
     losses = [name for name in names if name in MEAN_LOSSES]
-    others = [name for name in names if name not in MEAN_OBJECTIVES and name not in MEMBER_OBJECTIVES]
+    others = [name for name in names if name not in MEAN_LOSSES and name not in MEMBER_OBJECTIVES]
     if losses and others:
         raise BadInputError(
-            f"{all_of(losses)} goes with objectives of members and with max accuracy, as probabilities are "
-            f"averaged for it, got {all_of(others)}, which counts votes. Leave one of them out."
+            f"{all_of(losses)} goes with objectives of members only, as probabilities are averaged "
+            f"for it, got {all_of(others)}, which counts votes. Leave one of them out."
         )
     if len(names) < 2:
         raise BadInputError(

@@ -1,9 +1,10 @@
-"""The front of committees that answer by a mean of probabilities: log loss, Brier score, right rows.
+"""The front of committees that answer by a mean of probabilities: log loss and Brier score.
 
 The best value that each loss can have is proved first. Then committees are walked, size after size, and
 a size that has been walked is final where the size matters.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Floats, Mask
+from shortlist.arrays import Floats
 from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
-    SIGMOID,
-    Envelopes,
     FoundTangents,
     Looked,
     better_tangents,
-    find_envelopes,
 )
-from shortlist.ensembles.averaging.mean_problem import MeanProblem, scale_of
-from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means, search_means
+from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
+from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import ValueBounds, best_at_its_price
 from shortlist.ensembles.fronts.front_search import (
@@ -35,7 +33,6 @@ from shortlist.ensembles.fronts.front_search import (
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, Committee, WalkedFront
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.paid_walk import paid_front
-from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
@@ -239,22 +236,15 @@ class _MeanWalker:
     def _line(self, value: MeanProblem, size: int) -> tuple[float, Floats]:
         """Return a constant, and gains whose sum over members bounds what so many are worth."""
         terms, n = value.terms, value.n_classifiers
-        if not len(terms.worth):
-            return 0.0, np.zeros(n)
         unit, fixed = size * terms.whole, np.full(n, FREE, dtype=np.uint8)
-        envelopes = Envelopes(*(np.zeros(terms.columns.shape[1]) for _ in range(4)))
-        if terms.kind >= SIGMOID:
-            find_envelopes(terms, unit, fixed, size, 1.0, envelopes)
-        found = FoundTangents(
-            np.zeros(n), np.zeros(len(terms.worth), dtype=np.int64), np.zeros(len(terms.worth))
-        )
-        parts, whole = np.full(n, size / n), float(terms.worth.sum())
-        bound = better_tangents(terms, Looked(unit, fixed, size, 1, -np.inf), envelopes, parts, found)
+        found = FoundTangents(np.zeros(n), np.zeros(len(terms.aims)))
+        parts = np.full(n, size / n)
+        bound = better_tangents(terms, Looked(unit, fixed, size, 1, -np.inf), parts, found)
         for near in AIMED_BELOW:
             if self.budget.stopped:
                 break  # those that were found hold
-            looked = Looked(unit, fixed, size, TANGENT_STEPS, bound - near * whole)
-            bound = better_tangents(terms, looked, envelopes, parts, found)
+            looked = Looked(unit, fixed, size, TANGENT_STEPS, bound - near * len(terms.aims))
+            bound = better_tangents(terms, looked, parts, found)
         return float(bound - np.sort(found.gains)[n - size :].sum()), found.gains
 
 
@@ -272,8 +262,8 @@ def _suffix_sums(numbers: Floats, most: int) -> Floats:
 WALK_ENDS = 1 - SEARCHED_SHARE
 """Part of the time limit at which the walk ends."""
 
-SIZES_SEARCHED = (2, 3, 5, 8, 13, 21)
-"""Largest sizes of the committees that are searched where the walk does not get there."""
+SEARCH_TURN = 1 / 3
+"""Part of the time left to the search that one largest size may take."""
 
 MEAN_WALK = "walk over means"
 """What a study calls the walk."""
@@ -347,35 +337,25 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
         proved_by.append(result.proved_by)
         if result.reason:
             continue
-        unit = scale_of(value.terms) * value.goal.denominator
-        sign = -1 if value.objective.sense == "min" else 1
-        highest[place] = min(highest[place], round(sign * result.bound * unit) + value.slack)
+        unit = SCALE * value.goal.denominator
+        highest[place] = min(highest[place], round(-result.bound * unit) + value.slack)
         found.append(Committee(result.mask, 0, problem.point(result.mask)))
     highest[-1] = highest[:-1].sum()
     return ValueBounds(highest, tuple(proved_by), found)
 
 
 def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Committee]:
-    for most in SIZES_SEARCHED:
-        for value in problem.values:
-            if budget.stopped or not problem.limits.min_size <= most <= problem.limits.max_size:
-                continue
+    """Yield the least loss of up to so many members, for more and more, until more members are of no use."""
+    limits = problem.limits
+    for value in problem.values:
+        for most in range(limits.min_size, limits.max_size + 1):
+            if budget.stopped:
+                return
             budget.tell("searching")
-            offered: list[Mask] = []
-            limited = MeanProblem(
-                value.votes, value.goal, selection_limits(problem.n_classifiers, min_size=1, max_size=most)
-            )
-            search_means(limited, _keeper(limited, offered), budget, MeanEffort(kicks=0))
-            for mask in offered:
-                if mask.sum() >= problem.limits.min_size:
-                    yield Committee(mask, 0, problem.point(mask))
-
-
-def _keeper(problem: MeanProblem, offered: list[Mask]) -> Callable[[Mask], int | None]:
-    def offer(mask: Mask) -> int | None:
-        if not problem.limits.satisfied_by(mask):
-            return None
-        offered.append(mask)
-        return problem.rate(problem.tally(mask), int(mask.sum()))[0]
-
-    return offer
+            sizes = dataclasses.replace(limits, max_size=most)
+            found = prune_means(value.votes, value.goal, sizes, budget.share(SEARCH_TURN))
+            if found.reason:
+                break
+            yield Committee(found.mask, 0, problem.point(found.mask))
+            if found.mask.sum() < most:
+                break

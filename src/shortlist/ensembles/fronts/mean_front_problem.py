@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import DIGITS, MeanProblem, scale_of
+from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
 from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.fronts.committee_problem import (
@@ -21,14 +21,14 @@ from shortlist.ensembles.fronts.committee_problem import (
     price_objective,
     read_objectives,
 )
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
+from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective
 
-MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * 2**DIGITS)
+MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * SCALE)
 """A logarithm of a probability is above -11, and a point must stay below :data:`LARGEST_POINT`."""
 
 
@@ -100,16 +100,14 @@ def mean_front_problem(
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
 
-    `objectives`: at least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of
-    members. `costs`, `classes`, `limits`: as of
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"`` and those of members. `costs`, `classes`, `limits`: as of
     :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
     Raises BadInputError as there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """
     labels = range(votes.n_classes) if classes is None else classes
     names = read_objectives(objectives, [str(label) for label in labels])
-    if MEAN_LOSSES.keys() & set(names):
-        check_rows_of_losses(votes.n_samples)
+    check_rows_of_losses(votes.n_samples)
     values = [name for name in names if name not in MEMBER_OBJECTIVES]
     limits = limits or selection_limits(votes.n_classifiers)
     if limits.min_size < 1 or limits.diversity is not None or limits.costs is not None:
@@ -144,4 +142,4 @@ def check_rows_of_losses(n_rows: int) -> None:
 
 def _objective(problem: MeanProblem) -> Objective:
     goal = problem.goal
-    return Objective(goal.objective.name, goal.objective.sense, scale_of(problem.terms) * goal.denominator)
+    return Objective(goal.objective.name, goal.objective.sense, SCALE * goal.denominator)

@@ -1,6 +1,5 @@
-"""What a mean probability is worth: right rows, sigmoids of margins, log loss and Brier score."""
+"""The goals of a mean of probabilities: log loss or Brier score, and the gains by which the mean decides."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice
-from shortlist.ensembles.goals.weights import (
-    CLASS_OBJECTIVES,
-    PRUNING_OBJECTIVES,
-    class_weights,
-    sized_weights,
-)
+from shortlist._validation import AUTO
+from shortlist._words import any_of, did_you_mean
+from shortlist.ensembles.goals.weights import class_weights, sized_weights
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
@@ -28,53 +23,81 @@ MEAN_LOSSES = {
 }
 """Objectives of mean probabilities that are minimised, and that votes have not."""
 
-RIGHT, SLOPE = "right", "slope"
-
-STEEPEST = 100
-"""The largest slope; beyond, a sigmoid counts right rows."""
-
 
 @dataclass(frozen=True, eq=False)
 class MeanGoal:
-    """What is summed up over rows, and how the sum is shown."""
+    """The loss that is minimised, and the gains that decide."""
 
-    objective: Objective
-    """What the value is called, and whether less or more is better."""
     kind: str
-    """Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`. One of ``"right"``,
-    ``"slope"``, ``"log-loss"``, ``"brier"``.
-    """
-    slope: float
-    """Of the sigmoid; else 0."""
+    """One of :data:`MEAN_LOSSES`."""
     gains: NDArray[np.int64]
-    """What being right on a row of each class gains, at least 0, ``(n_classes,)``; of a loss 1."""
-    offset: int
+    """What being right on a row of each class gains, ``(n_classes,)``: the mean decides for the class with the
+    largest product of probability and gain.
+    """
     denominator: int
-    """A sum of gains is shown as ``(offset + sum) / denominator``."""
+    """Number of rows."""
+
+    @property
+    def objective(self) -> Objective:
+        """The loss by its name."""
+        return Objective(self.kind, Sense.MIN, scale=None)
 
 
 def mean_goal(
     objective: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
 ) -> MeanGoal:
-    """Return what an objective says of mean probabilities.
+    """Return the loss of an objective, and the gains by which its mean decides.
 
-    Raises BadInputError if the objective is unknown, or a wrong decision is worth more than a right one.
+    Raises BadInputError if the objective is no loss and does not end in ``auto``, or its metric is unknown.
 
-    `objective`: ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
-    :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
-    :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights. `votes`: the rows; the sizes of
+    `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean; ``"auto"`` is the log loss, and
+    ``"balanced-accuracy+auto"`` decides by what gains most of that metric. `votes`: the rows; the sizes of
     the classes enter balanced accuracy. `positive`: with two classes the index of the positive one; default
     the second.
+
+    >>> from shortlist.ensembles.votes.soft_votes import soft_votes
+    >>> votes = soft_votes([[[0.9, 0.1]], [[0.6, 0.4]], [[0.2, 0.8]]], [0, 0, 1])
+    >>> goal = mean_goal("balanced-accuracy+auto", votes)
+    >>> goal.kind, goal.gains.tolist()
+    ('log-loss', [1, 2])
     """
-    name = str(objective).replace("_", "-")
-    if name in MEAN_LOSSES:
-        ones = np.ones(votes.n_classes, dtype=np.int64)
-        return MeanGoal(Objective(name, Sense.MIN, scale=None), name, 0.0, ones, 0, votes.n_samples)
-    first, slope = (objective, 0.0) if isinstance(objective, Mapping) else split_slope(name)
-    if isinstance(first, str):
-        votes_too = PRUNING_OBJECTIVES if votes.n_classes == 2 else CLASS_OBJECTIVES
-        as_choice(first, "objective", [*votes_too, *MEAN_LOSSES])
-    gains, offset, denominator, kind = _gains(first, votes, positive)
+    name = objective.replace("_", "-") if isinstance(objective, str) else ""
+    if name not in MEAN_LOSSES and not asks_for_choice(name):
+        known = [AUTO, *MEAN_LOSSES, f"METRIC+{AUTO}"]
+        raise BadInputError(
+            "objective",
+            f"must be {any_of(known)} with soft voting, where METRIC is one of votes",
+            repr(objective),
+            did_you_mean(name, known) or "Pass `voting='averaged'` to choose members by their votes.",
+        )
+    loss = LOG_LOSS if asks_for_choice(name) else name
+    return MeanGoal(loss, decision_gains(soft_metric(name), votes, positive=positive), votes.n_samples)
+
+
+def decision_gains(
+    metric: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
+) -> NDArray[np.int64]:
+    """Return what being right on a row of each class gains by a metric of votes, ``(n_classes,)``.
+
+    Raises BadInputError if the metric is unknown, or a wrong decision is worth more than a right one.
+
+    `metric`: a name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
+    :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights. `votes`, `positive`: as of
+    :func:`mean_goal`.
+    """
+    if votes.n_classes > 2:
+        codes = class_votes(votes.labels[:, None], votes.labels, n_classes=votes.n_classes)
+        gains = class_weights(metric, codes).gains
+        if not isinstance(metric, Mapping):
+            # a class that is on none of these rows may be decided too, as one of the rarest that are
+            absent = np.bincount(votes.labels, minlength=votes.n_classes) == 0
+            gains = np.where(absent, gains.max(), gains)
+    else:
+        index = 1 if positive is None else positive
+        n_positive = int((votes.labels == index).sum())
+        weights = sized_weights(metric, n_positive, votes.n_samples - n_positive)
+        gains = np.array([weights.gain_negative, weights.gain_positive], dtype=np.int64)
+        gains = gains[:: 1 if index else -1].copy()
     if gains.min() < 0 or not gains.any():
         raise BadInputError(
             "weights",
@@ -82,51 +105,23 @@ def mean_goal(
                 "must make right decisions worth at least as much as wrong ones, and some worth "
                 "more, where probabilities are averaged"
             ),
-            repr(objective),
+            repr(metric),
         )
-    if not slope:
-        return MeanGoal(kind, RIGHT, 0.0, gains, offset, denominator)
-    of_all = int(gains[votes.labels].sum())
-    named = Objective(f"{kind.name}+slope-{slope:g}", Sense.MAX, scale=None)
-    return MeanGoal(named, SLOPE, slope, gains, 0, max(1, of_all))
+    return gains
 
 
-def split_slope(objective: str) -> tuple[str, float]:
-    """Split ``"accuracy+slope-8"`` into what right decisions are worth, and the slope of a sigmoid; 0: none.
+def asks_for_choice(objective: str | Mapping[Any, float]) -> bool:
+    """Whether an objective is ``auto``, or ends so."""
+    return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
 
-    Raises BadInputError if something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
 
-    >>> split_slope("balanced-accuracy+slope-8"), split_slope("accuracy")
-    (('balanced-accuracy', 8.0), ('accuracy', 0.0))
+def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, float]:
+    """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
+
+    >>> soft_metric("balanced-accuracy+auto"), soft_metric("log-loss")
+    ('balanced-accuracy', 'accuracy')
     """
-    first, plus, second = objective.partition("+")
-    if not plus:
-        return first, 0.0
-    found = re.fullmatch(r"slope[-_](\d+(?:\.\d+)?)", second)
-    if found is None or not 0 < float(found[1]) <= STEEPEST:
-        raise BadInputError(
-            "objective", f"must end in '+slope-A' with A above 0 and at most {STEEPEST}", repr(objective)
-        )
-    return first, float(found[1])
-
-
-def _gains(
-    objective: str | Mapping[Any, float], votes: SoftVotes, positive: int | None
-) -> tuple[NDArray[np.int64], int, int, Objective]:
-    """Return what being right gains by class, the sum where all is wrong, the denominator and the name."""
-    if votes.n_classes > 2:
-        codes = class_votes(votes.labels[:, None], votes.labels, n_classes=votes.n_classes)
-        several = class_weights(objective, codes)
-        gains = several.gains
-        if not isinstance(objective, Mapping):
-            # a class that is on none of these rows may be decided too, as one of the rarest that are
-            absent = np.bincount(votes.labels, minlength=votes.n_classes) == 0
-            gains = np.where(absent, gains.max(), gains)
-        return gains, 0, several.denominator, several.objective
-    index = 1 if positive is None else positive
-    n_positive = int((votes.labels == index).sum())
-    n_negative = votes.n_samples - n_positive
-    weights = sized_weights(objective, n_positive, n_negative)
-    gains = np.array([weights.gain_negative, weights.gain_positive], dtype=np.int64)
-    offset = weights.fn * n_positive + weights.fp * n_negative
-    return gains[:: 1 if index else -1].copy(), offset, weights.denominator, weights.objective
+    if isinstance(objective, Mapping):
+        return objective
+    first = objective.replace("_", "-").partition("+")[0]
+    return "accuracy" if first == AUTO or first in MEAN_LOSSES else first

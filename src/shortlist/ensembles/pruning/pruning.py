@@ -12,7 +12,7 @@ from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
+from shortlist.ensembles.goals.mean_goals import MeanGoal, asks_for_choice, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -201,9 +201,8 @@ def prune_soft(
 
     Raises BadInputError if the objective cannot be used.
 
-    `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``,
-    the log loss of as many members as :func:`few_members` says, which decide for what gains most of the
-    metric. `limits`: size and cost; a member that is taken twice counts twice. `positive`: with two classes
+    `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; what ends in ``auto`` chooses
+    as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts twice. `positive`: with two classes
     the index of the positive one. `max_copies`: how often a classifier may be taken, which weighs it so. The
     selection is then of so many copies of the pool, one after the other, the first ones first; proof and
     certificate are of that pool.
@@ -211,7 +210,7 @@ def prune_soft(
     budget = budget or Budget()
     if asks_for_choice(objective):
         limits = few_members(limits, votes.n_classifiers)
-    goal = soft_goal(votes, objective, positive=positive)
+    goal = mean_goal(objective, votes, positive=positive)
     result = prune_means(votes.repeated(max_copies), goal, limits, budget)
     return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
 
@@ -250,31 +249,3 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
         affordable = int((np.cumsum(np.sort(limits.costs)) <= limits.budget).sum())
         least = max(limits.min_size, min(most, affordable // 2), 1)
     return dataclasses.replace(limits, min_size=min(least, most), max_size=most)
-
-
-def soft_goal(votes: SoftVotes, objective: ObjectiveName, *, positive: int | None = None) -> MeanGoal:
-    """Return the goal of an objective, which with ``auto`` is the log loss and decides by the metric.
-
-    Raises BadInputError if the objective cannot be used.
-    """
-    if not asks_for_choice(objective):
-        return mean_goal(objective, votes, positive=positive)
-    metric = mean_goal(soft_metric(objective), votes, positive=positive)
-    return dataclasses.replace(mean_goal(LOG_LOSS, votes), gains=metric.gains)
-
-
-def asks_for_choice(objective: ObjectiveName) -> bool:
-    """Whether an objective is ``auto``, or ends so."""
-    return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
-
-
-def soft_metric(objective: ObjectiveName) -> ObjectiveName:
-    """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
-
-    >>> soft_metric("balanced-accuracy+slope-8"), soft_metric("log-loss")
-    ('balanced-accuracy', 'accuracy')
-    """
-    if isinstance(objective, Mapping):
-        return objective
-    first = objective.replace("_", "-").partition("+")[0]
-    return "accuracy" if first == AUTO or first in MEAN_LOSSES else first

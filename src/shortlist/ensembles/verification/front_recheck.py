@@ -283,9 +283,7 @@ def _goals(
     goals = {}
     for name, value in zip(values, problem.values, strict=True):
         own = front.objectives[front.names.index(name)]
-        unit = Fraction(
-            -(own.scale or 1), value.goal.denominator * (1 if value.goal.kind == "right" else 2**32)
-        )
+        unit = Fraction(-(own.scale or 1), value.goal.denominator * 2**32)
         goals[name] = plain_mean_problem(value.goal, problem.limits), unit
     return goals
 
@@ -367,8 +365,7 @@ def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
 
 def _slack(name: str, scale: int, count: _Count) -> int:
     """Return by how much sums of logarithms may differ; nothing else may."""
-    is_loss = name in count.goals and count.goals[name][0]["goal"]["kind"] != "right"
-    return int(MOST_OFF * scale) if is_loss else 0
+    return int(MOST_OFF * scale) if name in count.goals else 0
 
 
 def _missing(front: Front, count: _Count) -> tuple[str, ...]:

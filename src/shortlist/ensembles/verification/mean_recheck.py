@@ -11,13 +11,13 @@ from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_m
 from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import PrunedSelection, certified_by
+from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import class_weights
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.evidence import evidence_of_step
-from shortlist.ensembles.pruning.pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
@@ -86,7 +86,7 @@ def recheck_means(
     """Recompute value, limits and bound of a mean of probabilities."""
     certificate, max_copies = result.certificate, chosen.terms.max_copies
     votes = SoftVotes(shares, truth)
-    goal = soft_goal(votes, chosen.terms.goal, positive=chosen.positive_place)
+    goal = mean_goal(chosen.terms.goal, votes, positive=chosen.positive_place)
     meant = plain_mean_problem(goal, limits)
     plain = (votes.repeated(max_copies).shares.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()
@@ -96,11 +96,12 @@ def recheck_means(
         verdict = check_mean_certificate(certificate, *plain)
     failures = list(verdict.failures)
     if certificate is not None:
+        if isinstance(found := certificate.get("goal"), dict):  # 0.3.0 wrote more than is meant
+            certificate = certificate | {"goal": {name: found.get(name) for name in meant["goal"]}}
         failures += other_problem(certificate, meant)
         if certificate.get("members") != members:
             failures.append("the certificate is about other members than the model's")
-    sign = -1 if goal.objective.sense == "min" else 1
-    unit = sign * goal.denominator * (1 if goal.kind == "right" else 2**32)
+    sign, unit = -1, -goal.denominator * 2**32
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
     if sign * (result.bound - result.value) < -MOST_OFF:
         failures.append(
