@@ -52,8 +52,8 @@ def prune_means(
     """Return the selection within limits whose mean probabilities are worth most, with proof.
 
     OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
-    what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN carry
-    a reason and choose nothing.
+    what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN
+    carry a reason and choose nothing.
 
     `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
     `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `settings`: how large

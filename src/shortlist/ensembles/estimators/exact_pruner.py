@@ -87,10 +87,10 @@ class ExactPruner(ExactOptions):
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
         has ``predict_proba`` and no option asks for votes; otherwise hard. ``"hard"``: members are chosen by
         their votes, and vote. ``"averaged"``: they are chosen by their votes, and answer with the mean of
-        their probabilities. ``"soft"``: they are also chosen by a loss of the mean of their probabilities. A mean
-        decides for the class where it is largest, times what being right on the class gains. The latter two
-        need ``predict_proba`` of every classifier and at least one member; soft voting takes no `diversity`
-        and no named `solver`.
+        their probabilities. ``"soft"``: they are also chosen by a loss of the mean of their probabilities. A
+        mean decides for the class where it is largest, times what being right on the class gains. The latter
+        two need ``predict_proba`` of every classifier and at least one member; soft voting takes no
+        `diversity` and no named `solver`.
     probabilities : str, default="auto"
         Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
         ``"calibrated-mean"``: the mean times a factor for each class that is fitted on the pruning rows; it

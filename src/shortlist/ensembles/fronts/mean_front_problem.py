@@ -100,8 +100,8 @@ def mean_front_problem(
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
 
-    `objectives`: at least two of ``"min log-loss"``, ``"min brier"`` and those of members. `costs`, `classes`, `limits`: as of
-    :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"`` and those of members. `costs`,
+    `classes`, `limits`: as of :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
     Raises BadInputError as there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """

@@ -31,8 +31,8 @@ class MeanGoal:
     kind: str
     """One of :data:`MEAN_LOSSES`."""
     gains: NDArray[np.int64]
-    """What being right on a row of each class gains, ``(n_classes,)``: the mean decides for the class with the
-    largest product of probability and gain.
+    """What being right on a row of each class gains, ``(n_classes,)``: the mean decides for the class with
+    the largest product of probability and gain.
     """
     denominator: int
     """Number of rows."""
@@ -50,10 +50,10 @@ def mean_goal(
 
     Raises BadInputError if the objective is no loss and does not end in ``auto``, or its metric is unknown.
 
-    `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean; ``"auto"`` is the log loss, and
-    ``"balanced-accuracy+auto"`` decides by what gains most of that metric. `votes`: the rows; the sizes of
-    the classes enter balanced accuracy. `positive`: with two classes the index of the positive one; default
-    the second.
+    `objective`: one of :data:`MEAN_LOSSES`, which decides by the largest mean; ``"auto"`` is the log loss,
+    and ``"balanced-accuracy+auto"`` decides by what gains most of that metric. `votes`: the rows; the sizes
+    of the classes enter balanced accuracy. `positive`: with two classes the index of the positive one;
+    default the second.
 
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1]], [[0.6, 0.4]], [[0.2, 0.8]]], [0, 0, 1])
