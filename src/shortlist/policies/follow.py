@@ -72,9 +72,10 @@ def follow(
     for stage in range(n_stages):
         if ask is not None and len(left):
             ready = ask(stage, places)
-            waits[left[~ready]] = True
-            codes[left[~ready]] = UNDECIDED
-            left = places = left[ready]
+            if not ready.all():
+                waits[left[~ready]] = True
+                codes[left[~ready]] = UNDECIDED
+                left = places = left[ready]
         if not len(left):
             break
         said = decide(stage, places)
@@ -82,7 +83,7 @@ def follow(
         if said.sure is not None:
             sure[places] = said.sure
         codes[places] = said.codes
-        left = places = left[~said.ends]
+        left = places = left[(~said.ends).nonzero()[0]]  # which is quicker than by a mask
     codes[left] = UNDECIDED
     return Followed(codes, sure, reached, waits, left)
 

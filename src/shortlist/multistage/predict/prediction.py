@@ -19,6 +19,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import Followed, Places, Said, follow
 
 REJECTED = -1
 """Class number of a row that no stage was confident about."""
@@ -126,31 +127,23 @@ def decide_known(
 
     See :class:`shortlist.multistage.MultiStageClassifier`.
     """
-    labels = np.full(len(rows), REJECTED, dtype=np.int64)
-    reached = np.zeros(len(rows), dtype=np.int64)
-    finished = np.ones(len(rows), dtype=bool)
-    active = np.arange(len(rows))
     there = None if states is None else states == ANSWERED
     if there is None and model.encoding.allows_missing.any():
         there = ~model.encoding.gaps(rows)
-    for number, stage in enumerate(model.stages, start=1):
-        if states is not None:
-            ready = ~model.encoding.lacking(states[active], stage.bought).any(axis=1)
-            finished[active[~ready]] = False
-            active = active[ready]
-        reached[active] = number
-        has_value = None if there is None else there[:, stage.subset].any(axis=1)
-        active = _decide(model, stage, rows, active, labels, has_value=has_value)
-        if not len(active):
-            break
-    guesses = labels
-    if guess:
-        guesses = _guesses(model, rows, active, labels)
-        for number in range(1, len(model.stages)):
-            waiting = np.flatnonzero(~finished & (reached == number))
-            if len(waiting):
-                guesses[waiting] = model.stages[number - 1].model.probabilities(rows[waiting]).argmax(axis=1)
-    return Decisions(labels, reached, _paid(model, reached), finished, guesses)
+
+    def ask(number: int, places: Places) -> Mask:
+        assert states is not None, "a feature may be missing"
+        lacking = model.encoding.lacking(states[places], model.stages[number].bought)
+        return np.asarray(~lacking.any(axis=1))
+
+    def decide(number: int, places: Places) -> Said:
+        subset = model.stages[number].subset
+        has_value = None if there is None else there[places][:, subset].any(axis=1)
+        return said(number, places, has_value)
+
+    said = _Said(model, rows)
+    found = follow(len(rows), len(model.stages), decide, None if states is None else ask)
+    return _decisions(model, found, rows if guess else None)
 
 
 def decide_validation_rows(
@@ -164,19 +157,15 @@ def decide_validation_rows(
     """
     asked = decisions.subclassifiers
     there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
-    n_rows = len(there)
-    labels = np.full(n_rows, REJECTED, dtype=np.int64)
-    reached = np.zeros(n_rows, dtype=np.int64)
-    active = np.ones(n_rows, dtype=bool)
-    for number, stage in enumerate(model.stages, start=1):
-        reached[active] = number
-        least = np.maximum(asked.validation_least(stage.subset, decisions.rule), promised)
-        probabilities = asked.validation_probabilities(stage.subset)
-        found, confident = confident_answers(probabilities, rule or decisions.rule, least)
-        answered = active & confident & there[:, stage.subset].any(axis=1)
-        labels[answered] = found[answered]
-        active &= ~answered
-    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), labels)
+
+    def decide(number: int, places: Places) -> Said:
+        subset = model.stages[number].subset
+        least = np.maximum(asked.validation_least(subset, decisions.rule), promised)
+        probabilities = asked.validation_probabilities(subset)
+        codes, confident = confident_answers(probabilities, rule or decisions.rule, least)
+        return Said(codes[places], (confident & there[:, subset].any(axis=1))[places])
+
+    return _decisions(model, follow(len(there), len(model.stages), decide))
 
 
 def decide_on_demand(
@@ -190,37 +179,38 @@ def decide_on_demand(
     """
     n_rows = as_count(n_rows, "n_rows", at_least=0)
     starts = model.encoding.starts
-    rows = np.zeros((n_rows, int(starts[-1])))
-    labels = np.full(n_rows, REJECTED, dtype=np.int64)
-    reached = np.zeros(n_rows, dtype=np.int64)
-    active = np.arange(n_rows)
-    has_value = np.zeros(n_rows, dtype=bool)
-    for number, stage in enumerate(model.stages, start=1):
-        if not len(active):
-            break
-        wanted = tuple(features[feature] for feature in stage.bought)
+    rows, has_value = np.zeros((n_rows, int(starts[-1]))), np.zeros(n_rows, dtype=bool)
+    failure, cause, paid = "", None, 0
+
+    def ask(number: int, places: Places) -> Mask:
+        nonlocal failure, cause, paid
+        bought, active = model.stages[number].bought, np.arange(n_rows)[places]
+        wanted = tuple(features[feature] for feature in bought)
+        paid = 0
         try:
             values = acquire(active.copy(), wanted)
-        except Exception as error:  # noqa: BLE001  # the user's function; what it paid for is kept
-            return _unfinished(model, labels, reached, active), _failure(number, wanted, error), error
-        reached[active] = number
-        try:
+            paid = 1  # whether or not it can be read
             values = _shaped(values, len(active), wanted)
-            encoded = model.encoding.encode(stage.bought.tolist(), values)
-            model.encoding.refuse_unknown(values, stage.bought.tolist())
+            encoded = model.encoding.encode(bought.tolist(), values)
+            model.encoding.refuse_unknown(values, bought.tolist())
             has_value[active] |= ~empty_rows(values)
-        except BadInputError as error:
-            return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
-        except Exception as error:  # noqa: BLE001  # what cannot be read was paid for all the same
-            return _unfinished(model, labels, reached, active), _unreadable(number, wanted, error), error
-        place = 0
-        for feature in stage.bought:
-            width = int(starts[feature + 1] - starts[feature])
-            rows[active, starts[feature] : starts[feature + 1]] = encoded[:, place : place + width]
-            place += width
-        active = _decide(model, stage, rows, active, labels, has_value=has_value)
-    guesses = _guesses(model, rows, active, labels) if guess else labels
-    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), guesses), "", None
+        except Exception as error:  # noqa: BLE001  # the user's function; what it paid for is kept
+            failure = f"acquire for stage {number + 1}: {error}"
+            if not (paid and isinstance(error, BadInputError)):
+                failure, cause = _failure(number + 1, wanted, error, is_paid=bool(paid)), error
+            return np.zeros(len(active), dtype=bool)
+        columns = [np.arange(starts[feature], starts[feature + 1]) for feature in bought]
+        rows[np.ix_(active, np.concatenate(columns))] = encoded
+        return np.ones(len(active), dtype=bool)
+
+    def decide(number: int, places: Places) -> Said:
+        return said(number, places, has_value[places])
+
+    said = _Said(model, rows)
+    found = follow(n_rows, len(model.stages), decide, ask)
+    if failure:
+        found = found._replace(reached=found.reached + paid * found.waits)
+    return _decisions(model, found, rows if guess and not failure else None), failure, cause
 
 
 def confidences(
@@ -235,42 +225,38 @@ def confidences(
     return best
 
 
-def _decide(
-    model: StagedModel,
-    stage: FittedStage,
-    rows: NDArray[np.float64],
-    active: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    *,
-    has_value: Mask | None,
-) -> NDArray[np.int64]:
-    """Decide the active rows at one stage that have a value; return those that go on."""
-    if has_value is not None and not has_value[active].all():
-        nothing = active[~has_value[active]]
-        others = _decide(model, stage, rows, active[has_value[active]], labels, has_value=None)
-        return np.sort(np.concatenate([others, nothing]))
-    if isinstance(stage.model, LogisticModel):
-        # a model read from a memory map cannot be written, and kernels take only arrays that can
-        coefficients = np.require(stage.model.coefficients, requirements="W")
-        columns = np.require(stage.model.columns, requirements="W")
-        left = decide_rows(
-            rows, active, coefficients, columns,
-            Confidence(np.array(model.rule.thresholds), model.rule.scores), stage.least, labels,
-        )  # fmt: skip
-        return active[:left]
-    found, confident = confident_answers(stage.model.probabilities(rows[active]), model.rule, stage.least)
-    labels[active[confident]] = found[confident]
-    return active[~confident]
+class _Said:
+    """What a stage decides about some of the rows; one without a value is not answered."""
+
+    def __init__(self, model: StagedModel, rows: NDArray[np.float64]) -> None:
+        self.model, self.rows = model, rows
+        self.confidence = Confidence(np.array(model.rule.thresholds), model.rule.scores)
+
+    def __call__(self, number: int, places: Places, has_value: Mask | None) -> Said:
+        stage, rows = self.model.stages[number], self.rows
+        if isinstance(stage.model, LogisticModel):
+            # a model read from a memory map cannot be written, and kernels take only arrays that can
+            coefficients = np.require(stage.model.coefficients, requirements="W")
+            columns = np.require(stage.model.columns, requirements="W")
+            active = np.arange(len(rows)) if isinstance(places, slice) else places
+            codes = np.empty(len(active), dtype=np.int64)
+            decide_rows(rows, active, coefficients, columns, self.confidence, stage.least, codes)
+            ends = codes >= 0
+        else:
+            probabilities = stage.model.probabilities(rows[places])
+            codes, ends = confident_answers(probabilities, self.model.rule, stage.least)
+        return Said(codes, ends if has_value is None else ends & has_value)
 
 
-def _guesses(
-    model: StagedModel, rows: NDArray[np.float64], rejected: NDArray[np.int64], labels: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Give rejected rows the most probable class at the last stage."""
-    guesses = labels.copy()
-    if len(rejected):
-        guesses[rejected] = model.stages[-1].model.probabilities(rows[rejected]).argmax(axis=1)
-    return guesses
+def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | None = None) -> Decisions:
+    """Return the decisions of stages; with `rows`, those that are not answered are guessed."""
+    guesses = found.codes
+    if rows is not None:
+        guesses = guesses.copy()
+        for number in set(found.reached[guesses == REJECTED].tolist()) - {0}:
+            here = np.flatnonzero((found.codes == REJECTED) & (found.reached == number))
+            guesses[here] = model.stages[number - 1].model.probabilities(rows[here]).argmax(axis=1)
+    return Decisions(found.codes, found.reached, _paid(model, found.reached), ~found.waits, guesses)
 
 
 def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -278,25 +264,14 @@ def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]
     return np.asarray(prices[reached])
 
 
-def _unfinished(
-    model: StagedModel, labels: NDArray[np.int64], reached: NDArray[np.int64], active: NDArray[np.int64]
-) -> Decisions:
-    finished = np.ones(len(labels), dtype=bool)
-    finished[active] = False
-    return Decisions(labels, reached, _paid(model, reached), finished, labels)
-
-
-def _failure(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
+def _failure(number: int, wanted: tuple[Any, ...], error: BaseException, *, is_paid: bool) -> str:
+    if is_paid:
+        what, why = "a table of the features", f"what it returned cannot be read: {error}"
+    else:
+        what, why = "the features", f"it raised {type(error).__name__}: {error}"
     return (
-        f"acquire must return the features {all_of(wanted)} of stage {number}, "
-        f"but it raised {type(error).__name__}: {error}. The rows decided before are in the error's partial."
-    )
-
-
-def _unreadable(number: int, wanted: tuple[Any, ...], error: BaseException) -> str:
-    return (
-        f"acquire must return a table of the features {all_of(wanted)} of stage {number}, "
-        f"but what it returned cannot be read: {error}. The rows decided before are in the error's partial."
+        f"acquire must return {what} {all_of(wanted)} of stage {number}, but {why}. The rows decided before "
+        "are in the error's partial."
     )
 
 

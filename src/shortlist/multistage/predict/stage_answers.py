@@ -27,6 +27,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import Followed, Said, follow
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.results.told import Interval, mean_interval, wilson_interval
@@ -122,14 +123,6 @@ class StageAnswers(NamedTuple):
     """
 
 
-class Outcomes(NamedTuple):
-    """What became of rows, ``(n_rows,)``: answered or not, rightly or not, and after how many stages."""
-
-    answered: Mask
-    right: Mask
-    reached: NDArray[np.int64]
-
-
 def point_answers(
     decisions: NDArray[np.integer[Any]], ask: Callable[[Mask], StageAnswers]
 ) -> list[list[StageAnswers]]:
@@ -197,18 +190,19 @@ def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]
     return AnswerCounts(n_rows, answered, right)
 
 
-def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Outcomes:
-    """Return what becomes of the rows where every stage asks for the threshold as well."""
-    n_rows = len(stages[0].scores)
-    answered, right = np.zeros((2, n_rows), dtype=bool)
-    reached = np.zeros(n_rows, dtype=np.int64)
-    for number, stage in enumerate(stages, start=1):
-        here = stage.enters & ~answered
-        reached[here] = number
-        now = here & (stage.scores >= threshold)
-        answered |= now
-        right |= now & stage.right
-    return Outcomes(answered, right, reached)
+def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:
+    """Return what becomes of the rows where every stage asks for the threshold as well.
+
+    The class is 1 for a right answer, and 0 for a wrong one.
+    """
+    return follow(
+        len(stages[0].scores),
+        len(stages),
+        lambda number, rows: Said(
+            stages[number].right[rows].astype(np.int64), stages[number].scores[rows] >= threshold
+        ),
+        lambda number, rows: stages[number].enters[rows],
+    )
 
 
 def models_behind(problem: StageProblem, front: Front) -> dict[bytes, tuple[Any, float]]:
@@ -236,8 +230,8 @@ def measured_points(
     for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
         bought = acquired(assignment[None, :], len(stages))[0]
         prices = np.append(0, costs.price(bought)) / costs.scale
-        answered, right, reached = outcomes(stages, threshold)
-        found.append(figures(answered, right, prices[reached]))
+        told = outcomes(stages, threshold)
+        found.append(figures(told.codes >= 0, told.codes == 1, prices[told.reached]))
     return tuple(found)
 
 

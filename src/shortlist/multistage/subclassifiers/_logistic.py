@@ -349,7 +349,7 @@ def decision_bits(
 
 
 @kernel(
-    "int64(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], Confidence, float64, int64[::1])",
+    "void(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], Confidence, float64, int64[::1])",
     makes_arrays=True,
 )
 def decide_rows(
@@ -359,23 +359,12 @@ def decide_rows(
     chosen: Longs,
     confidence: Confidence,
     least: float,
-    labels: Longs,
-) -> int:
-    """Decide the `active` rows at one stage, and return the number of the undecided.
-
-    It sets `labels` and moves the undecided to the front.
-    """
+    codes: Longs,
+) -> None:
+    """Write the class of each of the `active` rows at one stage; -1 where it is not confident."""
     scores = np.empty(coefficients.shape[0])
-    left = 0
     for a in range(len(active)):
-        row = active[a]
-        label = decide_row(rows, row, coefficients, chosen, len(chosen), confidence, least, scores)
-        if label >= 0:
-            labels[row] = label
-        else:
-            active[left] = row
-            left += 1
-    return left
+        codes[a] = decide_row(rows, active[a], coefficients, chosen, len(chosen), confidence, least, scores)
 
 
 def sums(value: Any) -> Floats:
