@@ -15,7 +15,7 @@ def answers_right(
     answers: NDArray[np.int64], truth: NDArray[np.int64], right: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_]:
     """Return whether each answer is right: by its score, or where there are none, if it is the truth."""
-    return np.asarray(answers == truth[:, None]) if right is None else right
+    return np.asarray((answers == truth[:, None]) & (answers >= 0)) if right is None else right
 
 
 def scored_codes(

@@ -296,6 +296,38 @@ def test_rows_of_mechanical_turk_end_before_the_columns_to_fill_in(tmp_path: Pat
         read_log(path)
 
 
+@pytest.mark.parametrize(
+    ("header", "state"),
+    [
+        ("HITId,WorkerId,AssignmentStatus,Answer.label,gold", "AssignmentStatus"),
+        (
+            "ASSIGNMENT:task_id,ASSIGNMENT:worker_id,ASSIGNMENT:status,OUTPUT:label,GOLDEN:label",
+            "ASSIGNMENT:status",
+        ),
+    ],
+)  # fmt: skip
+def test_rejected_answers_of_crowds_are_left_out_and_said(header: str, state: str, tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    rows = "h1,w1,Approved,yes,yes\nh1,w2,REJECTED,no,yes\nh2,w1,Submitted,no,no\nh2,w2,Approved,no,no\n"
+    path.write_text(f"{header}\n{rows}")
+    target = "gold" if "gold" in header else None
+    log = read_log(path, columns=LogColumns(target=target))
+    assert log.answers.tolist() == [[1, -2], [0, 0]]
+    assert any(f"1 rejected answer left out, by '{state}'" in note for note in log.notes)
+    log = read_log(path, columns=LogColumns(target=target, drop=(state,)))
+    assert log.answers.tolist() == [[1, 0], [0, 0]]
+    path.write_text(f"{header}\nh1,w1,rejected,yes,yes\n")
+    with pytest.raises(BadFileError, match=f"must hold answers that were accepted, got none by '{state}'"):
+        read_log(path, columns=LogColumns(target=target))
+
+
+def test_a_score_of_argilla_beyond_every_number_is_refused(tmp_path: Path) -> None:
+    suggestions = {"label": {"value": "no", "agent": "mini", "score": 10**400}}
+    one = {"id": "r", "fields": {"text": "t"}, "responses": RESPONSES_2, "suggestions": suggestions}
+    with pytest.raises(BadFileError, match="must have finite numbers as confidence"):
+        read(tmp_path, [one])
+
+
 def test_radio_buttons_of_mechanical_turk_are_one_answer(tmp_path: Path) -> None:
     path = tmp_path / "batch.csv"
     header = "HITId,WorkerId,Answer.size.big,Answer.size.small,Answer.sure.on\n"

@@ -1,5 +1,6 @@
 """Answers that are numbers, beside words: cell by cell; and columns that a table has besides the known ones."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.shapes import SINGLE, shape_of
+from shortlist.tables.numbers import CellRules
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -43,6 +45,38 @@ def test_a_number_among_words_that_may_be_either_is_refused(tmp_path: Path) -> N
     path = written(tmp_path, 'case,judge,answer,target\n1,a,"1,200",1200\n2,a,none of them,7\n')
     with pytest.raises(BadFileError, match=r"'1,200' in column 'answer', which is 1200 or 1\.200"):
         read_log(path)
+
+
+def test_numbers_of_a_truth_in_another_file_are_compared_as_numbers(tmp_path: Path) -> None:
+    log = written(tmp_path, 'case,judge,answer\n1,a,"1,200.0"\n2,a,two\n3,a,three\n4,a,four\n')
+    truth = tmp_path / "truth.csv"
+    truth.write_text("case,truth\n1,1200\n2,7\n3,8\n")
+    assert read_log(log, truth=truth).is_right[:, 0].tolist() == [True, False, False, False]
+    log.write_text("case,judge,answer\n1,a,1200\n2,a,7\n3,a,8\n4,a,unknown\n")
+    truth.write_text('case,truth\n1,"1,200.0"\n2,seven\n3,eight\n4,none\n')
+    assert read_log(log, truth=truth).is_right[:, 0].tolist() == [True, False, False, False]
+
+
+def test_decimal_commas_tell_the_notation_in_json_too(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    rows = [("1.200", "1.200", "1,50 €"), ("1.300,50", "1.300,50", "2,25 €"), ("error", "7", "$3")]
+    told = [
+        {"case": at, "judge": "a", "answer": said, "target": truth, "price": price.replace("$3", "3 €")}
+        for at, (said, truth, price) in enumerate(rows)
+    ]
+    path.write_text(json.dumps(told))
+    log = read_log(path)
+    assert log.classes == ("7", "1200", "1300.5")
+    assert log.is_right[:, 0].tolist() == [True, True, False]
+    assert log.prices[:, 0].tolist() == [1.5, 2.25, 3.0]
+
+
+def test_a_decimal_that_is_named_holds_for_json(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    rows = [{"case": at, "judge": "a", "answer": "x", "price": "1,234"} for at in range(2)]
+    path.write_text(json.dumps(rows))
+    for decimal, price in (("point", 1234.0), ("comma", 1.234)):
+        assert read_log(path, rules=CellRules(decimal=decimal)).prices[0].tolist() == [price]
 
 
 def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(tmp_path: Path) -> None:

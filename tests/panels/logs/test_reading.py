@@ -170,6 +170,18 @@ def test_truth_may_come_from_a_file_of_its_own(tmp_path: Path) -> None:
     assert any("1 case of the truth are not in the log" in note for note in log.notes)
 
 
+def test_the_truth_of_another_file_is_in_its_other_column_or_in_the_one_that_is_named(tmp_path: Path) -> None:
+    truth, log = tmp_path / "truth.csv", LONG.drop(columns="truth")
+    truth.write_text("task,queue\nt1,yes\nt3,no\n")
+    assert _read(tmp_path, log, truth=truth).truth.tolist() == [1, SILENT, 0]
+    truth.write_text("task,queue,team\nt1,yes,a\nt3,no,b\n")
+    named = LogColumns(target="queue")
+    assert _read(tmp_path, log, truth=truth, columns=named).truth.tolist() == [1, SILENT, 0]
+    for target in (None, "label"):
+        with pytest.raises(BadInputError, match="Name them by `case` and `target`"):
+            _read(tmp_path, log, truth=truth, columns=LogColumns(target=target))
+
+
 def test_a_copy_of_the_truth_is_no_judge(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     truth.write_text("id,truth\n5,x\n6,y\n7,y\n")

@@ -205,7 +205,7 @@ def _user(response: dict[str, Any]) -> str:
 
 
 def _sure(score: Any) -> float | None:
-    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    return number(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
 
 
 def _one_question(

@@ -12,6 +12,12 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
 from shortlist.panels.logs.json_content import plain
+from shortlist.panels.logs.number_labels import (
+    BESIDE_NUMBERS,
+    holds_numbers,
+    with_number_labels,
+    with_plain_cells,
+)
 from shortlist.panels.logs.other_logs import refuse_others
 from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.records import (
@@ -30,7 +36,7 @@ from shortlist.panels.logs.wide import Wide, wide_log
 from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
-from shortlist.tables.numbers import USUAL, CellRules
+from shortlist.tables.numbers import AGREED, USUAL, CellRules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,26 +95,34 @@ def read_log(
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
         raise BadInputError("paths", "must name at least one log", "none")
-    asked = Asked(form, named, rules, truth_elsewhere=truth is not None)
+    asked = Asked(form, named, rules)
+    told = None if truth is None else _truth_of(truth, asked, notes)
+    if told is not None:
+        asked = asked._replace(truth_elsewhere=True, beside_numbers=told.has_numbers())
     records = _records_of_files(files, asked, notes)
     if isinstance(records, Wide):
         if token_prices is None and truth is None:
             return wide_log(records, notes, named, costs=costs, classes=classes, like=like)
         records = records.records()
-    if truth is not None:
-        records = _with_truth(records, truth, asked, notes)
+    if told is not None:
+        records = _with_truth(records, told, notes)
     records = _without(records, named.drop)
     records = priced(records, notes, costs=costs, token_prices=token_prices)
     return assembled(records, notes, classes=classes, like=like, columns=named)
 
 
 class Asked(NamedTuple):
-    """How files are to be read: their form, columns and cells, and whether the truth is in another file."""
+    """How files are to be read.
+
+    `form`, `columns`, `rules`: of the files, and of their cells. `truth_elsewhere`: whether the truth is in
+    another file. `beside_numbers`: whether that truth is numbers.
+    """
 
     form: str | None
     columns: LogColumns
     rules: CellRules
     truth_elsewhere: bool = False
+    beside_numbers: bool = False
 
 
 def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str]) -> Records | Wide:
@@ -153,7 +167,8 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
         table = read_table(name, notes)
     else:
         found = content_of(name, content)
-        records = tool_records(name, found, columns, notes)
+        without_truth = replace(columns, target=None) if asked.truth_elsewhere else columns
+        records = tool_records(name, found, without_truth, notes)
         kind = found.form.removesuffix(" archive")
         if form is not None and form != kind and (records is not None or form in TOOL_FORMS):
             got = kind if records is not None else "another form"
@@ -165,6 +180,9 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
         table = _table_of(name, found, asked.rules, notes)
         if form is None and not (columns.case or columns.judge or columns.answer):
             refuse_others(name, map(str, table.columns))
+    if asked.truth_elsewhere and columns.target not in table:
+        columns = replace(columns, target=None)
+    table.attrs[BESIDE_NUMBERS] = asked.beside_numbers
     return table_records(name, table, columns, notes, form=form, truth_elsewhere=asked.truth_elsewhere)
 
 
@@ -173,7 +191,8 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
     import pandas as pd
 
     if found.form != "rows":
-        return table_of_bytes(name, found.value, notes, rules=rules)
+        table = table_of_bytes(name, found.value, notes, rules=rules)
+        return table if AGREED in table.attrs else with_plain_cells(name, table, notes, rules)
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
@@ -182,49 +201,84 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
         )
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
     table = pd.DataFrame([{str(key): plain(value) for key, value in row.items()} for row in rows])
-    return without_gaps(table.infer_objects(), rules)
+    return with_plain_cells(name, without_gaps(table.infer_objects(), rules), notes, rules)
 
 
-def _with_truth(records: Records, truth: str | Path, asked: Asked, notes: list[str]) -> Records:
-    """Return records with the truth of another file; cases that it does not name have none."""
+class Truth(NamedTuple):
+    """The truth in a file of its own: a table, and its columns of cases and truths; or `of_case` of a log."""
+
+    name: str
+    table: "pd.DataFrame | None"
+    case: str = ""
+    target: str = ""
+    of_case: Mapping[str, Any] = {}  # nothing writes into it
+
+    def has_numbers(self) -> bool:
+        """Whether the truth is numbers."""
+        return self.table is not None and holds_numbers(self.table, [self.target])
+
+
+def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
+    """Return the truth of a table with a column of each, or what most judges of a tool's log say."""
     name, content = read_content(truth)
     found = content_of(name, content)
-    told = tool_records(name, found, asked.columns, notes)
+    told = tool_records(name, found, replace(asked.columns, target=None), notes)
     if told is not None:
-        of_case = _plurality(told)
-    else:
-        of_case = _truth_of_table(name, _table_of(name, found, asked.rules, notes), asked.columns)
-    cases = records.frame["case"]
-    others = len(set(of_case) - set(cases))
-    if others:
-        notes.append(f"{name}: {counted(others, 'case')} of the truth are not in the log.")
-    if len(of_case) == others:
-        raise BadInputError(name, "must name cases of the log", f"{next(iter(of_case))!r} and others")
-    return replace(records, frame=records.frame.assign(truth=cases.map(of_case)))
+        return Truth(name, None, of_case=_plurality(told))
+    table = _table_of(name, found, asked.rules, notes)
+    return Truth(name, table, *_truth_columns(name, list(map(str, table.columns)), asked.columns))
 
 
-def _truth_of_table(name: str, table: "pd.DataFrame", columns: LogColumns) -> dict[str, Any]:
-    """Return the truth by case from a table with a column of each."""
-    names = list(map(str, table.columns))
+def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[str, str]:
+    """Return the columns of cases and of truths: named, called as often, or the other one of two."""
     small = {one.strip().casefold(): one for one in names}
     case = columns.case if columns.case in names else None
     case = case or next((small[one] for one in KNOWN_COLUMNS["case"] if one in small), None)
     case = case or next((one for one in names if IDENTIFIER.fullmatch(one)), None)
-    target = columns.target if columns.target in names else None
-    known = (*KNOWN_COLUMNS["target"], *KNOWN_COLUMNS["answer"])
-    target = target or next((small[one] for one in known if one in small), None)
+    if columns.target is not None:
+        target = columns.target if columns.target in names else None
+    else:
+        known = (*KNOWN_COLUMNS["target"], *KNOWN_COLUMNS["answer"])
+        target = next((small[one] for one in known if one in small), None)
+    if len(names) == 2 and (case is None) != (target is None):
+        other = next(one for one in names if one not in {case, target})
+        case, target = case or other, target or other
     if case is None or target is None or case == target:
         raise BadFileError(
             name,
             "must have a column of cases and one of truths, such as task and truth",
             all_of(names, most=8),
-            "Name the columns.",
+            "Name them by `case` and `target`.",
         )
-    cases = as_text(table[case])
+    return case, target
+
+
+def _with_truth(records: Records, told: Truth, notes: list[str]) -> Records:
+    """Return records with the truth of another file; cases that it does not name have none."""
+    of_case = told.of_case
+    if told.table is not None:
+        answers = records.frame["answer"].unique()
+        told.table.attrs[BESIDE_NUMBERS] = any(isinstance(one, int | float) for one in answers)
+        table = with_number_labels(told.name, told.table, [told.target], notes)
+        of_case = _truth_of_cases(told._replace(table=table))
+    cases = records.frame["case"]
+    others = len(set(of_case) - set(cases))
+    if others:
+        notes.append(f"{told.name}: {counted(others, 'case')} of the truth are not in the log.")
+    if len(of_case) == others:
+        raise BadInputError(told.name, "must name cases of the log", f"{next(iter(of_case))!r} and others")
+    return replace(records, frame=records.frame.assign(truth=cases.map(of_case)))
+
+
+def _truth_of_cases(told: Truth) -> dict[str, Any]:
+    """Return the truth by case from a table with a column of each."""
+    assert told.table is not None
+    cases = as_text(told.table[told.case])
     if cases.duplicated().any():
         twice = cases[cases.duplicated()].iloc[0]
-        raise BadFileError(name, "must name each case once", f"{twice!r} twice", "Drop one row.")
-    return dict(zip(cases, table[target].astype(object).where(table[target].notna(), None), strict=True))
+        raise BadFileError(told.name, "must name each case once", f"{twice!r} twice", "Drop one row.")
+    truths = told.table[told.target].astype(object)
+    return dict(zip(cases, truths.where(truths.notna(), None), strict=True))
 
 
 def _plurality(records: Records) -> dict[str, Any]:

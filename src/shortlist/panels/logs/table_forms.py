@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist._words import all_of, any_of
+from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, as_score
@@ -304,6 +304,32 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     roles["answer"] = answers[0]
     golden = answers[0].replace("OUTPUT:", "GOLDEN:", 1)
     return tool, roles | ({"target": golden} if golden != answers[0] and golden in names else {})
+
+
+STATES = ("AssignmentStatus", "ASSIGNMENT:status")
+"""Columns of Mechanical Turk and Toloka that say whether who had asked accepted an answer."""
+
+
+def without_rejected(source: str, table: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
+    """Return a table of a crowd platform without the answers that were rejected, and without their state.
+
+    Raises BadFileError if all of them were.
+    """
+    for name in STATES:
+        if name in table:
+            rejected = table[name].map(lambda cell: label_of(cell).casefold() == "rejected")
+            if rejected.all():
+                raise BadFileError(
+                    source, "must hold answers that were accepted", f"none by {name!r}",
+                    f"Pass `drop={name!r}` to read rejected ones too.",
+                )  # fmt: skip
+            if rejected.any():
+                notes.append(
+                    f"{source}: {counted(int(rejected.sum()), 'rejected answer')} left out, by {name!r}. "
+                    f"Pass `drop={name!r}` to read them too."
+                )
+            table = table[~rejected].drop(columns=name).reset_index(drop=True)
+    return table
 
 
 def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":

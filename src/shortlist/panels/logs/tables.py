@@ -24,6 +24,7 @@ from shortlist.panels.logs.table_forms import (
     with_case,
     with_chosen,
     with_price,
+    without_rejected,
 )
 from shortlist.panels.logs.wide import Wide, coded
 
@@ -62,7 +63,8 @@ def table_records(
             f"column {twice[0]!r} is to be dropped, and a router is to read it. Leave it out of one of them."
         )
     table = _without_empty_rows(source, table, notes)
-    table = with_case(table.drop(columns=[name for name in columns.drop if name in names]))
+    table = table.drop(columns=[name for name in columns.drop if name in names])
+    table = with_case(without_rejected(source, table, notes))
     found = told_form(source, table, columns, form)
     if found.is_long:
         return replace(_long_records(source, table, columns, notes, found), columns=names)
