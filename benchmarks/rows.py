@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shortlist.papers.tables import listed_versions, processor
+from shortlist_papers.tables import listed_versions, processor
 
 RESULTS = Path(__file__).parent / "results"
 

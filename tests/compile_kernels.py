@@ -7,16 +7,18 @@ import importlib
 from pathlib import Path
 
 import shortlist
+import shortlist_papers
 from shortlist._jit import Deferred
 
-ROOT = Path(shortlist.__file__).parent
+FOLDERS = [Path(str(package.__file__)).parent for package in (shortlist, shortlist_papers)]
 
 
 def kernels() -> list[Deferred[..., object]]:
-    """Return every kernel of the library, compiled when it is called or made."""
+    """Return every kernel of both packages, compiled when it is called or made."""
     modules = [
-        ".".join(("shortlist", *path.relative_to(ROOT).with_suffix("").parts))
-        for path in sorted(ROOT.rglob("*.py"))
+        ".".join((folder.name, *path.relative_to(folder).with_suffix("").parts))
+        for folder in FOLDERS
+        for path in sorted(folder.rglob("*.py"))
         if "@kernel" in path.read_text(encoding="utf-8")
     ]
     found = [one for name in modules for one in vars(importlib.import_module(name)).values()]

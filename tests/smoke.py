@@ -14,6 +14,7 @@ COMMANDS = (
     "model info phone.uvl",
     "configure phone.uvl --set default=cost=0 --objectives 'min deselected, min cost' --out phones.parquet",
     "front show phones.parquet --pick knee",
+    "compare example:iris --methods full,best-single --set folds=2 --set classifiers=4",
 )
 PHONE = """\
 features

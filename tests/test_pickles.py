@@ -89,6 +89,17 @@ def test_names_that_only_saved_models_need_are_no_public_names() -> None:
     assert saved_class("shortlist.ensembles.TableEncoder") is TableEncoder
 
 
+def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None:
+    from shortlist_papers import GreedyMiser
+
+    assert saved_class("shortlist.papers.GreedyMiser") is GreedyMiser
+    assert saved_path(GreedyMiser) == "shortlist_papers.GreedyMiser"
+    with pytest.raises(
+        ImportError, match=r"shortlist.papers.GreedyMiser is shortlist_papers.GreedyMiser now"
+    ):
+        from shortlist.papers import GreedyMiser as _  # noqa: F401
+
+
 def test_results_are_the_same_after_a_pickle() -> None:
     names = ("a", "b")
     objectives = tuple(Objective(name) for name in names)

@@ -19,9 +19,9 @@ from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.papers.landscapes import stage_rows
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
+from shortlist_papers.landscapes import stage_rows
 
 BUDGET = 100_000_000_000
 """As the default of --set budget."""

@@ -24,10 +24,10 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist.papers.opponents.budgeted_classifier import Asked
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist.tables.splits import RowNumbers
+from shortlist_papers.opponents.budgeted_classifier import Asked
 
 TABLES = {
     "pima_diabetes": "pima-indians-diabetes",

@@ -22,13 +22,13 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     SharedSubclassifiers,
 )
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, Subclassifiers
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, BudgetedModel
-from shortlist.papers.opponents.greedy_miser import GreedyMiser
-from shortlist.papers.opponents.lasso import L1Path
-from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget
+from shortlist_papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, BudgetedModel
+from shortlist_papers.opponents.greedy_miser import GreedyMiser
+from shortlist_papers.opponents.lasso import L1Path
+from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM
 
 CONFIDENCES = (0.65, 0.75, 0.85, 0.95)
 STAGES = 3

@@ -18,9 +18,12 @@ import pandas as pd
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import SYNTHETIC30, preset
-from shortlist.papers.landscapes import SETS, paper_table
-from shortlist.papers.paper import Plan, Rows, fingerprints, reproduce, sets_of
-from shortlist.papers.stage_comparison import (
+from shortlist.runs import Budget, Unit, Work, open_study
+from shortlist.runs.budget import processor_seconds
+from shortlist.runs.cancellation import cancel_on_interrupt
+from shortlist_papers.landscapes import SETS, paper_table
+from shortlist_papers.paper import Plan, Rows, fingerprints, reproduce, sets_of
+from shortlist_papers.stage_comparison import (
     COLUMNS,
     OPPONENTS,
     fit_quietly,
@@ -28,11 +31,8 @@ from shortlist.papers.stage_comparison import (
     stage_methods,
     with_margins,
 )
-from shortlist.papers.stage_opponents import paper_stages
-from shortlist.papers.tables import PAPERS
-from shortlist.runs import Budget, Unit, Work, open_study
-from shortlist.runs.budget import processor_seconds
-from shortlist.runs.cancellation import cancel_on_interrupt
+from shortlist_papers.stage_opponents import paper_stages
+from shortlist_papers.tables import PAPERS
 
 TABLES = (*SETS, SYNTHETIC30)
 EXACT_FRONT = "exact front"

@@ -15,9 +15,9 @@ import pandas as pd
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.papers.evolution import SETS, eel_table
-from shortlist.papers.paper import how_to_get
 from shortlist.tables.files import read_set
+from shortlist_papers.evolution import SETS, eel_table
+from shortlist_papers.paper import how_to_get
 
 SIZES = ((1000, 16_000), (100, 8000))
 """Classifiers and rows."""

@@ -22,14 +22,6 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.papers.front_quality import box_of, quality_of
-from shortlist.papers.product_lines import (
-    EVOLUTION,
-    SYSTEMS,
-    evolve_once,
-    prepared_question,
-    stored_points,
-)
 from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
 from shortlist.products import read_requirements
 from shortlist.products.configuration.found_front import find_front
@@ -38,6 +30,14 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
 from shortlist.runs.budget import Budget
+from shortlist_papers.front_quality import box_of, quality_of
+from shortlist_papers.product_lines import (
+    EVOLUTION,
+    SYSTEMS,
+    evolve_once,
+    prepared_question,
+    stored_points,
+)
 
 JOBS = 2
 SEEDS = 30

@@ -19,14 +19,14 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.papers.landscapes import (
+from shortlist.runs.budget import Budget
+from shortlist_papers.landscapes import (
     PAPER_EXAMPLE,
     SETS,
     example_problem,
     measured_on_test,
     paper_problem,
 )
-from shortlist.runs.budget import Budget
 
 THREADS = 2
 SPLITS = 5

@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.rows import RESULTS, row_facts
-from shortlist.papers.paper import SCALES, Line, ResultTable, all_tables
-from shortlist.papers.stored import stored_rows
-from shortlist.papers.tables import PAPERS, as_markdown, whole_numbers
 from shortlist.runs import open_study
+from shortlist_papers.paper import SCALES, Line, ResultTable, all_tables
+from shortlist_papers.stored import stored_rows
+from shortlist_papers.tables import PAPERS, as_markdown, whole_numbers
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 PAGES = Path(__file__).parents[2] / "docs" / "results"

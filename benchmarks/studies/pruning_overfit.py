@@ -10,8 +10,8 @@ from typing import Any
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, OrderedPruner
-from shortlist.papers.pruning import measure_pool
-from shortlist.papers.pruning_comparison import fold_pool, stratified_folds
+from shortlist_papers.pruning import measure_pool
+from shortlist_papers.pruning_comparison import fold_pool, stratified_folds
 
 TABLES = (
     "parkinsons", "musk_v1", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "wdbc", "spambase",

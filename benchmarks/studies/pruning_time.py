@@ -24,9 +24,9 @@ from shortlist.ensembles.pruning.vote_steps import VoteSteps
 from shortlist.ensembles.search.search_starts import BACKFITTING, rule_starts
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
-from shortlist.papers.pruning import N_FOLDS
-from shortlist.papers.pruning_comparison import fold_pool, stratified_folds
 from shortlist.runs.budget import Budget, processor_seconds
+from shortlist_papers.pruning import N_FOLDS
+from shortlist_papers.pruning_comparison import fold_pool, stratified_folds
 
 DIVERSITY = {"F1": "none", "F2": "average", "F3": "each"}
 FOLDS = {"default_credit_card_clients": (0, 1, 2), "bank_additional_full": (0,)}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.papers.opponents.budgeted_classifier import Asked
-from shortlist.papers.opponents.greedy_miser import feature_of_columns
+from shortlist_papers.opponents.budgeted_classifier import Asked
+from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 INSTALLED = find_spec("pystreed") is not None
 ERRORS = (0.3, 0.7, 1.5, 3.0, 6.0, 12.0, 40.0, 1000.0)

@@ -27,9 +27,9 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.votes.soft_votes import soft_votes
-from shortlist.papers.pruning_comparison import remembered_pool
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.tables.splits import hold_out, shuffled_folds
+from shortlist_papers.pruning_comparison import remembered_pool
 
 SETS = (
     "hepatitis",

@@ -26,15 +26,15 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from shortlist.papers.paper import Plan, reproduce
-from shortlist.papers.product_lines import prepared_question
-from shortlist.papers.pruning import PruningSize, plan_pruning
-from shortlist.papers.tables import PAPERS
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers
+from shortlist_papers.paper import Plan, reproduce
+from shortlist_papers.product_lines import prepared_question
+from shortlist_papers.pruning import PruningSize, plan_pruning
+from shortlist_papers.tables import PAPERS
 
 ROOT = Path(__file__).parents[2]
 FOLDS = PruningSize(("parkinsons", "wdbc"), 5, 1, (40,), None, 100)

@@ -12,6 +12,8 @@ from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 
+from shortlist.papers import GROUP, PACKAGE, papers_part
+
 Kind = TypeVar("Kind", bound=type)
 
 
@@ -32,7 +34,8 @@ def saved_from(package: str) -> Callable[[Kind], Kind]:
 def saved_class(path: str) -> Any:
     """Return the class of a public path such as ``shortlist.ensembles.Pool``, wherever its module is."""
     package, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(package), name)
+    home = papers_part("names") if package in {GROUP, PACKAGE} else importlib.import_module(package)
+    return getattr(home, name)
 
 
 def saved_path(kind: Any) -> str:

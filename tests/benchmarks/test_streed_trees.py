@@ -9,7 +9,7 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist.papers.opponents.budgeted_classifier import Asked
+from shortlist_papers.opponents.budgeted_classifier import Asked
 
 
 def test_columns_are_cut_between_values_or_at_quantiles() -> None:

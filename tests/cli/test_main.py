@@ -39,10 +39,6 @@ from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.papers.paper import reproduce as run_again
-from shortlist.papers.product_comparison import check_methods, compare_products
-from shortlist.papers.pruning_comparison import compare_methods
-from shortlist.papers.stage_comparison import compare_stage_methods
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.analysis.slicing import slice_model
@@ -70,6 +66,10 @@ from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
+from shortlist_papers.paper import reproduce as run_again
+from shortlist_papers.product_comparison import check_methods, compare_products
+from shortlist_papers.pruning_comparison import compare_methods
+from shortlist_papers.stage_comparison import compare_stage_methods
 from tests.cli.command_lines import commands
 
 COMMANDS = commands()

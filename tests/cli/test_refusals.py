@@ -20,7 +20,7 @@ from shortlist.ensembles.pools import fitting
 from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.files import dump_object
-from shortlist.papers import pruning_comparison as comparison
+from shortlist_papers import pruning_comparison as comparison
 from tests.cli.refusals import refuse
 
 PRUNE: dict[str, list[tuple[list[str], str]]] = {

@@ -12,7 +12,6 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.validation_split import calibration_rows
-from shortlist.papers.pruning_comparison import compare_methods, stratified_folds
 from shortlist.tables.splits import (
     cases_of_rows,
     deal_folds,
@@ -22,6 +21,7 @@ from shortlist.tables.splits import (
     shuffled_folds,
     split_cases,
 )
+from shortlist_papers.pruning_comparison import compare_methods, stratified_folds
 
 RNG = np.random.default_rng(0)
 CASES = RNG.permutation(np.repeat(np.arange(60), RNG.integers(1, 12, 60)))

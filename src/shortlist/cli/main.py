@@ -17,7 +17,6 @@ import typer.core
 from shortlist import __version__
 from shortlist.cli.commands import datasets, front, model, study
 from shortlist.cli.commands.check import check
-from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.convert import convert, slice_
 from shortlist.cli.commands.evolve import evolve
@@ -27,7 +26,6 @@ from shortlist.cli.commands.panel import panel
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.report import open_result, report
-from shortlist.cli.commands.reproduce import reproduce
 from shortlist.cli.commands.sample import sample
 from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
@@ -38,7 +36,8 @@ from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
-from shortlist.errors import ShortlistError
+from shortlist.errors import MissingDependencyError, ShortlistError
+from shortlist.papers import papers_part
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
@@ -89,6 +88,22 @@ class _Commands(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def _add_of_papers(name: str) -> None:
+    """Add a command of the package of the papers, or one that says how to get it."""
+    try:
+        app.command(cls=WithSettings)(papers_part(name))
+    except MissingDependencyError as error:
+        missing = error
+
+        @app.command(
+            name,
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+            help="Needs the package shortlist_papers, which is not installed.",
+        )
+        def absent(_context: typer.Context) -> None:
+            raise missing
+
+
 app = typer.Typer(
     name="shortlist",
     cls=_Commands,
@@ -117,8 +132,8 @@ app.command()(verify)
 app.command()(report)
 app.command("open")(open_result)
 app.command("export")(export_policy)
-app.command(cls=WithSettings)(compare)
-app.command(cls=WithSettings)(reproduce)
+for each in ("compare", "reproduce"):
+    _add_of_papers(each)
 app.add_typer(study.app, name="study")
 app.add_typer(datasets.app, name="datasets")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
+from shortlist.papers import papers_part
 from shortlist.report.page import page
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table
 from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
@@ -105,9 +106,7 @@ def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
 def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
     table = read_parquet(path)
     if {"dataset", "method", "fold"} <= set(table.column_names):
-        from shortlist.papers.comparison_pages import pruning_comparison_parts
-
-        return "Pruning methods", pruning_comparison_parts(parquet_frame(str(path), table))
+        return "Pruning methods", papers_part("pruning-page")(parquet_frame(str(path), table))
     front = Front.load(path)
     if front.method in STAGED_METHODS:
         from shortlist.multistage.predict.point_choice import USUAL, choose_point

@@ -289,7 +289,6 @@ def test_bad_input_is_one_sentence_and_writes_nothing(folder: Path, words: list[
         "--set budget=5 --set recall=2", "--set population=9 --method enumerate", "--set generations=150 --method enumerate",
         "--set rules=paper --method enumerate", "--set budget=5 --set rules=paper", "--set population=9", "--set population=9 --method windows", "--set call-cost=1", "--set call-cost-per-feature=0",
         "--set ensemble-size=3", "--set share-fits=yes", "--set share-fits=yes --subclassifier forest --set recall=2",
-        "--subclassifier forest --method single",
         "--set penalty=yes=1 --objectives coverage", "--set positive=yes",
     ],
 )  # fmt: skip
@@ -658,7 +657,6 @@ def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder:
 
     for words, message in (
         (["--set", "recall=2"], "--set recall belongs to a run without --feature-model"),
-        (["--method", "single"], "--feature-model belongs to methods with a front"),
         (["--drop", "age"], "every feature without children must be a column, or abstract, got 'age'"),
     ):
         wrong = shortlist("stage", "credit.csv", *QUICK, *asked[:2], *words, cwd=folder)

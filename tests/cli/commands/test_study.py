@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks.studies.kills import timeless
-from shortlist.papers import product_comparison
 from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
 from shortlist.runs.studies.question import studies_in_cache
+from shortlist_papers import product_comparison
 from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist

@@ -19,14 +19,12 @@ from shortlist.cli.options.shared import (
     own_or_address,
 )
 from shortlist.cli.options.stage_options import (
-    OF_FRONTS,
-    WITH_FRONT,
     GoalOptions,
     PriceOptions,
     StageClassifierOptions,
     StageSearchOptions,
     check_stage,
-    is_opponent,
+    check_stage_method,
     read_confidence,
     read_prices,
     stage_objective_names,
@@ -67,13 +65,6 @@ if TYPE_CHECKING:
     from shortlist.tables.splits import Cases
 
 
-KINDS: dict[str, tuple[type, ...]] = {
-    WITH_FRONT: (GoalOptions, StageSearchOptions, StageClassifierOptions, PromiseOptions, StudyOptions),
-    "opponents": (),
-}
-"""What stage can do, and the dataclasses of the options used then; prices and table are always used."""
-
-
 @grouped
 def stage(
     context: typer.Context,
@@ -84,8 +75,7 @@ def stage(
         str,
         typer.Option(
             help="Method: enumerate (complete front, proved), windows (for wide tables, exact within "
-            "windows of features), emsco (evolution), or auto (these in turn, as it suits the table); or an "
-            "opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm or l1-path."
+            "windows of features), emsco (evolution), or auto (these in turn, as it suits the table)."
         ),
     ] = "auto",
     prices: PriceOptions,
@@ -101,7 +91,7 @@ def stage(
             "the front if it ends in .parquet or .csv, the model if it ends in .joblib; may be given twice."
         ),
     ] = None,
-    report: Annotated[ReportOut, OF_FRONTS] = None,
+    report: ReportOut = None,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage.
@@ -112,17 +102,17 @@ def stage(
     --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist
     stage use changes to another point of its front. Ctrl-C stops the search and keeps what was found. With
     --answer-accuracy a quarter of the rows is set aside first as the calibration set of all thresholds, and
-    a point that keeps the promise is taken. With --method NAME of an opponent it fits that one instead.
-    shortlist compare measures several methods.
+    a point that keeps the promise is taken. shortlist
+    compare measures it beside its opponents.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    alone = is_opponent(method)  # which decides what the files may be
+    check_stage_method(method)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
         outputs={"--out": out, "--study": kept.file, "--report": report},
         endings={
-            "--out": MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
+            "--out": FRONT_FILE + MODEL_FILE,
             "--study": STUDY_FILE,
             "--report": PAGE_FILE,
         },
@@ -133,7 +123,7 @@ def stage(
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_stage(context.params)
-    refuse_unused(context, KINDS, "opponents" if alone else WITH_FRONT)
+    refuse_unused(context)
     front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     paper = prices.paper()
     objectives = stage_objective_names(goals.objectives)
@@ -156,16 +146,6 @@ def stage(
     }
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([prices.costs, search.feature_model])
-    if alone:
-        from shortlist.cli.commands.stage_opponent import ModelFile, fit_opponent
-        from shortlist.papers.stage_comparison import stage_methods
-
-        print_notes(notes)
-        about |= {"notes": notes}
-        model = ModelFile(learning, read.target, model_file)
-        opponent = stage_methods([method], **common)[method]
-        fit_opponent(labels, method, opponent, kept=model, about=about, json=json)
-        return
     searched = (
         search.arguments(method, paper) | goals.arguments(labels) | asked.arguments() | {"limits": limits}
     )

@@ -45,20 +45,16 @@ def use(
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
-    from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
     from shortlist.results.front import without_promises
     from shortlist.saved_models import load_model, made_by, save_model
 
     wanted = point_or_rule(pick)
     saved = load_model(model, trust=trust)
     classifier = saved.estimator
-    if isinstance(classifier, BudgetedClassifier):
-        raise BadInputError(
-            f"stage use needs a model with a front, got one of {type(classifier).__name__}, which is one "
-            "point. Fit it again with other settings, or use shortlist stage with --method auto."
-        )
     if not isinstance(classifier, MultiStageClassifier):
-        raise BadInputError(f"stage use needs a model of shortlist stage, got one of {made_by(classifier)}.")
+        has_stages = hasattr(classifier, "decision_report")
+        maker = type(classifier).__name__ if has_stages else made_by(classifier)
+        raise BadInputError(f"stage use needs a model of shortlist stage, got one of {maker}.")
     front = without_promises(classifier.front_) if anyway else classifier.front_
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)

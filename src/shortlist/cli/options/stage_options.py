@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from shortlist.multistage.problem.costs import FeatureCosts
     from shortlist.multistage.search.emsco import EmscoOptions
 
-FRONT_METHODS = ("auto", "emsco", "enumerate", "windows")
-"""What ``--method`` may be where there is a front; the others are opponents."""
-WITH_FRONT = "methods with a front: auto, enumerate, windows, emsco"
-OF_FRONTS = Needs(WITH_FRONT, lambda given: given["method"] in FRONT_METHODS)
+METHODS = ("auto", "emsco", "enumerate", "windows")
+OPPONENTS = ("greedy-miser", "cstc", "astc", "co-t", "cact-lasso", "single", "lightgbm", "l1-path")
+"""Methods that only ``shortlist compare`` has."""
 USUAL_OBJECTIVES = "coverage,conclusive_accuracy,acquisition_cost"
 USUAL_CONFIDENCE = 0.75
 LOGISTIC = "logistic"
@@ -256,15 +255,13 @@ class StageSearchOptions:
         }
 
 
-def is_opponent(method: str) -> bool:
-    """Whether an opponent is fitted, which has no front."""
-    if method in FRONT_METHODS:
-        return False
+def check_stage_method(method: str) -> None:
+    """Refuse a method that there is not, and opponents, which have no front."""
     from shortlist._validation import as_choice
-    from shortlist.papers.stage_comparison import OPPONENTS
+    from shortlist.papers import refuse_opponent
 
-    as_choice(method, "--method", (*FRONT_METHODS, *OPPONENTS))
-    return True
+    refuse_opponent(method, "--method", OPPONENTS)
+    as_choice(method, "--method", METHODS)
 
 
 def check_stage(given: Mapping[str, Any]) -> None:

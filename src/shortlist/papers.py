@@ -1,0 +1,72 @@
+"""The way to the package of the papers: found by its entry points, and never imported by the library.
+
+It holds what only reproduces or competes: the papers' experiments, their opponents, comparisons of methods.
+Names that the library had before are told where they are now, in one sentence.
+"""
+
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+from shortlist.errors import BadInputError, MissingDependencyError
+
+GROUP = "shortlist.papers"
+"""The group of the entry points."""
+
+PACKAGE = "shortlist_papers"
+
+MISSING = (
+    f"This needs the package {PACKAGE}, which is not installed. It comes with shortlist: pip install "
+    "--force-reinstall shortlist."
+)
+
+
+def papers_part(name: str) -> Any:
+    """Return what the entry point of that name stands for.
+
+    Raises MissingDependencyError if the package is not installed.
+    """
+    for entry in entry_points(group=GROUP, name=name):
+        try:
+            return entry.load()
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != PACKAGE:
+                raise
+    raise MissingDependencyError(MISSING)
+
+
+def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> None:
+    """Refuse a method that is one of the opponents, and say who asks it.
+
+    Raises BadInputError as said.
+    """
+    if method in opponents:
+        raise BadInputError(
+            argument,
+            "must be a method of the library",
+            repr(method),
+            f"It is an opponent in {PACKAGE}: shortlist compare asks it.",
+        )
+
+
+MOVED = frozenset(
+    [
+        "rank_methods",
+        "compare_methods",
+        "CostOrderedStages",
+        "SingleStage",
+        "GreedyMiser",
+        "CactLasso",
+        "L1Path",
+        "CostAwareLightGBM",
+        "ASTC",
+        "CSTC",
+    ]
+)
+"""Public names that were here."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise ImportError(f"{__name__}.{name} is {PACKAGE}.{name} now. Import it from there.")

@@ -1,0 +1,1 @@
+"""The commands `shortlist compare` and `shortlist reproduce`."""

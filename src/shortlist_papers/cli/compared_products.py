@@ -1,0 +1,187 @@
+"""A comparison of product lines as tables for people, and as facts for programs."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.report.parts import Table
+    from shortlist_papers.front_quality import Quality
+    from shortlist_papers.product_comparison import Comparison
+
+
+COUNTS = (
+    "points: of all runs together, without those that others of the method dominate; valid: mean share of "
+    "products in the final population; joint: points on the joint front; unique: those that no other method "
+    "has; seconds: all runs."
+)
+INDICATORS = (
+    "HV and SP: hypervolume (more is better) and spread (less is better) in the common box; IGD+ and "
+    "epsilon: distance to the joint front (less is better, 0 covers it)."
+)
+PAIRS = (
+    "N: the non-dominated points of A and B together; N_U: those that only one of them has; dominated: "
+    "points that the other one dominates."
+)
+
+
+def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
+    """Return sentences on what was compared, the joint front and the box of the indicators."""
+    from shortlist.cli.text.front_text import front_status
+    from shortlist.results.proof import proof_text
+
+    tables = comparison.tables
+    head = f"{model.name}: {asked.line.n_features:,} features; {asked.objectives}."
+    if tables is None:
+        return [head, "Status infeasible: the constraints contradict each other.", *comparison.conflict]
+    lines = [head]
+    if len(comparison.runs) < comparison.n_wanted:
+        lines.append(f"Stopped after {len(comparison.runs)} of {comparison.n_wanted} runs.")
+    joint = tables.joint
+    if not len(joint):
+        return [*lines, f"Status {front_status(joint)}: no method found a product."]
+    proved = joint.extras["n_proved"]
+    text = proof_text(joint)
+    if 0 < proved < len(joint):
+        text = f"{proved:,} of them proved non-dominated, of the others nothing proved"
+    ranges = "; ".join(
+        f"{name} {best:g} to {worst:g}" for name, (best, worst) in box_ranges(comparison).items()
+    )
+    return [
+        *lines,
+        f"Joint front: {len(joint):,} points, {text}.",
+        f"Common box of the indicators, the joint front's range from best to worst: {ranges}.",
+    ]
+
+
+def comparison_tables(comparison: "Comparison") -> "list[Table]":
+    """Return the tables of methods, of median runs where a method has several, and of pairs."""
+    from shortlist.report.parts import Table
+
+    tables = comparison.tables
+    assert tables is not None, "a comparison without runs has no tables"
+    complete = tables.shares is not None
+    columns = ("method", "runs", "points", "valid", "joint", "unique", "dominated",
+        *(["complete"] if complete else []),
+               "HV", "SP", "IGD+", "epsilon", "seconds")  # fmt: skip
+    rows = tuple(
+        (
+            row.method, str(row.n_runs), f"{row.union.n_points:,}", _share(row.valid_share),
+            f"{row.union.n_joint:,}", f"{row.unique:,}", f"{row.union.n_dominated:,}",
+            *([_share(row.share or 0.0)] if complete else []),
+            *_indicators(row.union), f"{row.seconds:.2f}",
+        )
+        for row in comparison.rows
+    )  # fmt: skip
+    notes = [COUNTS, INDICATORS]
+    if complete:
+        notes.append("complete: share of the complete front.")
+    found = [Table("Methods, all runs together", columns, rows, tuple(notes))]
+    middle = tuple(
+        (
+            row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
+            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
+        )
+        for row in comparison.rows
+        if row.n_runs > 1
+    )  # fmt: skip
+    if middle:
+        columns = ("method", "runs", "points", "valid", "joint", *columns[-5:])
+        notes = ["Each column is the median over the runs by itself."]
+        found.append(Table("The median run", columns, middle, tuple(notes)))
+    pairs = tuple(
+        (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
+        for pair in tables.pairs
+    )
+    if pairs:
+        counts = ("|A|", "|B|", "|A∩B|", "|N_A∪N_B|", "N_U(A)", "N_U(B)", "A dominated", "B dominated")
+        found.append(Table("Pairs", ("A, B", *counts), pairs, (PAIRS,)))
+    return found
+
+
+def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
+    """Return what the JSON of the command says."""
+    from shortlist.cli.text.front_text import front_facts, front_status
+
+    tables = comparison.tables
+    interrupted = not comparison.conflict and len(comparison.runs) < comparison.n_wanted
+    facts: dict[str, Any] = {
+        "status": "infeasible" if tables is None else front_status(tables.joint),
+        **asked.facts,
+        "conflict": list(comparison.conflict),
+        "n_runs": len(comparison.runs),
+        "n_runs_wanted": comparison.n_wanted,
+        "interrupted": interrupted,
+    }
+    if tables is None:
+        return facts | {"n_points": 0, "proof": "complete"}
+    return facts | {
+        **front_facts(tables.joint),
+        "n_proved": tables.joint.extras["n_proved"],
+        "box": {name: list(ends) for name, ends in box_ranges(comparison).items()},
+        "methods": [dataclasses.asdict(row) for row in comparison.rows],
+        "pairs": [dataclasses.asdict(pair) for pair in tables.pairs],
+        "runs": list(comparison.measured),
+    }
+
+
+def box_ranges(comparison: "Comparison") -> dict[str, tuple[float, float]]:
+    """Return the best and the worst value of each objective over the joint front, in the user's signs."""
+    if comparison.tables is None or comparison.tables.box is None:
+        return {}
+    box, joint = comparison.tables.box, comparison.tables.joint
+    ends = zip(joint.objectives, box.low, box.high, strict=True)
+    return {
+        o.name: (low * o.sign / (o.scale or 1) + 0.0, high * o.sign / (o.scale or 1) + 0.0)
+        for o, low, high in ends
+    }
+
+
+def _indicators(quality: "Quality") -> Sequence[str]:
+    """Return hypervolume, spread, IGD+ and epsilon; a dash where there are no points."""
+    if not quality.n_points:
+        return "0.0000", "-", "-", "-"
+    return tuple(
+        "-" if value is None else f"{value:.4f}"
+        for value in (quality.hypervolume, quality.spread, quality.igd_plus, quality.epsilon)
+    )
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
+    """Write the page with tables and charts."""
+    from shortlist.report.page import page, write_page
+    from shortlist_papers.comparison_pages import product_comparison_parts
+
+    notes = [*asked.notes, *summary_lines(model, comparison, asked)]
+    parts = [*comparison_tables(comparison), *product_comparison_parts(comparison)]
+    write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
+
+
+def print_product_comparison(
+    model: Path, comparison: "Comparison", asked: "AskedQuestion", paths: dict[str, Path | None]
+) -> None:
+    """Print the comparison for people."""
+    from shortlist.cli.text.front_text import look_at
+
+    for line in summary_lines(model, comparison, asked):
+        print(line)
+    tables: list[Table] = [] if comparison.conflict else comparison_tables(comparison)
+    for table in tables:
+        print()
+        print(table.title)
+        for line in (*table.lines(), *table.notes):
+            print(line)
+    if any(paths.values()):
+        print()
+    if paths["study"] is not None and len(comparison.runs) < comparison.n_wanted:
+        print(f"The runs that have ended are in {paths['study']}; the same command goes on from there.")
+    if paths["report"] is not None:
+        print(f"Charts in {paths['report']}.")
+    if paths["out"] is not None:
+        print(f"Joint front in {paths['out']}{look_at(paths['out'])}")

@@ -1,0 +1,242 @@
+"""`shortlist reproduce`: a paper's experiments run again, with the published values."""
+
+import dataclasses
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import Data, Json, ReportOut, WorkersOrAddress, check_shared
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.report.parts import Parts
+    from shortlist_papers.paper import Extent, Paper, Reproduction
+
+STOPPED, OTHER_CODE = 3, 1
+"""What the command exits with where units are left, and where stored rows depend on other code."""
+
+NAMES = ("pruning", "emsco", "products", "evolution")
+"""Papers, as the user names them."""
+
+
+@dataclass(frozen=True)
+class ExtentOptions:
+    """Part of the paper."""
+
+    scale: Annotated[
+        str,
+        typer.Option(
+            help="Size of the experiments: small (two minutes), medium (up to 90 minutes on "
+            "two cores) or paper (everything as printed, which takes hours to months)."
+        ),
+    ] = "small"
+    tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; by default all."] = ""
+    sets: Annotated[
+        str, "Data sets or systems to measure, such as e-shop,ecos; by default those of the scale."
+    ] = ""
+    classifiers: Annotated[str, "Numbers of classifiers in a pool, such as 40,100."] = ""
+    folds: Annotated[int | None, "Number of folds of each set."] = None
+    seeds: Annotated[int | None, "Number of runs with different seeds."] = None
+    time_limit: Annotated[float | None, "Time limit of each exact method or program, in seconds."] = None
+
+    def read(self) -> "Extent":
+        """Return the extent that the options name."""
+        from shortlist.errors import BadInputError
+        from shortlist_papers.paper import Extent
+
+        sizes = _listed(self.classifiers)
+        if not all(size.isdecimal() for size in sizes):
+            raise BadInputError(
+                f"--set classifiers must be whole numbers with commas between them, got {self.classifiers!r}."
+            )
+        return Extent(
+            self.scale, _listed(self.tables), _listed(self.sets), tuple(map(int, sizes)),
+            self.folds, self.seeds, self.time_limit,
+        )  # fmt: skip
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+@grouped
+def reproduce(
+    context: typer.Context,
+    paper: Annotated[str, typer.Argument(help="The paper: pruning, emsco, products or evolution.")],
+    *,
+    data: Data = None,
+    extent: ExtentOptions,
+    kept: StudyOptions,
+    report: ReportOut = None,
+    out_folder: Annotated[
+        str | None,
+        typer.Option("--out", help="Folder for the tables as CSV and Markdown; created if missing."),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", help="Say which of these stored rows (CSV) today's code would not give."),
+    ] = None,
+    workers: WorkersOrAddress = 1,
+    json: Json = False,
+) -> None:
+    """Run a paper's experiments again.
+
+    The tables have the published and the new values.
+    """
+    from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
+    from shortlist.cli.text.output import save_page, tell_page
+    from shortlist.cli.work import long_work
+
+    folder = check_folder(data, "--data")
+    check_files(
+        inputs={"--check": check},
+        outputs={"--study": kept.file, "--report": report},
+        endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
+    )
+    check_shared({**context.params, "time_limit": None})  # an extent checks its own, by its name here
+    chosen = _paper(paper)
+    if check is not None:
+        _check(chosen, check, json)
+        return
+    out = _made(out_folder)
+    from shortlist.runs import Work
+    from shortlist_papers.paper import check_extent
+    from shortlist_papers.paper import reproduce as run
+
+    wanted = check_extent(chosen, extent.read())
+    plan = chosen.plan(None if folder is None else Path(folder), wanted)
+    place = kept.place(context, data="")  # the folder is among the parameters
+    with place.opened(context) as study, long_work(place.path) as (cancellation, progress):
+        found = run(chosen, plan, Work(workers, study, progress, cancellation), tables=wanted.tables)
+    print_notes(found.missing)
+    facts = _facts(chosen, found, wanted) | run_facts(context)
+    page = save_page(report, chosen.title, lambda: _parts(chosen, found))
+    if out is not None:
+        facts["files"] = _written(out, chosen, found, facts)
+    if json:
+        print_json(facts)
+    else:
+        _print(chosen, found, facts)
+        tell_page(page)
+    if found.n_done < found.n_wanted:
+        raise typer.Exit(STOPPED)
+
+
+def _check(paper: "Paper", path: Path, json: bool) -> None:
+    """Say which stored rows depend on other code than today's; exit with 1 if some do."""
+    from shortlist_papers.paper import ResultTable
+    from shortlist_papers.stored import checked_rows, stored_rows
+    from shortlist_papers.tables import as_text
+
+    counts = checked_rows(stored_rows(path), paper.code)
+    if json:
+        print_json({"command": "reproduce", "paper": paper.name, "checked": counts})
+    else:
+        print(as_text(ResultTable("check", f"Rows of {path} by the code that they depend on", counts)))
+    if any(row["other code"] or row["code not named"] for row in counts):
+        raise typer.Exit(OTHER_CODE)
+
+
+def _paper(name: str) -> "Paper":
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+
+    if name not in NAMES:
+        raise BadInputError(f"PAPER must be one of {any_of(NAMES)}, got {name!r}.{did_you_mean(name, NAMES)}")
+    from shortlist_papers.tables import PAPERS
+
+    return PAPERS[name]
+
+
+def _made(folder: str | None) -> Path | None:
+    """Return the folder for results, made if need be, before any work."""
+    from shortlist.errors import UnwritableFileError
+
+    if folder is None:
+        return None
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableFileError(
+            f"--out must be a folder that can be made, got {folder!r}: {error.strerror}. Name another one."
+        ) from None
+    return Path(folder)
+
+
+def _parts(paper: "Paper", found: "Reproduction") -> "Parts":
+    from shortlist_papers.tables import paper_parts
+
+    return paper_parts(paper, found)
+
+
+def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str, Any]:
+    from shortlist.cli.text.output import finite
+    from shortlist_papers.tables import listed_versions, processor
+
+    def plain(value: Any) -> Any:
+        return finite(value) if isinstance(value, float) else value
+
+    return {
+        "command": "reproduce",
+        "paper": paper.name,
+        "title": paper.title,
+        "extent": dataclasses.asdict(extent),
+        "status": "complete" if found.n_done == found.n_wanted else "stopped",
+        "units": found.n_done,
+        "units_wanted": found.n_wanted,
+        "unit_seconds": found.unit_seconds,
+        "processor": processor(),
+        "versions": listed_versions(),
+        "tables": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "rows": [{key: plain(value) for key, value in row.items()} for row in table.rows],
+                "note": table.note,
+                "differs": table.differs,
+            }
+            for table in found.tables
+        ],
+        "deviations": list(paper.deviations),
+        "notes": list(found.missing),
+    }
+
+
+def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None:
+    from shortlist._words import counted
+    from shortlist_papers.tables import as_text
+
+    print(paper.title)
+    for table in found.tables:
+        print(f"\n{as_text(table)}")
+    print("\nWhere this is not what the paper did:")
+    for sentence in paper.deviations:
+        print(f"- {sentence}")
+    goes_on = "" if found.n_done == found.n_wanted else f" of {found.n_wanted:,}; the same command goes on"
+    done = counted(found.n_done, "unit")
+    print(f"\n{done}{goes_on}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}.")
+    if "files" in facts:
+        print("written " + ", ".join(facts["files"]))
+
+
+def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
+    """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
+    from shortlist.cli.text.output import save
+    from shortlist.files import write_text
+    from shortlist.tables.spreadsheets import guarded_csv
+    from shortlist_papers.tables import as_csv, as_markdown, whole_numbers
+
+    files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
+    files[f"{paper.name}-rows.csv"] = guarded_csv(whole_numbers(found.rows))
+    how = f"{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}."
+    head = f"# {paper.title}\n\n{how}\n"
+    differs = "## Where this is not what the paper did\n\n" + "".join(
+        f"- {one}\n" for one in paper.deviations
+    )
+    files[f"{paper.name}.md"] = "\n".join([head, *map(as_markdown, found.tables), differs])
+    return [str(save(out / name, functools.partial(write_text, text=text))) for name, text in files.items()]

@@ -1,0 +1,166 @@
+"""Tables and figures of :cite:t:`Hamilton2022` made of measured rows, the paper's figures beside ours."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shortlist.multistage.holdout import aggregate
+from shortlist_papers.comparison import margin, with_margin
+from shortlist_papers.landscapes import PAPER_EXAMPLE, landscape_tables
+from shortlist_papers.paper import Line, Picture, ResultTable, Rows
+from shortlist_papers.stage_opponents import new_row_figures, stage_means, sums_of_measures
+from shortlist_papers.stage_settings import settings_tables
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+PAPER_FRONTS = {
+    ("heart", 2): 24, ("heart", 3): 28, ("heart", 4): 33,
+    ("credit", 2): 47, ("credit", 3): 141, ("credit", 4): 171,
+    ("pima", 2): 18, ("pima", 3): 42, ("pima", 4): 65,
+}  # fmt: skip
+"""Table 6: solutions on the complete fronts, by set and most stages."""
+
+PAPER_SHARES = {("heart", 4): "80", ("credit", 4): "over 20"}
+"""Per cent of the front that evolution finds in 500 generations, of the text of Sec. 4.2."""
+
+STAGES = (2, 3, 4)
+"""The k of Sec. 4.2."""
+
+GENERATIONS = (0, 10, 20, 30, 40, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500)
+"""After which Figure 7 is drawn."""
+
+SHOWN = (50, 100, 200, 500)
+"""After which its rows tell the mean."""
+
+
+def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
+    """Return the paper's tables and figures with what was measured, and the authors' example."""
+    kinds = dict(list(rows.groupby("kind", sort=False)))
+    makers: tuple[tuple[str, Any], ...] = (
+        ("front", lambda part: [_fronts(part)]),
+        ("split", lambda part: [_plain_splits(part)]),
+        ("recall", lambda part: [_recall(part)]),
+        ("opponents", lambda part: [*new_row_figures(part), sums_of_measures(part)]),
+        ("feature", lambda part: [stage_means(part)]),
+        ("example", lambda part: [_example(part)]),
+    )
+    return (
+        settings_tables()
+        + landscape_tables(kinds)
+        + [table for kind, make in makers if kind in kinds for table in make(kinds[kind])]
+    )
+
+
+def _fronts(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    for name, part in rows.groupby("set", sort=False):
+        n_splits = part["split"].nunique()
+        lines = [
+            ("here, chromosomes", "assignments", part[part["split"] == 0]),
+            ("here, objective vectors", "points", part[part["split"] == 0]),
+        ]
+        if n_splits > 1:
+            lines.append((f"here, vectors on {n_splits} splits", "points", part))
+        for whose, column, ours in lines:
+            sizes = {f"k = {int(k)}": _range(of_k[column]) for k, of_k in ours.groupby("stages")}
+            found.append({"set": name, "whose": whose, **sizes})
+        theirs = {f"k = {k}": f"{PAPER_FRONTS[str(name), k]}" for k in STAGES}
+        found.append({"set": name, "whose": "paper", **theirs})
+    return ResultTable(
+        "table-6", "Table 6: sizes of the complete fronts", found,
+        "Several chromosomes may have one objective vector.",
+        "The paper's splits are not public, and a front is that of a split.",
+    )  # fmt: skip
+
+
+def _plain_splits(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    held = {
+        what: rows[[name for name in rows if name[0] == what and name[1:].isdecimal()]].max(axis=1)
+        for what in "cp"
+    }
+    for place, row in rows.to_dict("index").items():
+        found.append(
+            {
+                "set": row["set"], "split": int(row["split"]), "vectors": int(row["points"]),
+                "chromosomes": int(row["assignments"]),
+                "vectors held %": round(100 * held["p"][place] / row["points"], 1),
+                "chromosomes held %": round(100 * held["c"][place] / row["assignments"], 1),
+                "elites fill the population": "yes" if row["filled"] else "no",
+            }
+        )  # fmt: skip
+    return ResultTable(
+        "plain-splits", "What one run holds of the complete front on plain splits, k = 4", found,
+        "Splits with the seeds 0, 1, ..., which nobody chose; rules as printed.",
+    )  # fmt: skip
+
+
+def _recall(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    lines = []
+    for (name, stages, rules), part in rows.groupby(["set", "stages", "rules"], sort=False):
+        n_found = {g: part[f"c{g}"].to_numpy(float) for g in GENERATIONS if part.get(f"c{g}") is not None}
+        n_found = {g: counts for g, counts in n_found.items() if counts.size and counts[0] == counts[0]}
+        last = max(n_found)
+        size = int(part["assignments"].iloc[0])
+        vectors = float(part[f"p{last}"].mean()) / int(part["points"].iloc[0])
+        found.append(
+            {
+                "set": name, "k": int(stages), "rules": rules, "runs": len(part), "on the front": size,
+                **{f"after {g}": with_margin(n_found[g]) for g in SHOWN if g in n_found},
+                "at the end %": round(100 * float(n_found[last].mean()) / size, 1),
+                "paper's %": PAPER_SHARES.get((str(name), int(stages))),
+                "vectors %": round(100 * vectors, 1), "runs that fall": int(part["falls"].sum()),
+            }
+        )  # fmt: skip
+        curve = dataclasses.replace(
+            _curve(str(rules), n_found, size), panel=f"{str(name).capitalize()}, k = {int(stages)}"
+        )
+        lines.append(curve if rules == "paper" else dataclasses.replace(curve, band=()))
+    return ResultTable(
+        "figure-7", "Figure 7: chromosomes of the complete front that evolution holds, by generation",
+        found,
+        "Means over runs, with margins of the 95 % confidence intervals. The rules paper are those as "
+        "printed; distinct are the better ones, which keep one chromosome for each objective vector.",
+        "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
+        Picture(
+            "What share of the complete front the population holds, with 95 % intervals of the mean; each "
+            "panel has a scale of its own.",
+            "generation", "chromosomes of the front, %", tuple(lines),
+        ),
+    )  # fmt: skip
+
+
+def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -> Line:
+    """Return the mean by generation as per cent of the front, with its interval."""
+    points, band = [], []
+    for generation, counts in n_found.items():
+        mean, spread = float(counts.mean()), margin(counts)
+        low, high = (mean, mean) if len(counts) < 2 else (mean - spread, mean + spread)
+        points.append((float(generation), 100 * mean / size))
+        band.append((100 * low / size, 100 * high / size))
+    return Line(name, tuple(points), tuple(band))
+
+
+def _example(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = []
+    for level, part in rows.groupby("level"):
+        accuracy, coverage, cost = PAPER_EXAMPLE[float(level)]
+        theirs = {"accuracy": accuracy, "coverage": coverage, "cost": cost}
+        theirs["aggregate"] = round(aggregate(coverage, accuracy, cost / float(part["total"].iloc[0])), 4)
+        ours = {name: round(float(part[name].mean()), 4) for name in theirs}
+        found.append({"confidence": float(level), "whose": "here", "runs": len(part), **ours})
+        found.append({"confidence": float(level), "whose": "authors", "runs": 10, **theirs})
+    return ResultTable(
+        "example", "The authors' example, on its test rows", found,
+        "It is not in the paper. The aggregate is accuracy + coverage + 1 - cost / sum of all costs.",
+        "The authors' program draws mutations uniformly and rounds inverse costs, and the paper does not.",
+    )  # fmt: skip
+
+
+def _range(values: "pd.Series[int]") -> str:
+    low, high = int(values.min()), int(values.max())
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -1,0 +1,341 @@
+"""CSTC: a tree of linear classifiers trained under one global loss, with the price of each path."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Flags, Floats, Longs, Mask, products_in_order
+from shortlist.pickles import saved_from
+from shortlist_papers.opponents.budgeted_classifier import indicator_probabilities
+
+
+def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
+    """Return the scores that a node compares with its threshold, ``(n_rows,)``.
+
+    The threshold is the score of a row that fitted the tree, which must have the very same score again.
+    """
+    return products_in_order(design, products_in_order(coefficients, gate))
+
+
+@saved_from("shortlist_papers")
+@dataclass(frozen=True, eq=False)
+class LinearTree:
+    """A binary tree with a linear classifier and a gate at each node; node k has children 2k + 1, 2k + 2."""
+
+    coefficients: Floats
+    """β of each node, for standardised columns with ones last, ``(n_nodes, n_columns + 1, n_outputs)``."""
+    thresholds: Floats
+    """θ, ``(n_nodes,)``: a row goes to the first child where its gate score is above this."""
+    inner: Flags
+    """Whether a node sends rows on, ``(n_nodes,)``; the others answer."""
+    gate: Floats
+    """The gate score is the outputs times these, ``(n_outputs,)``."""
+    centres: Floats
+    spreads: Floats
+    """How columns are standardised, ``(n_columns,)``."""
+    feature_of: Longs
+    """Feature of each column, ``(n_columns,)``."""
+    n_features: int
+    """Number of features."""
+
+    def design(self, rows: NDArray[np.float64]) -> Floats:
+        """Return standardised columns with ones last."""
+        return np.column_stack([(rows - self.centres) / self.spreads, np.ones(len(rows))])
+
+    def leaves(self, design: Floats) -> Longs:
+        """Return the node that answers each row."""
+        at = np.zeros(len(design), dtype=np.int64)
+        for node in np.flatnonzero(self.inner):  # parents come before their children
+            here = np.flatnonzero(at == node)
+            above = gate_scores(design[here], self.coefficients[node], self.gate) > self.thresholds[node]
+            at[here] = np.where(above, 2 * node + 1, 2 * node + 2)
+        return at
+
+    def outputs(self, design: Floats, leaves: Longs) -> Floats:
+        """Return what the node of each row says, ``(n_rows, n_outputs)``."""
+        said = np.empty((len(design), len(self.gate)))
+        for node in np.unique(leaves):
+            here = leaves == node
+            said[here] = products_in_order(design[here], self.coefficients[node])
+        return said
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities, ``(n_rows, n_classes)``.
+
+        A node estimates class indicators: of -1 and +1 for two classes, of 0 and 1 for each of several.
+        """
+        design = self.design(rows)
+        said = self.outputs(design, self.leaves(design))
+        return indicator_probabilities((1.0 + said) / 2.0 if said.shape[1] == 1 else said)
+
+    def bought(self, rows: NDArray[np.float64]) -> Mask:
+        """Return the features with a coefficient on the row's path, ``(n_rows, n_features)``, each once."""
+        return self.known()[self.leaves(self.design(rows))]
+
+    def known(self) -> Mask:
+        """Mark the features bought on the way to each node, itself included, ``(n_nodes, n_features)``."""
+        known = np.zeros((len(self.inner), self.n_features), dtype=bool)
+        for node in range(len(self.inner)):
+            used = (self.coefficients[node, :-1] != 0).any(axis=1)
+            known[node, self.feature_of[used]] = True
+            if node:
+                known[node] |= known[(node - 1) // 2]
+        return known
+
+
+def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
+    """Return what a tree estimates, ``(n_rows, n_outputs)``, and the weights of its gate.
+
+    Two classes: one output of -1 and +1, which is the gate score too. Several: an indicator each, and the
+    gate score is their class number between -1 and +1: regressing on that number, as the paper does, gives
+    the same scores, since least squares is linear in the targets.
+    """
+    if n_classes == 2:
+        return np.where(labels[:, None] == 1, 1.0, -1.0), np.ones(1)
+    return np.eye(n_classes)[labels], np.linspace(-1.0, 1.0, n_classes)
+
+
+def pruned(tree: LinearTree, rows: NDArray[np.float64], targets: Floats) -> LinearTree:
+    """Cut branches that do not lower the squared error on the validation rows, from below.
+
+    A node keeps its children only where the rows that reach it have a smaller error below than at the node.
+    """
+    design = tree.design(rows)
+    inner = tree.inner.copy()
+    reached = [tree.leaves(design)]  # from the leaves upwards, the node of each row at each level
+    while reached[-1].any():
+        reached.append(np.where(reached[-1] > 0, (reached[-1] - 1) // 2, 0))
+    on_path = np.array(reached)
+    for node in np.flatnonzero(tree.inner)[::-1]:
+        here = np.flatnonzero((on_path == node).any(axis=0))
+        cut = inner.copy()
+        cut[node] = False
+        errors = [_error(replace(tree, inner=each), design[here], targets[here]) for each in (cut, inner)]
+        if errors[0] <= errors[1]:
+            inner = cut
+    return replace(tree, inner=inner)
+
+
+def _error(tree: LinearTree, design: Floats, targets: Floats) -> float:
+    return float(((tree.outputs(design, tree.leaves(design)) - targets) ** 2).sum())
+
+
+SMOOTH = 1e-3
+"""Below this the root of a sum of squares is replaced by a parabola, in standardised units."""
+TINY = 1e-2
+"""A feature whose coefficients at a node have a smaller length than this is not bought there."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeLoss:
+    """The loss of a tree on some rows, and its gradient.
+
+    With p the probability that a row reaches a node, 1 at the root, p·σ(g - θ) at the first child of a node
+    and p·(1 - σ(g - θ)) at the second, where g is the gate score:
+
+        Σ_k [ mean_i p_i^k ‖y_i - x_iᵀβ^k‖² + ρ‖β^k‖₁ ]
+            + λ Σ_leaves p^l Σ_a c_a √( Σ_{j on path to l} Σ_{t of a} ‖β_t^j‖² )
+
+    The tree and its two prices are those of :cite:t:`Xu2014`; the formula is the usual form and was not
+    checked against that paper's numbering. Evaluating weak learners is free here, since each column is its
+    own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each
+    node's own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have
+    one gradient.
+    """
+
+    design: Floats
+    """Standardised columns, ones last, ``(n_rows, n_columns + 1)``; the ones are free and bear no penalty."""
+    targets: Floats
+    """Of shape ``(n_rows, n_outputs)``."""
+    gate: Floats
+    """The gate score is the outputs times these, ``(n_outputs,)``."""
+    feature_of: Longs
+    """Of shape ``(n_columns,)``."""
+    prices: Floats
+    """c, relative to the price of all features, ``(n_features,)``."""
+    trade_off: float
+    sparsity: float
+    """λ and ρ."""
+    n_levels: int
+    """Levels of nodes; the last are leaves."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(2**self.n_levels - 1)
+
+    def value(self, coefficients: Floats, thresholds: Floats) -> float:
+        """Return the loss of all nodes, ``(n_nodes, n_columns + 1, n_outputs)`` and ``(n_nodes,)``."""
+        return self.smooth_value(coefficients, thresholds) + self.sparsity * float(
+            np.abs(coefficients[:, :-1]).sum()
+        )
+
+    def smooth_value(self, coefficients: Floats, thresholds: Floats) -> float:
+        """Return the loss without the ℓ1 part."""
+        return float(self._forward(coefficients, thresholds).to_go[0].mean())
+
+    def gradient(self, coefficients: Floats, thresholds: Floats, node: int) -> tuple[Floats, float, Floats]:
+        """Return the gradient of the smooth part for one node's β and θ, and how much each row of β curves.
+
+        The curvature is that of the squared error and of the bound on the price, without the gate's.
+        """
+        n, forward = len(self.design), self._forward(coefficients, thresholds)
+        pull = 2.0 * forward.reach[node][:, None] * (forward.outputs[node] - self.targets) / n
+        for_threshold = 0.0
+        first = 2 * node + 1
+        if first < self.n_nodes:
+            opened = forward.opened[node]
+            turn = forward.reach[node] * opened * (1 - opened)
+            turn = turn * (forward.to_go[first] - forward.to_go[first + 1]) / n
+            pull = pull + turn[:, None] * self.gate
+            for_threshold = -float(turn.sum())
+        found = self.design.T @ pull
+        reached = np.zeros(len(self.prices))
+        for leaf in range(self.n_nodes // 2, self.n_nodes):
+            if node in _path(leaf):
+                share = forward.reach[leaf].mean()
+                reached += self.trade_off * share * self.prices / np.maximum(forward.roots[leaf], SMOOTH)
+        found[:-1] += reached[self.feature_of][:, None] * coefficients[node, :-1]
+        curvature = 2.0 * (forward.reach[node] @ self.design**2) / n + 1e-9
+        curvature[:-1] += reached[self.feature_of]
+        return found, for_threshold, curvature
+
+    def reaches(self, coefficients: Floats, thresholds: Floats) -> Floats:
+        """Return the probability that each row reaches each node, ``(n_nodes, n_rows)``."""
+        return self._forward(coefficients, thresholds).reach
+
+    def _forward(self, coefficients: Floats, thresholds: Floats) -> "_Forward":
+        outputs = np.matmul(self.design, coefficients)
+        opened = 1.0 / (1.0 + np.exp(-np.clip(outputs @ self.gate - thresholds[:, None], -500, 500)))
+        reach = np.ones((self.n_nodes, len(self.design)))
+        for node in range(1, self.n_nodes):
+            parent = (node - 1) // 2
+            reach[node] = reach[parent] * (opened[parent] if node % 2 else 1 - opened[parent])
+        to_go = ((self.targets - outputs) ** 2).sum(axis=2)
+        squares = np.zeros((self.n_nodes, len(self.prices)))
+        np.add.at(squares.T, self.feature_of, (coefficients[:, :-1] ** 2).sum(axis=2).T)
+        roots = np.zeros_like(squares)
+        for leaf in range(self.n_nodes // 2, self.n_nodes):
+            roots[leaf] = np.sqrt(squares[_path(leaf)].sum(axis=0))
+            smooth = np.where(roots[leaf] >= SMOOTH, roots[leaf], (roots[leaf] ** 2 / SMOOTH + SMOOTH) / 2)
+            to_go[leaf] += self.trade_off * (self.prices @ smooth)
+        for node in range(self.n_nodes // 2 - 1, -1, -1):
+            first, second = to_go[2 * node + 1], to_go[2 * node + 2]
+            to_go[node] += opened[node] * first + (1 - opened[node]) * second
+        return _Forward(outputs, opened, reach, to_go, roots)
+
+
+@dataclass(frozen=True, eq=False)
+class _Forward:
+    """What a pass over the tree finds per node: outputs, open gates, reach, loss from there on, and roots."""
+
+    outputs: Floats
+    opened: Floats
+    reach: Floats
+    to_go: Floats
+    roots: Floats
+
+
+def _path(node: int) -> list[int]:
+    path = [node]
+    while path[-1]:
+        path.append((path[-1] - 1) // 2)
+    return path
+
+
+def lower_loss(
+    loss: TreeLoss, coefficients: Floats, thresholds: Floats, *, free: Flags, n_sweeps: int, tolerance: float
+) -> list[float]:
+    """Lower the loss in place, a node at a time, and return its value before and after every sweep.
+
+    A step is a proximal gradient step of one node's β and θ, scaled by the curvature of each coefficient, and
+    halved until the quadratic bound at the old
+    point holds, so the loss never rises; the ℓ1 part sets coefficients to exactly 0. `free` marks the
+    coefficients that may differ from 0. Ends when a sweep gains less than `tolerance`, relative to the loss.
+    """
+    values = [loss.value(coefficients, thresholds)]
+    steps = np.full(loss.n_nodes, 0.25)
+    for _ in range(n_sweeps):
+        for node in range(loss.n_nodes):
+            steps[node] = _step(
+                loss, coefficients, thresholds, node, free=free, size=float(steps[node]) * 2.0
+            )
+        values.append(loss.value(coefficients, thresholds))
+        if values[-2] - values[-1] <= tolerance * abs(values[-2]):
+            break
+    return values
+
+
+def _step(
+    loss: TreeLoss, coefficients: Floats, thresholds: Floats, node: int, *, free: Flags, size: float
+) -> float:
+    """Take one step at a node; return its size, or the size tried last where none lowers the loss."""
+    before = loss.smooth_value(coefficients, thresholds)
+    pull, turn, curvature = loss.gradient(coefficients, thresholds, node)
+    old, old_threshold, scale = coefficients[node].copy(), float(thresholds[node]), curvature[:, None]
+    for _ in range(40):
+        new = old - size * pull / scale
+        new[:-1] = np.sign(new[:-1]) * np.maximum(np.abs(new[:-1]) - size * loss.sparsity / scale[:-1], 0.0)
+        new[~free[node]] = 0.0
+        change, shift = new - old, -size * turn / curvature[-1]
+        coefficients[node], thresholds[node] = new, old_threshold + shift
+        bound = before + float((pull * change).sum()) + turn * shift
+        bound += (float((scale * change**2).sum()) + float(curvature[-1]) * shift**2) / (2 * size)
+        if loss.smooth_value(coefficients, thresholds) <= bound + 1e-12 * abs(before):
+            return size
+        size /= 2
+    coefficients[node], thresholds[node] = old, old_threshold
+    return size
+
+
+def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -> tuple[Floats, Floats]:
+    """Train a tree level by level, then fix which features are bought, and refit without their price.
+
+    The root starts from least squares. When a level has settled, its nodes get children that start as copies
+    of them, with the median gate score of the rows that reach them as θ. All nodes then go on together,
+    a top-down start as :cite:t:`Xu2014` have one. At last coefficients of features that are nearly
+    absent at a node become 0, λ and ρ are dropped, and the others are fitted again.
+
+    `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
+    ``(n_nodes,)``.
+    """
+    n_columns, n_outputs = loss.design.shape[1], loss.targets.shape[1]
+    coefficients = np.zeros((1, n_columns, n_outputs))
+    coefficients[0] = np.linalg.lstsq(loss.design, loss.targets, rcond=None)[0]
+    thresholds = np.zeros(1)
+    for n_levels in range(1, loss.n_levels + 1):
+        part = _with_levels(loss, n_levels)
+        if n_levels > 1:
+            coefficients, thresholds = _with_children(part, coefficients, thresholds)
+        free = np.ones(coefficients.shape, dtype=bool)
+        lower_loss(part, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
+    kept = np.zeros((len(coefficients), len(loss.prices)))
+    np.add.at(kept.T, loss.feature_of, (coefficients[:, :-1] ** 2).sum(axis=2).T)
+    free = np.ones(coefficients.shape, dtype=bool)
+    free[:, :-1] = (kept >= TINY**2)[:, loss.feature_of][:, :, None] & (coefficients[:, :-1] != 0)
+    coefficients[~free] = 0.0
+    refit = _with_levels(loss, loss.n_levels, priced=False)
+    lower_loss(refit, coefficients, thresholds, free=free, n_sweeps=n_sweeps, tolerance=tolerance)
+    return coefficients, thresholds
+
+
+def _with_levels(loss: TreeLoss, n_levels: int, *, priced: bool = True) -> TreeLoss:
+    return TreeLoss(
+        loss.design, loss.targets, loss.gate, loss.feature_of, loss.prices,
+        loss.trade_off if priced else 0.0, loss.sparsity if priced else 0.0, n_levels,
+    )  # fmt: skip
+
+
+def _with_children(loss: TreeLoss, coefficients: Floats, thresholds: Floats) -> tuple[Floats, Floats]:
+    old = len(coefficients)
+    parents = (np.arange(old, loss.n_nodes) - 1) // 2
+    coefficients = np.concatenate([coefficients, coefficients[parents]])
+    thresholds = np.concatenate([thresholds, np.zeros(loss.n_nodes - old)])
+    for node in range(old // 2, old):  # the leaves of before open their gates in the middle of their rows
+        scores = gate_scores(loss.design, coefficients[node], loss.gate)
+        weights = loss.reaches(coefficients, thresholds)[node]
+        order = np.argsort(scores, kind="stable")
+        half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+        thresholds[node] = scores[order][min(half, len(order) - 1)]
+    return coefficients, thresholds

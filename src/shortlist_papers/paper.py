@@ -1,0 +1,332 @@
+"""One paper: units that measure, and tables that put what it reports beside what they measured."""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from shortlist._words import any_of, did_you_mean
+from shortlist.datasets.registry import public_set
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.runs import Budget, Unit, Work, run_units
+from shortlist.runs.budget import seconds_now
+from shortlist.tables.files import read_set
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist_papers.claims import Claim
+
+Rows: TypeAlias = list[dict[str, Any]]
+"""What a unit measured: numbers and words by column, as JSON holds them."""
+
+
+SCALES = ("small", "medium", "paper")
+"""Two minutes, ninety minutes a paper on two cores, and what the paper printed."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which part of a paper is measured, and how much of it.
+
+    What is left empty or None is as the scale has it.
+    """
+
+    scale: str = "small"
+    """One of :data:`SCALES`."""
+    tables: tuple[str, ...] = ()
+    """Names of tables and figures, of :attr:`Paper.contents`; all of them if empty."""
+    sets: tuple[str, ...] = ()
+    """Data sets or systems, of :attr:`Paper.sets`; those of the scale if empty."""
+    classifiers: tuple[int, ...] = ()
+    """Numbers of classifiers in a pool, K."""
+    folds: int | None = None
+    seeds: int | None = None
+    """How many folds of each set, and how many runs with different seeds."""
+    time_limit_s: float | None = None
+    """Time limit of each exact method or program, in seconds."""
+
+    def wants(self, *tables: str) -> bool:
+        """Whether at least one of these tables and figures is asked for, or what is claimed of them all."""
+        return not self.tables or not {"claims", *tables}.isdisjoint(self.tables)
+
+    def of(self, sets: Sequence[str]) -> tuple[str, ...]:
+        """Return the sets that are asked for, or else these."""
+        return self.sets or tuple(sets)
+
+    def folds_of(self, most: int) -> int | None:
+        """Return how many folds are asked for, of so many that there are.
+
+        Raises BadInputError if it is more.
+        """
+        if self.folds is not None and self.folds > most:
+            raise BadInputError("folds", f"must be at most {most}", self.folds)
+        return self.folds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be measured."""
+
+    units: tuple[Unit, ...]
+    """Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only
+    if it was not stopped. The key says the set, the fold, the size of the pool and whatever else an extent
+    can leave out, so that one study serves several extents of one scale.
+    """
+    settings: Mapping[str, Any]
+    """What a study is bound to, as JSON holds it: whatever changes what a unit measures."""
+    missing: tuple[str, ...] = ()
+    """A sentence for each set that is not there."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a picture, or points of one kind."""
+
+    name: str
+    """What the legend calls it."""
+    points: tuple[tuple[float, float], ...]
+    """x and y."""
+    band: tuple[tuple[float, float], ...] = ()
+    """Lower and upper end of an interval for each point; empty for none."""
+    joined: bool = True
+    """Whether the points are joined."""
+    panel: str = ""
+    """Lines with another word here are drawn in another panel, which is called so; all of a picture have one,
+    or none.
+    """
+
+
+def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
+    """Return points that nothing joins."""
+    return Line(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a figure draws."""
+
+    text: str
+    """What one sees in it, in a sentence."""
+    x: str
+    y: str
+    """What the axes show, with units."""
+    lines: tuple[Line, ...]
+    """What is drawn."""
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """One table of results, in the layout of the paper."""
+
+    name: str
+    """What its files are called, without their ending: ``table-5`` or ``figure-7``."""
+    title: str
+    """What it shows, in a line."""
+    rows: Rows
+    """The same columns in every row; None where there is nothing."""
+    note: str = ""
+    """What a reader should know beside it."""
+    differs: str = ""
+    """One sentence that says why our figures differ from the paper's; empty where they agree."""
+    picture: Picture | None = None
+    """The same as a picture, where the paper has a figure."""
+
+
+def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
+    """Return our row, and below it the paper's where it has one; ``whose`` says which is which."""
+    rows = [{**head, "whose": "here", **ours}]
+    return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose experiments can be run again."""
+
+    name: str
+    """What the command calls it."""
+    title: str
+    """Authors, year, and what it is about."""
+    plan: Callable[[Path | None, Extent], Plan]
+    """Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`Plan`."""
+    make_tables: Callable[["pd.DataFrame"], list[ResultTable]]
+    """Makes the tables and figures, whatever the extent, of the rows of finished units."""
+    contents: Mapping[str, str]
+    """Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it
+    shows.
+    """
+    sets: tuple[str, ...]
+    """The names of its data sets or systems."""
+    takes: frozenset[str] = frozenset()
+    """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
+    deviations: tuple[str, ...] = ()
+    """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
+    claims: tuple["Claim", ...] = ()
+    """What the paper claims; their table is the first."""
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Modules and packages that rows of a method or a kind depend on; see :mod:`shortlist_papers.stored`."""
+
+
+def check_extent(paper: Paper, extent: Extent) -> Extent:
+    """Return an extent that a paper can be measured in, with tables by their full names.
+
+    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once. Raises BadInputError
+    if the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
+    """
+    if extent.scale not in SCALES:
+        raise BadInputError(
+            "scale", f"must be {any_of(SCALES)}", repr(extent.scale), did_you_mean(extent.scale, SCALES)
+        )
+    tables = tuple(f"table-{name}" if name.isdecimal() else name for name in extent.tables)
+    for what, given, known in (
+        ("tables", tables, ("claims", *paper.contents)),
+        ("sets", extent.sets, paper.sets),
+    ):
+        for name in given:
+            if name not in known:
+                raise BadInputError(
+                    what,
+                    f"must be among {any_of(known)} in {paper.name}",
+                    repr(name),
+                    did_you_mean(name, known),
+                )
+    for field_name in ("classifiers", "folds", "seeds", "time_limit_s"):
+        value = getattr(extent, field_name)
+        if value in {None, ()}:
+            continue
+        if field_name not in paper.takes:
+            raise BadInputError(f"`{field_name}` has no use in {paper.name}. Leave it out.")
+        least = min(value if isinstance(value, tuple) else (value,))
+        if least <= 0:
+            raise BadInputError(field_name, "must be above 0", least)
+    return dataclasses.replace(
+        extent,
+        tables=tuple(dict.fromkeys(tables)),
+        sets=tuple(dict.fromkeys(extent.sets)),
+        classifiers=tuple(dict.fromkeys(extent.classifiers)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What came out."""
+
+    tables: tuple[ResultTable, ...]
+    """Of the units that are finished."""
+    rows: "pd.DataFrame"
+    """Everything that was measured."""
+    n_done: int
+    n_wanted: int
+    """Units."""
+    unit_seconds: float
+    """Seconds that all finished units took, those of earlier runs included."""
+    missing: tuple[str, ...] = field(default=())
+    """A sentence for each set that is not there, and for each table that was asked for and could not be made.
+    """
+
+
+def reproduce(
+    paper: Paper, plan: Plan, work: Work | None = None, *, tables: Sequence[str] = ()
+) -> Reproduction:
+    """Run what is missing of a plan, and make the tables of the paper.
+
+    Raises BadInputError if the tables that are asked for are not of the sets that are asked for, none of the
+    data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
+    unit was finished.
+
+    `plan`: what is measured; see :attr:`Paper.plan`. `work`: who works, the study that a later call goes on
+    from, who is told of every unit, and a way to stop with the units that are finished. `tables`: names of
+    the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
+    """
+    import pandas as pd
+
+    if not plan.units and not plan.missing:
+        raise BadInputError(
+            "tables",
+            "must name what is measured of the sets at this scale",
+            "nothing to measure",
+            "Name other tables, other sets or a larger scale.",
+        )
+    if not plan.units:
+        raise BadInputError(
+            f"the data sets of {paper.name} must be there, at least one of them, got none. "
+            f"{' '.join(plan.missing)}"
+        )
+    work = Work() if work is None else work
+    work.study.bind({"the paper": paper.name, **plan.settings})
+    units = [
+        dataclasses.replace(unit, call=_timed, arguments=(unit.call, paper.code, *unit.arguments), whole=True)
+        for unit in plan.units
+    ]
+    finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
+    rows = pd.DataFrame([row for one in finished for row in one["rows"]])
+    if rows.empty:
+        raise ShortlistError("the work was stopped before a unit was finished, so there is no table.")
+    seconds = float(sum(one["seconds"] for one in finished))
+    made = tuple(table for table in all_tables(paper, rows) if not tables or table.name in tables)
+    names = {table.name for table in made}
+    unmade = tuple(f"{name} cannot be made of what was measured." for name in tables if name not in names)
+    return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
+
+
+def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
+    """Return what a paper claims, then every table and figure that rows have."""
+    from shortlist_papers.claims import claims_table
+
+    claims = claims_table(paper.claims, rows)
+    judged = any(row["here"] is not None for row in claims.rows)
+    return [*([claims] if judged else []), *paper.make_tables(rows)]
+
+
+def _timed(
+    call: Callable[..., Rows], code: Mapping[str, tuple[str, ...]], *arguments: Any, budget: Budget
+) -> dict[str, Any]:
+    """Run a unit, and say how long it took, and which code its rows depend on."""
+    from shortlist_papers.stored import with_code
+
+    start = seconds_now()
+    rows = [with_code(row, code) for row in call(*arguments, budget=budget)]
+    return {"seconds": seconds_now() - start, "rows": rows}
+
+
+def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.DataFrame"], tuple[str, ...]]:
+    """Return the public sets that are there, and a sentence for each of the others."""
+    found: dict[str, pd.DataFrame] = {}
+    missing = []
+    for name in names:
+        table = read_set(name, folder)
+        if table is None:
+            missing.append(how_to_get(name))
+        else:
+            found[name] = table
+    return found, tuple(missing)
+
+
+def fingerprints(tables: Mapping[str, "pd.DataFrame"]) -> dict[str, str]:
+    """Return a word for each set that differs for other values, so that a study is bound to its data."""
+    import pandas as pd
+
+    return {
+        f"the set {name}": hashlib.sha256(
+            pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()
+        ).hexdigest()
+        for name, table in tables.items()
+    }
+
+
+def file_fingerprints(paths: Iterable[Path]) -> dict[str, str]:
+    """Return a word for each file that differs for other content, so that a study is bound to its data."""
+    return {f"the file {path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def how_to_get(name: str) -> str:
+    """Say how a set that is not there can be had."""
+    data_set = public_set(name)
+    if data_set.source is not None:
+        return f"{data_set.name} is missing: shortlist datasets fetch {data_set.name}."
+    return (
+        f"{data_set.name} is missing: write {data_set.stem}.csv into a folder, and name it with "
+        "`folder='FOLDER'`."
+    )

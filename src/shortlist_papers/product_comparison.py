@@ -1,0 +1,342 @@
+"""Methods side by side on one product line, the same whatever the number of workers."""
+
+import dataclasses
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist._words import all_of
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.methods.program_methods import SearchOptions, SolRepOptions
+from shortlist.methods.solrep.limited_solves import program_fingerprint
+from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
+from shortlist.products.configuration.found_front import checked_front, find_front, products_front
+from shortlist.products.configuration.front_search import Question, program_of
+from shortlist.products.configuration.product_front import make_question, parse_question
+from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.search_options import (
+    EVOLUTIONARY_METHODS,
+    METHODS,
+    OPTIONS,
+    KeptEvolutionOptions,
+    search_options,
+    takes,
+)
+from shortlist.products.feature_models.model import Constraint, FeatureModel
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof
+from shortlist.runs import Budget, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.workers import as_where
+from shortlist_papers.comparison import side_by_side
+from shortlist_papers.front_quality import FrontTables, Quality, compare_fronts, joint_front, quality_of
+
+COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
+"""Methods that can be compared."""
+
+N_EVALUATIONS = 100_000
+"""Configurations per evolutionary run, as in the study of Xue & Li (2018) on its larger models."""
+
+QUALITY = tuple(field.name for field in dataclasses.fields(Quality))
+"""What is counted and computed of a run's front."""
+
+OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
+"""Options of a search that a comparison sets itself, or that would make fronts incomparable."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRun:
+    """One run of one method: what it found, and the seed."""
+
+    method: str
+    seed: int
+    front: Front
+
+    @property
+    def valid_share(self) -> float:
+        """Share of products in what the method ended with: 1 for methods that find nothing else."""
+        return float(self.front.extras.get("correctness", 1.0))
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """One method in the table of all methods."""
+
+    method: str
+    """Its name."""
+    n_runs: int
+    """Finished runs; several seeds for evolution, one for the others."""
+    union: Quality
+    """Of the non-dominated points of all its runs."""
+    unique: int
+    """Points of the joint front that only this method has."""
+    share: float | None
+    """Share of the complete front; None if no method proved one."""
+    valid_share: float
+    """Mean over the runs of the share of products in the final population."""
+    seconds: float
+    """All runs together."""
+    middle: Quality
+    """Medians over the runs, each under the same box; counts are medians too, rounded down."""
+    middle_valid_share: float
+    middle_seconds: float
+    """Medians over the runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What :func:`compare_products` answers with."""
+
+    runs: tuple[ComparedRun, ...]
+    """The finished runs, methods as named, seeds rising."""
+    n_wanted: int
+    """How many there were to be."""
+    conflict: tuple[str, ...]
+    """Sentences that contradict each other, if no product can meet what is asked; then there are no runs."""
+    rows: tuple[MethodRow, ...]
+    """One per method with a finished run."""
+    tables: FrontTables | None
+    """The unions of the methods side by side; None without a finished run."""
+    measured: tuple[dict[str, Any], ...] = ()
+    """What was measured of every run: method, seed, seconds, what is proved, and its quality."""
+
+    @property
+    def fronts(self) -> dict[str, Front]:
+        """The union of each method's runs, as a front."""
+        return unions(self.runs)
+
+
+def compare_products(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective],
+    methods: Sequence[str],
+    *,
+    attributes: Mapping[str, Attribute] | None = None,
+    limits: Sequence[str | Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+    seeds: Sequence[int] = range(30),
+    time_limit_s: float | None = None,
+    work: Work | None = None,
+    **options: Any,
+) -> Comparison:
+    """Run methods on a product line, evolution once per seed, and compare what they find.
+
+    Raises BadInputError if a method is unknown, an option is for none of the methods, or the study belongs to
+    something else.
+
+    `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
+    :func:`shortlist.products.configuration.product_front.configure`. `methods`: names out of
+    :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete front the
+    others find. `seeds`: evolutionary methods run once with each of them; the others once, with the first.
+    `time_limit_s`: limit of each run, and of the search before them for a product and for what all products
+    share. `work`: how many runs at a time; what is found does not depend on it, unless a limit in seconds is
+    hit. Its study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
+    question and the options; methods and seeds may be added later. A run that is stopped is left out.
+    `**options`: those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`,
+    each for the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.
+
+    Every product is checked against the rules of the model as read.
+    """
+    by_method = check_methods(methods, options)
+    chosen = list(by_method)
+    seeds = [as_seed(seed, "seeds") for seed in seeds]
+    as_count(len(seeds), "the number of seeds")
+    as_positive_seconds(time_limit_s, "time_limit_s")
+    work = Work() if work is None else work
+    as_where(work.workers, "workers")
+    goals, bounds = parse_question(model, objectives, limits, attributes)
+    budget = Budget(as_positive_seconds(time_limit_s, "time_limit_s"), cancellation=work.cancellation)
+    question, feasibility = make_question(model, goals, bounds, requirements, budget=budget)
+    wanted = [
+        (method, seed)
+        for method in chosen
+        for seed in (seeds if method in EVOLUTIONARY_METHODS else seeds[:1])
+    ]
+    if feasibility.conflict:
+        return Comparison((), len(wanted), feasibility.conflict, (), None)
+    study = work.study
+    study.bind({"the question": _digest(question), "time_limit_s": time_limit_s, **_described(options)})
+    tell = work.report if work.workers == 1 else silent
+    units = []
+    by_key = {f"{method} {seed}": (method, seed) for method, seed in wanted}
+    for key, (method, seed) in by_key.items():
+        own = dataclasses.replace(by_method[method], seed=seed)
+        if isinstance(own, SolRepOptions | KeptEvolutionOptions):
+            own = dataclasses.replace(own, study=study.part(key))
+        task = _Task(method, seed, own, time_limit_s)
+        units.append(Unit(key, _run, (question, task, tell), kind=method, whole=True))
+    runs = tuple(
+        ComparedRun(*by_key[key], _from_record(question, by_key[key][0], record, study))
+        for key, record in run_units(units, work, stage="runs")
+        if record is not None
+    )
+    return tabulated(runs, len(wanted))
+
+
+def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
+    """Return the options of each method, defaults in place of None.
+
+    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it. Raises
+    BadInputError if a method is unknown, or an option is wrong or for none of the methods.
+    """
+    chosen = list(dict.fromkeys(methods))
+    for method in chosen or [""]:
+        as_choice(method, "method", COMPARED_METHODS)
+    own: dict[str, dict[str, Any]] = {
+        method: {"n_evaluations": N_EVALUATIONS} if takes(method, "n_evaluations") else {}
+        for method in chosen
+    }
+    for name, value in sorted(options.items(), key=lambda each: "." in each[0]):
+        if value is None:
+            continue
+        owner, _, option = name.rpartition(".")
+        if owner and owner not in own:
+            raise BadInputError(
+                f"{name} is an option of a method that is not compared: {all_of(chosen)} are."
+            )
+        having = [owner] if owner else [method for method in chosen if takes(method, option)]
+        if option in OWN_OPTIONS or not having:
+            raise BadInputError(
+                f"`{option}` is an option of none of the methods {all_of(chosen)}. Leave it out."
+            )
+        for method in having:
+            own[method][option] = value
+    return {method: search_options(method, **own[method]) for method in chosen}
+
+
+def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
+    """Return the tables of finished runs."""
+    import pandas as pd
+
+    if not runs:
+        return Comparison((), n_wanted, (), (), None)
+    tables = compare_fronts(unions(runs))
+    measured = tuple(_measured(run, tables) for run in runs)
+    numbers = [*QUALITY, "valid_share", "seconds"]
+    frame = pd.DataFrame(measured)
+    seconds = frame.groupby("method")["seconds"].sum()
+    middles = side_by_side(frame, numbers).to_dict("index")
+    rows = tuple(_row(name, middles[name], float(seconds[name]), tables) for name in tables.qualities)
+    return Comparison(tuple(runs), n_wanted, (), rows, tables, measured)
+
+
+def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
+    """Return what JSON and pages tell of one run: its quality is beside the joint front of all methods."""
+    return {
+        "method": run.method,
+        "seed": run.seed,
+        "seconds": run.front.seconds,
+        "proof": str(run.front.proof.kind),
+        "limit": run.front.proof.limit,
+        "valid_share": run.valid_share,
+        **dataclasses.asdict(quality_of(run.front.points, tables.joint.points, tables.box)),
+    }
+
+
+def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
+    """Return the non-dominated points of all runs of each method; a single run's front as it is."""
+    found: dict[str, Front] = {}
+    for name in dict.fromkeys(run.method for run in runs):
+        own = {f"{name} {run.seed}": run.front for run in runs if run.method == name}
+        joined = next(iter(own.values())) if len(own) == 1 else joint_front(own)
+        found[name] = dataclasses.replace(joined, method=name)
+    return found
+
+
+def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTables) -> MethodRow:
+    known: dict[str, Any] = {
+        name: None if math.isnan(middle[f"{name}_median"]) else middle[f"{name}_median"] for name in QUALITY
+    }
+    counts = {name: int(known[name] or 0) for name in QUALITY if name.startswith("n_")}
+    return MethodRow(
+        method,
+        middle["n_units"],
+        tables.qualities[method],
+        tables.unique[method],
+        None if tables.shares is None else tables.shares[method],
+        middle["valid_share"],
+        seconds,
+        Quality(**{**known, **counts}),
+        middle["valid_share_median"],
+        middle["seconds_median"],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One run; it pickles, and then keeps nothing inside."""
+
+    method: str
+    seed: int
+    options: SearchOptions
+    time_limit_s: float | None
+
+
+def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> dict[str, Any]:
+    own = Budget(
+        as_positive_seconds(task.time_limit_s, "time_limit_s"),
+        seed=task.seed,
+        report=lambda event: report(
+            dataclasses.replace(event, stage=f"{task.method} {task.seed}, {event.stage}")
+        ),
+        cancellation=budget.cancellation,
+    )
+    found = find_front(question, task.method, task.options, own)
+    return _as_record(found.front)
+
+
+def _described(given: Mapping[str, Any]) -> dict[str, Any]:
+    usual = {
+        one.name: getattr(kind(), one.name) for kind in OPTIONS.values() for one in dataclasses.fields(kind)
+    }
+    wanted = {name: value for name, value in given.items() if value is not None}
+    whole = usual | {"n_evaluations": N_EVALUATIONS} | wanted
+    return {name: value for name, value in whole.items() if name not in OWN_OPTIONS}
+
+
+def _digest(question: Question) -> str:
+    """Return a word that differs for another question; what was implied in time is no part of it."""
+    question = dataclasses.replace(question, fixed=question.requirements.literals)
+    names = "\n".join(question.model.labels).encode()
+    own = [goal.linear() for goal in question.objectives]
+    return hashlib.sha256(program_fingerprint(program_of(question, own)).encode() + names).hexdigest()
+
+
+def _as_record(front: Front) -> dict[str, Any]:
+    """Return a front as JSON would have it; a feature of a product takes a quarter of a character."""
+    packed = np.packbits(front.decisions.astype(np.uint8), axis=1)
+    return {
+        "points": front.points.tolist(),
+        "products": [row.tobytes().hex() for row in packed],
+        "proof": dataclasses.asdict(front.proof),
+        "seconds": front.seconds,
+        "extras": dict(front.extras),
+    }
+
+
+def _from_record(question: Question, method: str, record: Mapping[str, Any], study: Study) -> Front:
+    """Undo :func:`_as_record`, and check every product again."""
+    try:
+        n = question.model.n_features
+        packed = [np.frombuffer(bytes.fromhex(row), dtype=np.uint8) for row in record["products"]]
+        width = -(-n // 8)
+        bits = np.unpackbits(np.array(packed, dtype=np.uint8).reshape(-1, width), axis=1, count=n)
+        points = np.array(record["points"], dtype=np.int64).reshape(-1, len(question.objectives))
+        proof = record["proof"]
+        missing = None if proof["missing"] is None else tuple(proof["missing"])
+        claim = Proof(**{**proof, "tolerances": tuple(proof["tolerances"]), "missing": missing})
+        front = products_front(
+            question, points, bits, claim, method=method, seconds=record["seconds"], extras=record["extras"]
+        )
+    except (KeyError, TypeError, ValueError):
+        raise BadFileError(
+            f"the study {study.path} holds a run of {method} that cannot be read. "
+            "Name another file, or delete it."
+        ) from None
+    return dataclasses.replace(checked_front(question, front, method), seconds=front.seconds)

@@ -1,0 +1,516 @@
+"""The tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist.arrays import Points
+from shortlist.pareto import hypervolume, nondominated_unique, spread
+from shortlist_papers.front_quality import as_set, box_of, count_pair, in_box, quality_of
+from shortlist_papers.paper import Line, Picture, ResultTable, Rows
+from shortlist_papers.product_runs import (
+    NAMES,
+    PAPER_3,
+    PAPER_4,
+    PAPER_5,
+    PAPER_RQ_2,
+    PAPER_RQ_5,
+    PAPER_SECONDS,
+    PAPER_SIZES,
+    Published,
+    System,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONTENTS = {
+    "table-1": "the rules of JCS",
+    "table-2": "the product lines",
+    "table-3": "complete fronts by the ε-constraint method and CWMOIP",
+    "table-4": "CWMOIP beside IBED",
+    "table-5": "SolRep against IBED",
+    "table-6": "SolRep against IBEA on eCos",
+    "figure-4": "seconds of SolRep by reference points",
+    "figure-4-points": "points that SolRep finds by reference points",
+    "rq-2": "how the cost of complete fronts grows",
+    "rq-5": "SolRep with 50 reference points against the median run of IBED",
+    "solrep": "runs of SolRep against the sets that the authors stored",
+    "constraint-solving": "SolRep against evolution with constraint solving",
+}
+"""Tables and figures of the paper, then the figures that it has in its text only, then our own."""
+
+N_OBJECTIVES = 4
+LVAT = ("ecos", "uclinux", "compact-linux")
+"""Systems of the Linux variability analysis tools; the others are of SPLOT."""
+MEASURED = (
+    "said", "features", "same", "ended", "programs", "objectives", "part", "parts", "correctness",
+    "reference_points", "unproved",
+)  # fmt: skip
+"""Columns that some units fill; an extent may have none of these units."""
+OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
+
+COLUMNS = (
+    "A corr %", "B corr %", "A s", "B s", "A HV", "B HV", "A SP", "B SP", "|A|", "|B|", "|A ∩ B|",
+    "|N_A ∪ N_B|", "N_U(A)", "N_U(B)",
+)  # fmt: skip
+"""Of the paper's Tables 3 to 6: A is the first method, B the second."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a method found of one system, in one run or several."""
+
+    runs: tuple[Points, ...]
+    """The distinct points of each run."""
+    correct: float
+    """Mean percentage of valid products in what a run ended with."""
+    seconds: float
+    """All runs together."""
+
+    @property
+    def points(self) -> Points:
+        """The distinct points of all runs, those that another run dominates included."""
+        return np.unique(np.vstack(self.runs), axis=0)
+
+
+def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
+    """Return every table and figure of which something is measured, the paper's figures beside ours."""
+    makers: list[Callable[[pd.DataFrame], ResultTable]] = [
+        _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
+        _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
+        _growth, _fifty_points, _solrep_runs,
+        _constraint_solving,
+    ]  # fmt: skip
+    whole = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *MEASURED])))
+    return [table for table in (make(whole) for make in makers) if table.rows]
+
+
+def _rules(rows: "pd.DataFrame") -> ResultTable:
+    said = [text for part in of_kind(rows, "model", system="jcs")["said"] for text in part]
+    return _table(
+        "table-1",
+        "Table 1: the rules of JCS",
+        [{"": f"c{number}", "clause": text} for number, text in enumerate(said, 1)],
+        "The paper's formulas are listed as the clauses that they come to.",
+    )
+
+
+def _systems(rows: "pd.DataFrame") -> ResultTable:
+    found = []
+    for row in of_kind(rows, "model").to_dict("records"):
+        n_features, n_rules = PAPER_SIZES[row["system"]]
+        found.append(
+            {
+                "repository": "LVAT" if row["system"] in LVAT else "SPLOT",
+                "system": NAMES[row["system"]], "features": int(row["features"]),
+                "paper's features": n_features, "clauses": int(row["clauses"]),
+                "paper's constraints": n_rules,
+                "inequalities": int(row["inequalities"]),
+            }
+        )  # fmt: skip
+    differs = (
+        "Linux is the compact form of its clauses, as the file with 343,944 of them is too large to be "
+        "stored."
+        if any(row["system"] == NAMES["compact-linux"] for row in found)
+        else ""
+    )
+    return _table("table-2", "Table 2: the product lines", found, differs=differs)
+
+
+def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
+    """Return Table 3: A is the ε-constraint method, B is CWMOIP."""
+    found: Rows = []
+    for system, part in by_system(rows, "complete"):
+        sides = {method: side_of(group) for method, group in part.groupby("method")}
+        methods = [sides[name] for name in ("epsilon-constraint", "cwmoip") if name in sides]
+        found.append(_named(system, OURS, compared(*methods) if len(methods) == 2 else _alone(sides)))
+        found[-1]["as enumerated"] = "yes" if part["same"].all() else "NO"
+        printed = printed_sides(rows, system)
+        if len(printed) == 2:
+            row = compared(printed["epsilon-constraint"], printed["cwmoip"])
+            found.append(_named(system, PRINTED, row))
+            same = as_set(printed["cwmoip"].points) == as_set(next(iter(sides.values())).points)
+            found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
+        found += _published(PAPER_3, system)
+    return _table(
+        "table-3",
+        "Table 3: complete fronts by the ε-constraint method (A) and CWMOIP (B)",
+        found,
+        "As printed: all loops of Algorithms 1 and 2. Here: programs whose answer is known are left out, and "
+        "answers are checked in integers. Where a method was not run, the front is the diagram's.",
+        differs="Only seconds differ: another machine, HiGHS for CPLEX, and Algorithm 2 with its objectives "
+        "sorted by range."
+        if _agrees(found, ("|A|", "|B|", "A HV", "A SP"))
+        else "NOT EVERY FRONT IS THE PAPER'S: see the columns of counts.",
+    )
+
+
+def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
+    """Return Table 4: A is CWMOIP, B is IBED."""
+    complete, found = dict(by_system(rows, "complete")), Rows()
+    for system, part in by_system(of_kind(rows, "evolved", method="ibed"), "evolved"):
+        if system not in complete:
+            continue
+        own = complete[system]
+        chosen = own[own["method"] == "cwmoip"] if (own["method"] == "cwmoip").any() else own
+        row = compared(side_of(chosen.iloc[:1]), side_of(part))
+        share = 100 * row["|A ∩ B|"] / row["|A|"] if row["|A|"] else None
+        found += [_named(system, OURS, row, len(part)) | {"share %": share}, *_published(PAPER_4, system, 30)]
+    return _table(
+        "table-4",
+        "Table 4: CWMOIP (A) against the runs of IBED together (B)",
+        found,
+        f"{_EVOLVED} Where CWMOIP was not run, A is the diagram's front.",
+        differs=_finds_more(found, "share %"),
+    )
+
+
+def _solrep_beside_ibed(rows: "pd.DataFrame") -> ResultTable:
+    """Return Table 5: A is SolRep, B is IBED."""
+    found = _solrep_beside(rows, "ibed", PAPER_5)
+    return _table(
+        "table-5",
+        "Table 5: SolRep (A) against the runs of IBED together (B)",
+        found,
+        f"{_EVOLVED} Of the paper's figures those are shown whose digits are known; those of IBED "
+        "on E-Shop 1 and eCos 2 are in tables that the authors stored. eCos 3 is in their data and in no "
+        "table.",
+        differs=" ".join(filter(None, (_finds_more(found, "|B|"), _all_proved(rows)))),
+    )
+
+
+def _finds_more(found: Rows, column: str) -> str:
+    """Say that our IBED finds more than the paper's; empty unless it does so everywhere with as many runs."""
+    paper = {row["system"]: row for row in found if row["whose"] == PAPER and row.get(column) is not None}
+    beside = [
+        (row, paper[row["system"]])
+        for row in found
+        if row["whose"] == OURS and row["system"] in paper and row.get(column) is not None
+    ]
+    if not beside or any(a["runs of B"] < b["runs of B"] or a[column] < b[column] for a, b in beside):
+        return ""
+    return (
+        "Our IBED, whose rules of exchange and replacement are ours, finds as much or more with as many runs."
+    )
+
+
+def _all_proved(rows: "pd.DataFrame") -> str:
+    """Say that SolRep's programs are proved here; empty if one is not."""
+    part = of_kind(rows, "solrep")
+    if part.empty or part["unproved"].astype(float).sum():
+        return ""
+    return "SolRep's programs are proved, where the paper takes what CPLEX has found after 0.1 s."
+
+
+def _solrep_beside_ibea(rows: "pd.DataFrame") -> ResultTable:
+    """Return Table 6: A is SolRep, B is IBEA, on eCos."""
+    ecos = rows[rows["system"] == "ecos"]
+    return _table(
+        "table-6",
+        "Table 6: SolRep (A) against the runs of IBEA together (B) on eCos",
+        _solrep_beside(ecos, "ibea", {}),
+        f"{_EVOLVED} The digits of the paper's two rows are lost.",
+    )
+
+
+_EVOLVED = (
+    "Of evolution, correctness, hypervolume and spread are means of the runs, as in the tables that the "
+    "authors stored, seconds their sum, and |B| counts what at least one run ended with. Indicators are "
+    "scaled by N_A ∪ N_B."
+)
+
+
+def _solrep_beside(
+    rows: "pd.DataFrame", method: str, published: Mapping[tuple[System, int], Mapping[str, Any]]
+) -> Rows:
+    """Return the rows that compare runs of SolRep with those of an evolutionary method."""
+    found: Rows = []
+    evolved = dict(by_system(of_kind(rows, "evolved", method=method), "evolved"))
+    for system, part in by_system(rows, "solrep"):
+        most = int(part["reference_points"].max())
+        for n_points, own in part.groupby("reference_points"):
+            if system not in evolved or int(n_points) < min(1000, most):
+                continue
+            row = compared(side_of(own), side_of(evolved[system]))
+            more = {"reference points": int(n_points)}
+            found.append(_named(system, OURS, row, len(evolved[system])) | more)
+            paper = published.get((system, int(n_points)))
+            found += [] if paper is None else [_named(system, PAPER, paper, 30) | more]
+    return found
+
+
+def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
+    """Return one axis of Figure 4, for each system that was run with several numbers of points."""
+    name, title = "figure-4", "Figure 4: seconds of SolRep by reference points"
+    if column == "points":
+        name, title = (
+            "figure-4-points", "Figure 4, second axis: non-dominated points by reference points"
+        )  # fmt: skip
+    found: Rows = []
+    lines = []
+    for system, part in by_system(rows, "solrep"):
+        if len(part) < 2:
+            continue
+        own = [
+            (
+                int(row["reference_points"]),
+                len(row["points"]) if column == "points" else float(row["seconds"]),
+            )
+            for row in part.sort_values("reference_points").to_dict("records")
+        ]
+        found += [{"system": label(system), "reference points": n, column: value} for n, value in own]
+        lines.append(Line(label(system), tuple((float(n), float(value)) for n, value in own)))
+    if column == "seconds" and any(row["system"] == "Linux X86 1" for row in found):
+        paper = [(n, PAPER_SECONDS["compact-linux", n]) for n in (50, 1500)]
+        found += [
+            {"system": "Linux X86, the paper", "reference points": n, "seconds": seconds}
+            for n, seconds in paper
+        ]
+    text = f"Number of reference points against {'seconds' if column == 'seconds' else 'points found'}."
+    y = "seconds" if column == "seconds" else "non-dominated points"
+    return ResultTable(
+        name,
+        title,
+        found,
+        "The paper draws Linux X86 only, with up to 1,500 reference points.",
+        picture=Picture(text, "reference points", y, tuple(lines)) if lines else None,
+    )
+
+
+def _growth(rows: "pd.DataFrame") -> ResultTable:
+    """Return what the paper's second question asks: how cost grows from the smaller to the larger system."""
+    found: Rows = []
+    first: dict[tuple[Any, ...], float] = {}
+    for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
+        part = of_kind(rows, kind)
+        if part.empty:
+            continue
+        part = part.assign(objectives=part["objectives"] if kind == "printed" else 4)
+        for (method, n, name), own in part.groupby(["method", "objectives", "system"], sort=False):
+            sums = own.groupby("number")[["programs", "seconds"]].sum()
+            n_parts = own.groupby("number")["part"].nunique() if kind == "printed" else None
+            whole = own["parts"].iloc[0] if kind == "printed" else 1
+            ended = bool(own["ended"].all()) and (n_parts is None or whole == 1 or (n_parts == whole).all())
+            seconds, n_programs = float(sums["seconds"].mean()), float(sums["programs"].mean())
+            before = first.setdefault((whose, method, n), seconds) if ended else None
+            found.append(
+                {
+                    "whose": whose, "method": method, "objectives": int(n), "system": NAMES[name],
+                    "features": PAPER_SIZES[name][0], "sets": len(sums), "ended": "yes" if ended else "NO",
+                    "programs": n_programs if n_programs > 0 else None, "seconds": seconds,
+                    "ms a program": 1000 * seconds / n_programs if n_programs > 0 else None,
+                    "times the first": None if before is None else seconds / max(before, 1e-9),
+                    "paper's seconds": PAPER_RQ_2.get((name, method)) if n == 4 else None,
+                }
+            )  # fmt: skip
+    return _table(
+        "rq-2",
+        "RQ2: how the cost of complete fronts grows with features and objectives, means over sets",
+        found,
+        "Algorithm 1 solves one program for each combination of bounds: the product of the ranges of all "
+        "objectives but one. Ranges grow with the features, so that with four objectives programs grow with "
+        "their cube, and each further objective multiplies them by its range.",
+        differs="Seconds are another machine's and another solver's. The paper calls the cost exponential; "
+        "the programs of Algorithm 1 are a power of the number of features for a given number of "
+        "objectives, and exponential in the number of objectives."
+        if found
+        else "",
+    )
+
+
+def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
+    """Return what the paper's text on its fifth question compares."""
+    evolved = dict(by_system(of_kind(rows, "evolved", method="ibed"), "evolved"))
+    found: Rows = []
+    for system, part in by_system(rows, "solrep"):
+        own = part[part["reference_points"] == 50]
+        if own.empty or system not in evolved:
+            continue
+        runs = evolved[system]
+        sizes = runs["points"].map(len)
+        middle = runs.loc[[sizes.sort_values(kind="stable").index[(len(runs) - 1) // 2]]]
+        row = compared(side_of(own), side_of(middle))
+        picked = {key: row[key] for key in ("A s", "B s", "|A|", "|B|", "|A ∩ B|", "N_U(A)")}
+        found.append(_named(system, OURS, picked | {"|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"]}, len(runs)))
+        found += _published(PAPER_RQ_5, system, 30)
+    return _table(
+        "rq-5",
+        "RQ5: SolRep with 50 reference points (A) against the median run of IBED (B)",
+        found,
+        "The median run is the one with the middle number of correct solutions.",
+        differs="Seconds are another machine's and another solver's." if found else "",
+    )
+
+
+def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
+    stored = {system: np.array(part["points"].iloc[0]) for system, part in by_system(rows, "stored")}
+    found: Rows = []
+    for system, part in by_system(rows, "solrep"):
+        for row in part.sort_values("reference_points").to_dict("records"):
+            n_points, points = int(row["reference_points"]), np.array(row["points"], dtype=np.int64)
+            found.append(
+                {
+                    "system": label(system), "reference points": n_points, "points": len(points),
+                    "stored points": len(stored[system]) if system in stored else None,
+                    "programs": int(row["programs"]), "without proof": int(row["unproved"]),
+                    "seconds": float(row["seconds"]),
+                    "paper's seconds": PAPER_SECONDS.get((system[0], n_points)),
+                    **beside_stored(points, stored.get(system)),
+                }
+            )  # fmt: skip
+    return _table(
+        "solrep",
+        "How long SolRep takes, and its points against the set that the authors stored",
+        found,
+        "Indicators of both sets are scaled by their joint front; the authors stored one set a row, "
+        "whatever the number of reference points here.",
+    )
+
+
+def beside_stored(points: Points, stored: Points | None) -> dict[str, float | None]:
+    """Return IGD+ and hypervolume of a set and of the authors' one, beside their joint front."""
+    names = ("IGD+", "stored IGD+", "HV", "stored HV")
+    if stored is None or not len(points):
+        return dict.fromkeys(names)
+    together = np.vstack([points, stored])
+    joint = together[nondominated_unique(together)]
+    ours, theirs = (quality_of(one, joint, box_of(joint)) for one in (points, stored))
+    values = (ours.igd_plus, theirs.igd_plus, ours.hypervolume, theirs.hypervolume)
+    return dict(zip(names, values, strict=True))
+
+
+def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
+    """Return SolRep against IBEA without and with constraint solving, which the paper leaves for later."""
+    found: Rows = []
+    methods = ("ibea", "satibea", "smtibea")
+    solved = {
+        system
+        for name in methods[1:]
+        for system, _ in by_system(of_kind(rows, "evolved", method=name), "evolved")
+    }
+    for method in methods:
+        own = rows[[system in solved for system in zip(rows["system"], rows["number"], strict=True)]]
+        found += [{"B is": method} | row for row in _solrep_beside(own, method, {})]
+    return _table(
+        "constraint-solving",
+        "SolRep (A) against evolution with constraint solving (B)",
+        sorted(found, key=lambda row: str(row["system"])),
+        f"The paper names this comparison as its next step and reports no figures. {_EVOLVED}",
+    )
+
+
+def compared(first: Side, second: Side) -> dict[str, Any]:
+    """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
+    pair = count_pair("A", "B", as_set(first.points), as_set(second.points))
+    together = np.vstack([first.points, second.points])
+    joint = together[nondominated_unique(together)] if len(together) else together
+    (a_volume, a_spread), (b_volume, b_spread) = (_indicators(side, joint) for side in (first, second))
+    return {
+        "A corr %": first.correct, "B corr %": second.correct, "A s": first.seconds, "B s": second.seconds,
+        "A HV": a_volume, "B HV": b_volume, "A SP": a_spread, "B SP": b_spread,
+        "|A|": pair.n_first, "|B|": pair.n_second, "|A ∩ B|": pair.n_common, "|N_A ∪ N_B|": pair.n_joint,
+        "N_U(A)": pair.unique_first, "N_U(B)": pair.unique_second,
+        "|N_A ∩ N_B|": pair.n_joint - pair.unique_first - pair.unique_second,
+    }  # fmt: skip
+
+
+def _indicators(side: Side, joint: Points) -> tuple[float | None, float | None]:
+    """Return the means of hypervolume and spread over the runs that found something."""
+    box = box_of(joint)
+    runs = [points for points in side.runs if len(points)]
+    if box is None or not runs:
+        return None, None
+    reference, corner = in_box(joint, box), np.ones(len(box.low))
+    inside = [in_box(points, box) for points in runs]
+    found = [(hypervolume(one, corner), spread(one, reference=reference)) for one in inside]
+    volume, unevenness = np.mean(found, axis=0).tolist()
+    return volume, unevenness
+
+
+def _alone(sides: Mapping[str, Side]) -> dict[str, Any]:
+    """Return a row of Table 3 with the front only, by whichever method it was found."""
+    side = next(iter(sides.values()))
+    points = side.points
+    volume, unevenness = _indicators(side, points)
+    return {
+        "A corr %": side.correct, "A HV": volume, "A SP": unevenness, "|A|": len(points),
+        "|N_A ∪ N_B|": len(points),
+    }  # fmt: skip
+
+
+def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
+    """Return what Algorithms 1 and 2 found with all four objectives, where they came to an end."""
+    found = {}
+    part = of_kind(rows, "printed", system=system[0], number=system[1])
+    part = part[part["objectives"] == 4] if len(part) else part
+    for method, own in part.groupby("method") if len(part) else ():
+        if own["ended"].all() and len(own) == own["parts"].iloc[0]:
+            points = np.array(sorted({tuple(point) for run in own["points"] for point in run}))
+            front = points[nondominated_unique(points)]
+            found[str(method)] = Side((front,), 100.0, float(own["seconds"].sum()))
+    return found
+
+
+def side_of(part: "pd.DataFrame") -> Side:
+    """Return the runs of a method on a system; methods that are not evolution find products only."""
+    runs = [np.array(points, dtype=np.int64) for points in part["points"]]
+    correct = part["correctness"].mean()
+    return Side(
+        tuple(run.reshape(-1, N_OBJECTIVES) for run in runs),
+        100.0 if np.isnan(correct) else 100.0 * float(correct),
+        float(part["seconds"].sum()),
+    )
+
+
+def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | None = None) -> dict[str, Any]:
+    runs = {} if n_runs is None else {"runs of B": n_runs}
+    hidden = {*COLUMNS, "|N_A ∩ N_B|"}
+    rest = {key: value for key, value in row.items() if key not in hidden}
+    own = {key: row[key] for key in COLUMNS if key in row}
+    return {"system": label(system), "whose": whose, **runs, **own, **rest}
+
+
+def _published(published: Published, system: System, n_runs: int | None = None) -> Rows:
+    row = published.get(system)
+    return [] if row is None else [_named(system, PAPER, row, n_runs)]
+
+
+def _agrees(rows: Rows, columns: tuple[str, ...]) -> bool:
+    """Whether our figures are the paper's in these columns, to seven digits, wherever both are known."""
+    paper = {row["system"]: row for row in rows if row["whose"] == PAPER}
+    return all(
+        abs(row[column] - paper[row["system"]][column]) <= 1e-7
+        for row in rows
+        if row["whose"] != PAPER and row["system"] in paper
+        for column in columns
+        if row.get(column) is not None and paper[row["system"]].get(column) is not None
+    )
+
+
+def _table(name: str, title: str, rows: Rows, note: str = "", *, differs: str = "") -> ResultTable:
+    """Return a table; the sentence about differences only where a row of the paper stands beside ours."""
+    beside = any(row.get("whose", PAPER) == PAPER for row in rows)
+    return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "")
+
+
+def of_kind(rows: "pd.DataFrame", kind: str, **wanted: Any) -> "pd.DataFrame":
+    """Return the rows of a kind whose columns have the wanted values."""
+    part = rows[rows["kind"] == kind]
+    for column, value in wanted.items():
+        part = part[part[column] == value]
+    return part
+
+
+def by_system(rows: "pd.DataFrame", kind: str) -> "list[tuple[System, pd.DataFrame]]":
+    """Return the rows of a kind, system by system."""
+    groups = of_kind(rows, kind).groupby(["system", "number"], sort=False)
+    return [((str(name), int(number)), group) for (name, number), group in groups]
+
+
+def label(system: System) -> str:
+    """Name a system as the paper does, such as ``JCS 1``."""
+    return f"{NAMES[system[0]]} {system[1] + 1}"

@@ -1,0 +1,113 @@
+"""Which methods `shortlist compare` measures on a table, and with which options."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from shortlist.cli.options.prune_options import PoolOptions
+from shortlist.tables.learning import LearningTable, split_target
+from shortlist_papers.cli.compare_pruned import (
+    MEANING,
+    chosen_methods,
+    pruners_told,
+)
+from shortlist_papers.cli.compared import TableComparison, TableQuestion
+
+
+def _asked(learning: LearningTable) -> TableQuestion:
+    return TableQuestion(
+        name="t", learning=learning, dropped=(), costs=None, objectives=None, limit=[], time_limit=None,
+        seeds=None, seed=3, workers=1, out=None, report=None, json=False, notes=[],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def asked() -> TableQuestion:
+    table = pd.DataFrame(
+        {"a": ["no", "yes"] * 20, "b": ["yes", "no", "no", "yes"] * 10, "target": ["no", "yes"] * 20}
+    )
+    return _asked(split_target(table, "target"))
+
+
+def test_methods_get_their_options_and_each_proof_one_thread(asked: TableQuestion) -> None:
+    settings: dict[str, Any] = {"objective": "tp=1,fp=-5", "max_size": 3}
+    chosen = chosen_methods(asked, ["uwa", "exact"], settings, PoolOptions())
+    assert list(chosen) == ["uwa", "exact"]
+    exact = chosen["exact"]
+    assert (exact.objective, exact.max_size, exact.n_jobs) == ({"tp": 1.0, "fp": -5.0}, 3, None)
+    assert chosen["uwa"].voting == "hard"
+    assert set(chosen_methods(asked, None, {}, PoolOptions())) > {"full", "drep", "exact", "greedy-means"}
+    assert asked.notes == []
+
+
+def test_rules_beside_soft_votes_are_averaged_and_that_is_said(asked: TableQuestion) -> None:
+    chosen = chosen_methods(asked, ["uwa", "exact"], {"voting": "soft"}, PoolOptions())
+    assert {name: method.voting for name, method in chosen.items()} == {"uwa": "averaged", "exact": "soft"}
+    assert asked.notes == [
+        "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
+    ]
+
+
+def test_what_needs_probabilities_is_left_out_of_judges_without_them_and_that_is_said(
+    asked: TableQuestion,
+) -> None:
+    chosen = chosen_methods(asked, None, {}, PoolOptions(answers=True))
+    assert "greedy-means" not in chosen
+    assert asked.notes == [
+        "greedy-means is left out: it needs probabilities of every judge, and some give classes alone."
+    ]
+
+
+RANKED = pd.DataFrame(
+    {
+        "method": ["exact", "full"],
+        "rank": [1.25, 1.75],
+        "accuracy": [0.9512, 0.94],
+        "accuracy_deviation": [0.01, float("nan")],
+        "balanced_accuracy": [0.95, 0.93],
+        "size": [2.5, 10.0],
+        "seconds": [0.5, 0.001],
+        "n_folds": [2, 2],
+    }
+)
+RESULTS = pd.DataFrame({"method": ["exact", "full"], "fold": [0, 0], "accuracy": [0.95, float("nan")]})
+
+
+def found(n_wanted: int, n_judges: int = 0) -> TableComparison:
+    told = pruners_told(RESULTS, 10, n_judges)
+    return TableComparison("table.csv", RESULTS, RANKED, n_wanted, 3.5, told)
+
+
+def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
+    facts = json.loads(json.dumps(found(2).facts(Path("f.parquet"), None), allow_nan=False))
+    assert (facts["limit"], facts["n_folds"], facts["n_folds_wanted"]) == ("", 2, 2)
+    assert facts["methods"][1]["accuracy_deviation"] is None
+    assert facts["folds"][1]["accuracy"] is None
+    assert (facts["out"], facts["study"]) == ("f.parquet", None)
+    stopped = found(5).facts(None, Path("s.db"))
+    assert (stopped["limit"], stopped["study"]) == ("interrupted", "s.db")
+
+
+def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found(5).print(Path("f.parquet"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "Stopped after 2 of 5 folds.",
+        "table.csv: 2 folds, pools of 10 classifiers; the same pool for every method of a fold.",
+    ]
+    assert lines[3].split() == ["method", "rank", "accuracy", "±", "balanced", "size", "seconds"]
+    assert lines[4].split() == ["exact", "1.25", "0.9512", "0.0100", "0.9500", "2.5", "0.500"]
+    assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
+    assert f"Rank: {MEANING}." in lines
+    assert lines[-1] == "Every fold in f.parquet."
+    found(2, n_judges=6).print(None)
+    assert capsys.readouterr().out.startswith("table.csv: 2 folds, 6 judges; the same rows choose for every")
+    found(2).print(None)
+    said = capsys.readouterr().out
+    assert "Stopped" not in said
+    assert "Every fold" not in said

@@ -1,0 +1,119 @@
+"""`shortlist reproduce`."""
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.studies.kills import timeless
+from shortlist.runs import open_study
+from shortlist_papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
+from shortlist_papers.tables import PAPERS
+from tests.cli.killed import kill_after
+from tests.cli.refusals import refusals, refuse
+from tests.cli.running import shortlist
+from tests.shortlist_papers.made_sets import write_made_set
+from tests.shortlist_papers.small_emsco import SMALL_EMSCO
+
+SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
+
+
+def _make_small() -> None:
+    PAPERS["emsco"] = SMALL_EMSCO
+
+
+@pytest.fixture
+def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    smallest = dataclasses.replace(EVOLUTION, plan=lambda folder, _extent: plan_evolution(folder, SMALLEST))
+    monkeypatch.setitem(PAPERS, "evolution", smallest)
+    (tmp_path / "sets").mkdir()
+    write_made_set(tmp_path / "sets", "bupa-liver-disorders")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) -> None:
+    line = [
+        "reproduce",
+        "evolution",
+        "--data",
+        "sets",
+        "--study",
+        "s.db",
+        "--out",
+        "new/results",
+        "--report",
+        "page.html",
+    ]
+    run = shortlist(*line, cwd=sets)
+    assert run.returncode == 0, run.stderr
+    assert "Test errors" in run.stdout
+    assert "Where this is not what the paper did:" in run.stdout
+    assert "pima-diabetes is missing: shortlist datasets fetch pima-diabetes." in run.stderr
+    assert "Test errors" in (sets / "page.html").read_text()
+    written = sets / "new" / "results"
+    assert {path.name for path in written.iterdir()} == {
+        "evolution.md", "evolution-claims.csv", "evolution-errors.csv", "evolution-rows.csv",
+    }  # fmt: skip
+    rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
+    assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL, as printed", "On-EEL, smoothed"]
+    assert "| bld | Off-EEL |" in (written / "evolution.md").read_text()
+    again = shortlist(*line, "--json", cwd=sets)
+    facts = json.loads(again.stdout)
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
+    assert [row["error %"] for row in facts["tables"][1]["rows"]] == [float(row["error %"]) for row in rows]
+    assert facts["unit_seconds"] > 0
+
+
+@pytest.mark.slow
+def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_undisturbed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PAPERS, "emsco", SMALL_EMSCO)
+    line = ["reproduce", "emsco", "--json"]
+    study = tmp_path / "s.db"
+    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=_make_small), "it ended before"
+    with open_study(study) as opened:
+        kept = opened.results()
+    assert len(kept) == 3
+    resumed = shortlist(*line, "--study", study, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    with open_study(study) as opened:
+        assert kept.items() <= opened.results().items()
+    shared = shortlist(*line, "--study", "none", "--workers", "2", cwd=tmp_path)
+    fresh = shortlist(*line, "--study", "none", cwd=tmp_path)
+    facts = timeless(json.loads(fresh.stdout))
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
+    assert timeless(json.loads(resumed.stdout)) == facts
+    assert timeless(json.loads(shared.stdout)) == facts
+
+
+def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:
+    run = shortlist("reproduce", "evolution", cwd=sets)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "bupa-liver-disorders is missing: write bupa_liver_disorders.csv into a folder" in run.stderr
+    assert "--data FOLDER" in run.stderr
+    assert "shortlist datasets fetch pima-diabetes" in run.stderr
+
+
+@refusals("""
+    evolutoin                                     | PAPER must be one of pruning, emsco, products or evolution, got 'evolutoin'. Did you mean
+    evolution --data nowhere                      | --data must be a folder, got 'nowhere'
+    evolution --workers 0                         | --workers must be
+    evolution --out sets/bupa_liver_disorders.csv | --out must be a folder that can be made
+    evolution --study s.txt                       | --study must end in .db
+    evolution --scale big                         | --scale must be small, medium or paper, got 'big'
+    evolution --set tables=errors,5               | --set tables must be among claims, errors or ranks in evolution
+    evolution --set classifiers=40                | --set classifiers has no use in evolution
+    evolution --set classifiers=forty             | --set classifiers must be whole numbers with commas
+""")
+def test_what_cannot_be_is_refused_before_the_work(sets: Path, words: list[str], message: str) -> None:
+    refuse("reproduce", *words, message=message, cwd=sets)
+
+
+def test_the_papers_of_the_command_are_those_there_are() -> None:
+    from shortlist_papers.cli.reproduce import NAMES
+
+    assert set(NAMES) == set(PAPERS)

@@ -1,0 +1,292 @@
+"""Verdicts follow the rows: each claim is turned by rows made for it, and a reason is silent without its condition."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from benchmarks.studies.paper_results import rows_of
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, UNKNOWN, UNMEASURED, Claim, Finding, claims_table
+from shortlist_papers.emsco_judges import dominating
+from shortlist_papers.pruning_claims import other_stop, overfitting
+from shortlist_papers.stored import checked_rows, code_word, stored_rows, with_code
+from shortlist_papers.tables import PAPERS
+
+WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict", "why"),
+    [
+        ((True,), HOLDS, None), ((True, True), HOLDS, None), ((True, False), IN_PART, UNKNOWN),
+        ((False,), FAILS, UNKNOWN), ((False, False), FAILS, UNKNOWN),
+    ],
+)  # fmt: skip
+def test_a_verdict_follows_the_parts_of_a_claim(
+    parts: tuple[bool, ...], verdict: str, why: str | None
+) -> None:
+    claim = Claim("It grows", "1", "much", lambda _rows: Finding("a bit", parts, "one run"))
+    table = claims_table((claim,), pd.DataFrame())
+    assert table.rows == [
+        dict(zip(WORDS, ("It grows", "1", "much", "a bit", verdict, "one run", why), strict=True))
+    ]
+    assert f"1 {verdict}" in table.title
+
+
+def test_what_no_row_has_is_not_measured() -> None:
+    claims = (
+        Claim("A", "1", "", lambda _rows: None),
+        Claim("B", "2", "3", lambda _rows: None, "No set is at hand."),
+    )
+    first, second = claims_table(claims, pd.DataFrame()).rows
+    assert first["verdict"] == second["verdict"] == UNMEASURED
+    assert first["why"] == "These rows do not have it."
+    assert second["why"] == "No set is at hand."
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_is_one_row_with_a_place_and_all_are_unmeasured_without_rows(name: str) -> None:
+    table = claims_table(PAPERS[name].claims, pd.DataFrame())
+    assert len(table.rows) == len({row["claim"] for row in table.rows}) >= 7
+    assert all(row["place"] and row["verdict"] == UNMEASURED for row in table.rows)
+
+
+def _verdicts(name: str, rows: pd.DataFrame) -> dict[str, str]:
+    return {row["claim"]: row["verdict"] for row in claims_table(PAPERS[name].claims, rows).rows}
+
+
+def _turned(name: str, *changed: pd.DataFrame) -> set[str]:
+    """The claims that have several verdicts among changed rows."""
+    found = [_verdicts(name, rows) for rows in changed]
+    return {claim for claim in found[0] if len({verdicts[claim] for verdicts in found} - {UNMEASURED}) > 1}
+
+
+def _swapped(
+    rows: pd.DataFrame, *pairs: tuple[str, str], kinds: tuple[str, ...] | None = None
+) -> pd.DataFrame:
+    """Rows whose methods have changed places."""
+    names = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
+    one = rows["method"].replace(names)
+    return rows.assign(method=one if kinds is None else one.where(rows["kind"].isin(kinds), rows["method"]))
+
+
+@pytest.mark.slow
+def test_rows_turn_every_verdict_of_the_pruning_paper() -> None:
+    rows = rows_of("pruning")
+    runs = rows["kind"] == "run"
+    two = pd.concat([rows, rows[runs].assign(repeat=1, accuracy=lambda r: r["accuracy"] * 0.99)])
+    spread = two.assign(
+        accuracy=two["accuracy"]
+        + two["repeat"].fillna(0) * 0.1 * two["method"].isin(["F1", "HC-CON", "HC-UWA"])
+    )
+    same = rows.assign(accuracy=rows["accuracy"] * 0 + 0.8, balanced_accuracy=0.8)
+    climbers = rows.assign(accuracy=rows["accuracy"] + 0.2 * rows["method"].isin(["HC-CON", "HC-UWA"]))
+    changed = [
+        rows,
+        _swapped(rows, ("BFT", "HC-CON"), ("F1", "F2")), _swapped(rows, ("F1", "FE"), ("F1-theta", "BFT")),
+        _swapped(rows, ("F1", "BFT"), ("F3", "FE")), same, climbers,
+        rows.assign(gap=rows["gap"] * 0.01), rows.assign(gap=rows["gap"] * 9),
+        rows.assign(gap=rows["gap"] + 0.3 * (rows["dataset"] == "DEF")),
+        rows.assign(gap=rows["gap"] + 0.2 * ((rows["dataset"] == "DRD") & (rows["method"] == "F3"))),
+        rows.assign(gap=rows["gap"].where(rows["method"] != "F1")),
+        rows.assign(validation_accuracy=rows["validation_accuracy"] - 0.1 * rows["method"].isin(["F2", "F3"])),
+        two, spread, rows.assign(accuracy=rows["accuracy"] + 0.3 * rows["method"].isin(["F2", "F3"])),
+        rows.assign(balanced_accuracy=rows["balanced_accuracy"] + 0.3 * (rows["method"] == "F1-theta")),
+        rows.assign(balanced_accuracy=rows["balanced_accuracy"] - 0.3 * (rows["method"] == "F1-theta")),
+        rows.assign(balanced_accuracy=rows["balanced_accuracy"] + 0.3 * rows["method"].isin(["F1", "HC-CON"])),
+        two.assign(balanced_accuracy=two["balanced_accuracy"] + two["repeat"].fillna(0) * 0.2 * (two["method"] == "F1-theta")),
+        two.assign(balanced_accuracy=two["balanced_accuracy"] + two["repeat"].fillna(0) * 0.2 * (two["method"] != "F1-theta")),
+    ]  # fmt: skip
+    never = {claim.what for claim in PAPERS["pruning"].claims} - _turned("pruning", *changed)
+    # APS is not at hand, and no row of a set with 60,000 rows
+    assert never == {"APS has gaps of 0.1 % in both cases"}
+
+
+@pytest.mark.slow
+def test_rows_turn_every_verdict_of_the_evolution_paper() -> None:
+    rows = rows_of("evolution")
+    changed = [
+        rows,
+        rows.assign(accuracy=rows["accuracy"] + 0.1 * (rows["method"] == "offline")),
+        rows.assign(accuracy=rows["accuracy"] - 0.1 * (rows["method"] == "offline")),
+        rows.assign(size=1.0), rows.assign(size=1000.0), rows.assign(size=rows["size"].fillna(0) % 7 + 2),
+        rows.assign(ties_minimum=0.1, ties_histogram=0.2), rows.assign(ties_minimum=0.9, ties_histogram=0.2),
+    ]  # fmt: skip
+    assert {claim.what for claim in PAPERS["evolution"].claims} == _turned("evolution", *changed)
+
+
+@pytest.mark.slow
+def test_rows_turn_every_verdict_of_the_emsco_paper() -> None:
+    rows = rows_of("emsco")
+    opponents, ours = rows["kind"] == "opponents", rows["method"] == "EMSCO"
+    others = opponents & ~ours
+
+    def made(where: "pd.Series[bool]", **values: float) -> pd.DataFrame:
+        return rows.assign(**{name: rows[name].where(~where, value) for name, value in values.items()})
+
+    held = [name for name in rows if str(name)[0] == "c" and str(name)[1:].isdecimal()]
+    changed = [
+        rows,
+        made(ours, accuracy=1.0, coverage=1.0, cost=1.0), made(ours, accuracy=0.5, coverage=0.1, cost=1e6),
+        made(others, accuracy=1.0, coverage=1.0, cost=0.0), made(others, accuracy=0.1, coverage=0.1, cost=1e6, aggregate=0.1),
+        made(ours, aggregate=0.0),
+        *(made(opponents & (rows["method"] == name), accuracy=a, coverage=c, cost=p)
+          for name in ("GM*", "CSTC*", "CO-T", "CaCT LASSO", "Single-Stage")
+          for a, c, p in ((1.0, 0.65, 300.0), (0.3, 1.0, 0.0), (0.99, 0.5, 1.0), (0.75, 0.97, 1e5), (0.4, 0.9, 0.5))),
+        made(ours, accuracy=0.701, coverage=0.934, cost=10.0), made(ours, accuracy=0.851, coverage=0.95, cost=300.0),
+        made(ours, accuracy=0.72, coverage=0.93, cost=320.0), made(ours, accuracy=0.70, coverage=0.97, cost=0.0),
+        made(rows["kind"] == "recall", **dict.fromkeys(held, 0.0)), rows.assign(falls=True),
+        rows.assign(**dict.fromkeys(held, rows["assignments"])), rows.assign(assignments=10.0**8),
+        made(rows["kind"] == "neighbours", coverage=0.5, accuracy=0.5, inverse=0.5),
+        made(rows["kind"] == "feature", stage=1.0), rows.assign(stage=rows["class"]),
+        rows.assign(stage=rows["feature"].astype(str).str.len() % 3),
+        rows.assign(cost=rows["total"] * (0.25 + 0.15 * (rows["method"] == "CO-T")), accuracy=0.7 + 0.01 * (rows["method"] == "CO-T"),
+                    coverage=0.9 + 0.01 * ours),
+        rows.assign(cost=rows["total"] * (0.174 + 0.826 * (rows["method"] == "Single-Stage"))),
+        rows.assign(cost=rows["total"] * (0.38 + 0.62 * (rows["method"].isin(["Single-Stage", "CO-T"])))),
+        rows.assign(coverage=0.548), rows.assign(coverage=0.636), rows.assign(accuracy=0.8 + 0.0272 * (rows["method"] == "Single-Stage")),
+        rows.assign(accuracy=0.8, coverage=1 - 0.1 * ours),
+    ]  # fmt: skip
+    never = {claim.what for claim in (*PAPERS["emsco"].claims,)} - _turned("emsco", *changed)
+    assert never == {"500 generations take 30 to 45 minutes of processor time"}
+
+
+@pytest.mark.slow
+def test_rows_turn_every_verdict_of_the_products_paper() -> None:
+    rows = _few(rows_of("products"))
+    evolved, solrep = rows["kind"] == "evolved", rows["kind"] == "solrep"
+
+    def timed(where: "pd.Series[bool]", factor: float) -> pd.DataFrame:
+        return rows.assign(seconds=rows["seconds"].where(~where, rows["seconds"] * factor))
+
+    def found(where: "pd.Series[bool]", take: Any) -> pd.DataFrame:
+        points = [take(p) if chosen else p for p, chosen in zip(rows["points"], where, strict=True)]
+        return rows.assign(points=pd.Series(points, index=rows.index, dtype=object))
+
+    worst = [[10**7] * 4]
+    best = [[0, 0, 0, 0]]
+    fronts = {(row.system, row.number): row.points for row in rows[rows["kind"] == "complete"].itertuples()}
+    whole = [
+        fronts.get((row.system, row.number), row.points) if row.kind == "evolved" else row.points
+        for row in rows.itertuples()
+    ]
+    two_thirds = [
+        p[: 2 * len(p) // 3] if row.kind == "evolved" else p
+        for p, row in zip(whole, rows.itertuples(), strict=True)
+    ]
+    fifth = [
+        p[: len(p) // 5] if row.kind == "evolved" else p
+        for p, row in zip(whole, rows.itertuples(), strict=True)
+    ]
+    cwmoip = rows["method"] == "cwmoip"
+    changed = [
+        rows,
+        found(evolved, lambda _p: worst).assign(seconds=rows["seconds"] * (1 + 1e4 * evolved)),
+        timed(evolved, 1e4), timed(evolved, 1e-4), timed(solrep, 1e4), timed(solrep, 1e-4),
+        timed(solrep & (rows["reference_points"] > 25) & (rows["reference_points"] < 1000), 30.0),
+        timed(cwmoip, 1e4), timed(cwmoip, 1e-4), timed(rows["system"] == "web-portal", 1e4), timed(rows["system"] == "web-portal", 1e-4),
+        found(evolved, lambda _p: worst), found(evolved, lambda _p: best), found(solrep, lambda p: p[: max(1, len(p) // 10)]),
+        found(solrep, lambda p: p[: max(1, 742 * len(p) // 885)]), rows.assign(same=False), found(solrep, lambda _p: best),
+        found(solrep & (rows["reference_points"] > 25), lambda p: p[:1]),
+        *(rows.assign(points=pd.Series(one, index=rows.index, dtype=object)) for one in (two_thirds, fifth)),
+        found(solrep & (rows["reference_points"].isin([50, 500])) , lambda p: p[:1]),
+        found(rows["kind"] == "stored", lambda _p: worst), found(rows["kind"] == "stored", lambda _p: best),
+    ]  # fmt: skip
+    never = {claim.what for claim in PAPERS["products"].claims} - _turned("products", *changed)
+    assert never == {
+        "CWMOIP does not end on E-Shop within hours",
+        "SolRep scales to Linux with 1,500 reference points",
+    }
+
+
+def _few(rows: pd.DataFrame) -> pd.DataFrame:
+    """A few runs and points of each kind: verdicts are turned, and hypervolumes take no minutes."""
+    few = rows[~((rows["kind"] == "evolved") & (rows["seed"] > 1))].reset_index(drop=True)
+    short = few["kind"].isin(["evolved", "stored"]) | (few["kind"] == "solrep") & ~few["system"].isin(
+        ["e-shop"]
+    )
+    points = [
+        p[:40] if cut and isinstance(p, list) else p for p, cut in zip(few["points"], short, strict=True)
+    ]
+    return few.assign(points=pd.Series(points, index=few.index, dtype=object))
+
+
+def _lost(first: float, second: float, n: int = 4) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "dataset": "SPA", "repeat": 0, "fold": fold, "classifiers": 40, "method": method,
+                "validation_accuracy": 0.9, "accuracy": 0.9 - lost - 0.001 * fold,
+            }
+            for fold in range(n)
+            for method, lost in (("F1", first), ("BFT", second))
+        ]
+    )  # fmt: skip
+
+
+def test_overfitting_is_told_only_where_it_is_more_than_its_margin() -> None:
+    assert overfitting(_lost(0.06, 0.03), "F1", "BFT").startswith("F1 fits the pruning rows more closely")
+    assert not overfitting(_lost(0.03, 0.03), "F1", "BFT")
+    assert not overfitting(_lost(0.03, 0.06), "F1", "BFT")
+    assert not overfitting(_lost(0.06, 0.03, n=1), "F1", "BFT")
+
+
+def test_another_stop_is_told_only_where_it_was_measured_and_ranks_better() -> None:
+    rows = rows_of("pruning")
+    for name in ("HC-CON", "HC-UWA"):
+        rows = rows[rows["method"] != f"{name}, accuracy"]
+    assert not other_stop(rows, "accuracy")
+    better = [rows]
+    for name, more in (("HC-CON", 0.2), ("HC-UWA", -0.2)):
+        own = rows[rows["method"] == name]
+        better.append(own.assign(method=f"{name}, accuracy", accuracy=own["accuracy"] + more))
+    assert "HC-CON has rank 1.00" in other_stop(pd.concat(better), "accuracy")
+    assert "HC-UWA" not in other_stop(pd.concat(better), "accuracy")
+
+
+def test_reasons_are_silent_where_every_verdict_holds() -> None:
+    for name in PAPERS:
+        for row in claims_table(PAPERS[name].claims, rows_of(name)).rows:
+            assert (row["why"] is None) == (row["verdict"] == HOLDS), row
+
+
+def test_a_point_dominates_that_is_better_in_one_objective_and_worse_in_none() -> None:
+    means = pd.DataFrame(
+        {"accuracy": [80.0, 80.0, 90.0], "coverage": [90.0, 90.0, 80.0], "cost": [20.0, 10.0, 5.0]},
+        index=["EMSCO", "GM*", "CSTC*"],
+    )
+    assert dominating(means, "EMSCO") == ["GM*"]
+    assert dominating(means, "GM*") == []
+
+
+def test_rows_name_the_code_that_they_depend_on(tmp_path: Path) -> None:
+    code = {"run": ("errors.py",), "other": ("_words.py",)}
+    rows = [
+        with_code({"kind": "run", "x": 1}, code),
+        {"kind": "run", "x": 2},
+        with_code({"kind": "none"}, code),
+    ]
+    assert rows[0]["code"] == code_word(("errors.py",))
+    assert "code" not in rows[2]
+    path = tmp_path / "rows.csv"
+    pd.DataFrame([*rows, rows[0] | {"code": "0000"}]).to_csv(path, index=False)
+    known, unknown = checked_rows(stored_rows(path), code)
+    assert known == {"rows of": "run", "as today": 1, "other code": 1, "code not named": 1}
+    assert unknown == {
+        "rows of": "data, and methods of others", "as today": 1, "other code": 0, "code not named": 0,
+    }  # fmt: skip
+
+
+def test_stored_rows_are_what_units_returned(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = pd.DataFrame(
+        {"points": [[[1, 2]], None], "same": [True, None], "seconds": [0.5, 1.0], "kind": ["a", "b"]}
+    )
+    rows.to_csv(path, index=False)
+    found = stored_rows(path)
+    assert found["points"][0] == [[1, 2]]
+    assert found["points"][1] is None
+    assert found["same"][0] is True
+    assert not found["same"][1] or math.isnan(found["same"][1])

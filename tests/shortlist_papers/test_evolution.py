@@ -1,0 +1,119 @@
+"""The paper on evolved ensembles, at its smallest."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from numpy.typing import NDArray
+
+from shortlist.ensembles.rules.margin_selection import CRITERIA, distinct_classifiers
+from shortlist_papers.evolution import (
+    EVOLUTION,
+    NAMES,
+    RANKED,
+    EvolutionSize,
+    eel_table,
+    evolution_tables,
+    plan_evolution,
+    size_of,
+    tied_steps,
+)
+from shortlist_papers.paper import Extent, reproduce
+from tests.ensembles.class_pools import Pool, class_pools
+from tests.shortlist_papers.made_sets import write_made_set
+
+SMALLEST = EvolutionSize(("bld", "bos", "spa"), 1, 1, 20, 3, 5)
+
+
+@pytest.mark.slow
+def test_the_smallest_reproduction_measures_every_method(tmp_path: Path) -> None:
+    write_made_set(tmp_path, "bupa-liver-disorders")
+    write_made_set(tmp_path, "boston-housing")
+    plan = plan_evolution(tmp_path, SMALLEST)
+    methods = list(NAMES)
+    assert [unit.key for unit in plan.units] == [
+        f"{name}/0/0/{method}" for name in ("bld", "bos") for method in methods
+    ]
+    assert plan.missing == ("spambase is missing: shortlist datasets fetch spambase.",)
+    found = reproduce(EVOLUTION, plan)
+    claims, errors, ranks = found.tables
+    assert [claims.name, errors.name, ranks.name] == ["claims", *EVOLUTION.contents]
+    assert [(row["set"], row["method"]) for row in errors.rows] == [
+        (name, NAMES[method]) for name in ("bld", "bos") for method in methods
+    ]
+    assert all(0 <= row["error %"] <= 100 for row in errors.rows)
+    assert sum(row["mean rank"] for row in ranks.rows) == pytest.approx(15, abs=0.05)
+
+
+def test_folds_that_lack_a_method_are_not_ranked() -> None:
+    rows = pd.DataFrame(
+        [
+            {
+                "dataset": name, "repeat": 0, "fold": fold, "method": method, "accuracy": 0.7 + 0.1 * (place == fold),
+                "balanced_accuracy": 0.7, "size": 1.0, "seconds": 1.0,
+            }
+            for name in ("bld", "bos")
+            for fold in (0, 1)
+            for place, method in enumerate(RANKED)
+            if (name, fold, method) != ("bos", 1, "online")
+        ]
+    )  # fmt: skip
+    errors, ranks = evolution_tables(rows)
+    assert [row["folds"] for row in errors.rows] == [2, 2, 2, 2, 2, 2, 1, 2, 2, 2]
+    ranked = {row["method"]: row["mean rank"] for row in ranks.rows}
+    assert ranked[NAMES["offline"]] == 1.25
+    assert ranked[NAMES["online"]] == 2.5
+    assert [table.name for table in evolution_tables(rows.query("dataset == 'bld'"))] == ["errors"]
+
+
+def test_one_study_serves_every_extent_of_a_scale(tmp_path: Path) -> None:
+    write_made_set(tmp_path, "bupa-liver-disorders")
+    few, many = (
+        plan_evolution(tmp_path, size_of(Extent("small", sets=("bld",), folds=folds, seeds=seeds)))
+        for folds, seeds in ((1, 1), (2, 3))
+    )
+    assert few.settings == many.settings
+    assert {unit.key for unit in few.units} < {unit.key for unit in many.units}
+    assert len(many.units) == 2 * 3 * len(NAMES)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@given(pool=class_pools(max_classifiers=6, all_vote=True))
+def test_ties_are_those_of_figure_1(criterion: str, pool: Pool) -> None:
+    samples, k, n_classes = pool
+    codes, labels = np.array([votes for votes, _ in samples]), np.array([label for _, label in samples])
+    left = distinct_classifiers(codes).tolist()
+    alone = [int((codes[:, one] == labels).sum()) for one in range(k)]
+    members = [alone.index(max(alone))]
+    left.remove(members[0])
+    n_tied, n_steps = 0, max(1, len(left) - 1)
+    while len(left) > 1:
+        values = {}
+        for one in left:
+            margins = sorted(_margins(codes[:, [*members, one]], labels, n_classes))
+            values[one] = margins[:1] if criterion == "minimum" else margins
+        best = [one for one in left if values[one] == max(values.values())]
+        n_tied += len(best) > 1
+        members.append(best[0])
+        left.remove(best[0])
+    assert tied_steps(codes, labels, n_classes, criterion) == n_tied / n_steps
+
+
+def _margins(codes: NDArray[np.int64], labels: NDArray[np.int64], n_classes: int) -> list[int]:
+    found = []
+    for row, label in zip(codes.tolist(), labels.tolist(), strict=True):
+        others = [row.count(other) for other in range(n_classes) if other != label]
+        found.append(row.count(label) - max(others))
+    return found
+
+
+def test_sets_are_read_as_the_paper_says() -> None:
+    prices = pd.DataFrame({"rooms": range(9), "target": np.linspace(5, 50, 9)})
+    X, y = eel_table("bos", prices)
+    assert np.bincount(y).tolist() == [3, 3, 3]
+    assert list(X) == ["rooms"]
+    gaps = pd.DataFrame({"bare_nuclei": [1.0, None, 3.0], "target": [0, 1, 1]})
+    assert eel_table("bcw", gaps)[1].tolist() == [0, 1]
+    assert eel_table("pid", gaps)[1].tolist() == [0, 1, 1]

@@ -1,0 +1,47 @@
+"""The pages of the papers are made of stored rows, and no other number stands on them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.studies.paper_results import BLOCK, page_of
+from shortlist_papers.tables import PAPERS
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
+NO_FIGURE = re.compile(
+    r"\(\d{4}\)|decisions?/\d+\S*|decision \d+|(?:Table|Figure|Section)s? [\d.]+(?: and \d+)?|k = \d|F1|\]\([^)]*\)|`[^`]*`"
+)
+"""What has digits and is no figure: years, links, numbers of tables, file names."""
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_is_what_the_stored_rows_make_of_it(name: str) -> None:
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page_of(name, page) == page
+    blocks = [match[2] for match in BLOCK.finditer(page)]
+    assert blocks[0] == "claims"
+    assert "deviations" in blocks
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_has_no_number_outside_of_its_tables(name: str) -> None:
+    page = BLOCK.sub("", (RESULTS / f"{name}.md").read_text(encoding="utf-8"))
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)
+    named = [
+        one for one in sections if re.search(r"`[\w/-]+\.csv`", one)
+    ]  # sections of another study name its rows
+    for section in sections:
+        if section not in named or section is sections[0]:
+            assert re.findall(r"[\d.]*\d[\d.,]*", NO_FIGURE.sub("", section)) == [], section
+
+
+@pytest.mark.parametrize("page", sorted(RESULTS.glob("*.md")), ids=lambda path: path.stem)
+def test_every_page_of_results_names_the_rows_behind_its_numbers(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if page.stem == "index":
+        return
+    files = set(re.findall(r"`(?:benchmarks/results/)?([\w-]+\.csv)`", text))
+    assert files
+    assert [name for name in files if not (ROOT / "benchmarks" / "results" / name).is_file()] == []

@@ -1,0 +1,431 @@
+"""The paper on product lines: every row of every table, at every scale."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.runs import Budget, Work, open_study
+from shortlist_papers.paper import SCALES, Extent, ResultTable, check_extent, reproduce
+from shortlist_papers.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
+from shortlist_papers.product_runs import (
+    LINUX,
+    NAMES,
+    PAPER_3,
+    PAPER_SIZES,
+    measure_complete,
+    measure_evolved,
+    measure_model,
+    measure_solrep,
+)
+from shortlist_papers.product_tables import CONTENTS, product_tables
+from shortlist_papers.products import JCS, PORTAL, PRODUCTS, SIZES, TABLE_5
+
+EVERY = (*JCS, *PORTAL)
+LABELS = {system: f"{NAMES[system[0]]} {system[1] + 1}" for system in (*EVERY, *TABLE_5)}
+TWELVE = (
+    "jcs 1", "jcs 2", "web-portal 1", "web-portal 2", "e-shop 1", "e-shop 2", "ecos 1", "ecos 2",
+    "uclinux 1", "uclinux 2", "compact-linux 1", "compact-linux 2",
+)  # fmt: skip
+"""The rows of the paper's Table 5."""
+
+
+@pytest.fixture
+def made_folder(tmp_path: Path) -> Path:
+    """Return a folder where each file of the study is there, and empty."""
+    place = tmp_path / "feature-models"
+    for system in SYSTEMS.values():
+        for name in system.attributes:
+            (place / "paper-instances" / "attributes").mkdir(parents=True, exist_ok=True)
+            (place / "paper-instances" / "attributes" / name).touch()
+        (place / system.model).parent.mkdir(parents=True, exist_ok=True)
+        (place / system.model).touch()
+    return tmp_path
+
+
+def _keys(folder: Path | None, extent: Extent) -> list[str]:
+    return [unit.key for unit in PRODUCTS.plan(folder, extent).units]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", TWELVE)
+def test_each_row_of_table_5_is_measured_at_every_scale(made_folder: Path, name: str, scale: str) -> None:
+    keys = _keys(made_folder, Extent(scale, ("table-5",), tuple(SYSTEMS)))
+    assert any(key.startswith(f"{name}/solrep") for key in keys)
+    assert f"{name}/ibed 0" in keys
+
+
+def test_at_the_size_of_the_paper_runs_have_its_seeds_and_reference_points(made_folder: Path) -> None:
+    keys = _keys(made_folder, Extent("paper"))
+    for name in TWELVE:
+        splot = name.startswith(("jcs", "web", "e-shop"))
+        assert f"{name}/solrep {1000 if splot else 1500}" in keys
+        assert f"{name}/ibed 29" in keys
+        assert f"{name}/ibed 30" not in keys
+    assert {"e-shop 2/solrep 1500", "ecos 3/solrep 1500", "ecos 1/ibea 29", "ecos 2/ibea 29"} <= set(keys)
+    assert sum(key.startswith("compact-linux 1/solrep") for key in keys) >= 3, "Figure 4 has a curve"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_both_complete_methods_are_run_on_jcs_and_web_portal(made_folder: Path, scale: str) -> None:
+    keys = _keys(made_folder, Extent(scale, ("table-3",)))
+    for name in ("jcs 1", "jcs 4", "web-portal 1"):
+        assert {f"{name}/cwmoip", f"{name}/epsilon-constraint"} <= set(keys)
+    for name, number in EVERY:
+        assert f"{name} {number + 1}/diagram" in keys
+    parts = [key for key in keys if key.startswith("web-portal 1/epsilon-constraint as printed, 4")]
+    assert len(parts) == (0 if scale == "small" else 44)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_product_line_is_counted_for_table_2(made_folder: Path, scale: str) -> None:
+    assert _keys(made_folder, Extent(scale, ("table-2",))) == [f"{name}/model" for name in SYSTEMS]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", CONTENTS)
+def test_every_table_has_units_at_every_scale(made_folder: Path, name: str, scale: str) -> None:
+    keys = _keys(made_folder, Extent(scale, (name,)))
+    assert keys
+    assert set(keys) <= set(_keys(made_folder, Extent(scale)))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_no_two_units_have_one_key(made_folder: Path, scale: str) -> None:
+    keys = _keys(made_folder, Extent(scale))
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_part_is_measured_first_and_the_rest_in_the_same_study(made_folder: Path) -> None:
+    extent = check_extent(PRODUCTS, Extent("medium", ("5", "6"), ("e-shop", "ecos")))
+    part, whole = PRODUCTS.plan(made_folder, extent), PRODUCTS.plan(made_folder, Extent("medium"))
+    keys = {unit.key: unit.arguments for unit in whole.units}
+    assert {unit.key.partition(" ")[0] for unit in part.units} == {"e-shop", "ecos"}
+    assert all(keys[unit.key] == unit.arguments for unit in part.units)
+    assert part.settings.items() <= whole.settings.items()
+    assert whole.settings == PRODUCTS.plan(made_folder, Extent("paper")).settings
+    assert PRODUCTS.plan(made_folder, Extent("small")).settings != whole.settings
+    assert PRODUCTS.plan(made_folder, Extent("medium", time_limit_s=3)).settings != whole.settings
+
+
+def test_a_study_is_bound_to_every_file_of_the_product_lines_that_it_measures(made_folder: Path) -> None:
+    place = made_folder / "feature-models" / "paper-instances"
+    more = [
+        "fixed-features/Yes_LinuxX86.txt", "fixed-features/No_LinuxX86.txt", "reference-fronts/LinuxX86_RAND1.csv",
+        "fixed-features/Seed_LinuxX86.txt.gz", "results/solrep_python_parameter_linuxx861.txt.gz",
+    ]  # fmt: skip
+    for name in more:
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).touch()
+    extent = Extent("medium", ("table-5",), (LINUX,))
+    settings = PRODUCTS.plan(made_folder, extent).settings
+    ours = [SYSTEMS[LINUX].model, *(f"paper-instances/attributes/{one}" for one in SYSTEMS[LINUX].attributes)]
+    for file in [place / name for name in more] + [made_folder / "feature-models" / name for name in ours]:
+        before = file.read_bytes()
+        file.write_bytes(b"other")
+        other = PRODUCTS.plan(made_folder, extent).settings
+        assert {name for name in settings if other[name] != settings[name]} == {f"the file {file.name}"}
+        file.write_bytes(before)
+    assert PRODUCTS.plan(made_folder, extent).settings == settings
+    assert not any("JCS" in name or "jcs" in name for name in settings)
+
+
+def test_linux_is_measured_at_the_small_scale_when_it_is_named(made_folder: Path) -> None:
+    keys = _keys(made_folder, Extent("small"))
+    assert [key for key in keys if key.startswith(LINUX)] == [f"{LINUX}/model"]
+    assert f"{LINUX} 1/solrep 5" in _keys(made_folder, Extent("small", sets=(LINUX,)))
+
+
+def test_fewer_seeds_can_be_asked_for(made_folder: Path) -> None:
+    keys = _keys(made_folder, Extent("paper", ("table-6",), seeds=3))
+    assert [key for key in keys if "ibea" in key] == [
+        f"ecos {number}/ibea {seed}" for number in (1, 2, 3) for seed in range(3)
+    ]
+
+
+def test_without_models_it_is_said_where_they_go(tmp_path: Path) -> None:
+    plan = PRODUCTS.plan(tmp_path, Extent())
+    assert plan.units == ()
+    assert plan.missing[0].startswith("jcs 1 is missing")
+    assert "as feature-models/" in plan.missing[0]
+
+
+def test_every_published_set_of_attributes_is_used() -> None:
+    assert sum(len(system.attributes) for system in SYSTEMS.values()) == 17
+    assert {name: len(system.attributes) for name, system in SYSTEMS.items()} == {
+        "jcs": 4, "web-portal": 4, "e-shop": 2, "ecos": 3, "uclinux": 2, "compact-linux": 2,
+    }  # fmt: skip
+    assert {name: system.n_features for name, system in SYSTEMS.items()} == {
+        name: size for name, (size, _) in PAPER_SIZES.items()
+    }
+
+
+def test_deviations_are_told_from_the_settings() -> None:
+    told = " ".join(PRODUCTS.deviations)
+    medium, paper = SIZES["medium"], SIZES["paper"]
+    assert f"runs with {medium.n_linux_seeds} seeds at scale medium, elsewhere with {medium.n_seeds}." in told
+    most = {scale.n_linux_seeds: max(dict(scale.solrep)[LINUX, 0]) for scale in (medium, paper)}
+    assert f"at most {most[medium.n_linux_seeds]} reference points on Linux" in told
+    assert "valid first" not in told
+    assert all(sentence.endswith(".") for sentence in PRODUCTS.deviations)
+
+
+ROW: dict[str, Any] = {"seconds": 2.0}
+
+
+def _row(
+    system: tuple[str, int], kind: str, method: str, points: list[list[int]], **more: Any
+) -> dict[str, Any]:
+    name, number = system
+    return {"kind": kind, "system": name, "number": number, "method": method, "points": points} | ROW | more
+
+
+FRONT = [[0, 3, 0, 0], [1, 2, 0, 0], [3, 0, 0, 0]]
+
+
+def _made_rows() -> pd.DataFrame:
+    """Rows of every kind for every system, as units return them."""
+    rows = [
+        _row((name, 0), "model", "model", [], features=5, clauses=7, inequalities=6, said=["A or not B"])
+        for name in SYSTEMS
+    ]
+    for system in EVERY:
+        for method in ("cwmoip", "epsilon-constraint", "diagram"):
+            n_programs = None if method == "diagram" else 8
+            rows.append(_row(system, "complete", method, FRONT, same=True, ended=True, programs=n_programs))
+            if method == "diagram":
+                continue
+            parts = [None] if method == "cwmoip" else [0, 1]
+            rows += [
+                _row(
+                    system, "printed", method, [FRONT[0], FRONT[2]] if part == 0 else FRONT, objectives=4,
+                    part=part, parts=len(parts), ended=True, programs=9, loops=12, dominated=0,
+                )
+                for part in parts
+            ]  # fmt: skip
+    for system in dict.fromkeys((*EVERY, *TABLE_5)):
+        rows += [
+            _row(system, "evolved", "ibed", [FRONT[0], [4, 4, 0, 0]], seed=0, correctness=1.0),
+            _row(system, "evolved", "ibed", [FRONT[1]], seed=1, correctness=0.5),
+            _row(system, "evolved", "ibed", [], seed=2, correctness=0.0),
+        ]
+    for system in TABLE_5:
+        numbers = (50, 1000, 1500) if system[0] == "e-shop" else (50, 1500)
+        rows += [
+            _row(
+                system, "solrep", "solrep", [FRONT[2], FRONT[0]], reference_points=n_points,
+                solve_limit_s=None, programs=7, unproved=1,
+            )
+            for n_points in numbers
+        ]  # fmt: skip
+        rows += [
+            _row(system, "evolved", method, [FRONT[1]], seed=0, correctness=1.0)
+            for method in ("ibea", "satibea", "smtibea")
+        ]
+        rows.append(_row(system, "stored", "stored", FRONT))
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, ResultTable]:
+    return {table.name: table for table in product_tables(_made_rows())}
+
+
+def test_every_table_and_figure_is_made(tables: dict[str, ResultTable]) -> None:
+    assert list(tables) == list(CONTENTS)
+    assert all(table.rows for table in tables.values())
+
+
+def test_table_2_has_every_product_line(tables: dict[str, ResultTable]) -> None:
+    assert [row["system"] for row in tables["table-2"].rows] == list(NAMES.values())
+    assert "compact form" in tables["table-2"].differs
+
+
+@pytest.mark.parametrize("system", EVERY, ids=[LABELS[system] for system in EVERY])
+def test_table_3_has_ours_the_printed_and_the_published_row(
+    tables: dict[str, ResultTable], system: tuple[str, int]
+) -> None:
+    rows = [row for row in tables["table-3"].rows if row["system"] == LABELS[system]]
+    assert [row["whose"] for row in rows] == ["here", "here, as printed", "the paper"]
+    ours, printed, paper = rows
+    for row in (ours, printed):
+        assert (row["|A|"], row["|B|"], row["|A ∩ B|"], row["|N_A ∪ N_B|"]) == (3, 3, 3, 3)
+        assert (row["N_U(A)"], row["N_U(B)"]) == (0, 0)
+        assert row["A HV"] == row["B HV"] > 0
+    assert (ours["A s"], printed["A s"], printed["B s"]) == (2.0, 4.0, 2.0)
+    assert (ours["as enumerated"], printed["as enumerated"]) == ("yes", "yes")
+    assert paper["|A|"] == PAPER_3[system]["|A|"]
+
+
+def test_a_front_that_is_not_the_papers_is_told(tables: dict[str, ResultTable]) -> None:
+    assert tables["table-3"].differs.startswith("NOT EVERY FRONT")
+
+
+@pytest.mark.parametrize("system", EVERY, ids=[LABELS[system] for system in EVERY])
+def test_table_4_counts_what_ibed_finds(tables: dict[str, ResultTable], system: tuple[str, int]) -> None:
+    ours, *paper = [row for row in tables["table-4"].rows if row["system"] == LABELS[system]]
+    assert [ours[key] for key in ("|A|", "|B|", "|A ∩ B|", "|N_A ∪ N_B|", "N_U(A)", "N_U(B)")] == [
+        3, 3, 2, 3, 1, 0,
+    ]  # fmt: skip
+    assert (ours["runs of B"], ours["A corr %"], ours["B corr %"], ours["B s"]) == (3, 100, 50, 6)
+    assert ours["share %"] == pytest.approx(200 / 3)
+    assert len(paper) == (system[1] < 2)
+
+
+def test_the_papers_shares_are_those_of_its_text(tables: dict[str, ResultTable]) -> None:
+    shares = [round(row["share %"]) for row in tables["table-4"].rows if row["whose"] == "the paper"]
+    assert shares == [49, 100, 22, 15]
+
+
+@pytest.mark.parametrize("system", TABLE_5, ids=[LABELS[system] for system in TABLE_5])
+def test_table_5_has_every_row(tables: dict[str, ResultTable], system: tuple[str, int]) -> None:
+    rows = [row for row in tables["table-5"].rows if row["system"] == LABELS[system]]
+    ours = [row for row in rows if row["whose"] == "here"]
+    assert [row["reference points"] for row in ours] == [1000, 1500][system[0] != "e-shop" :]
+    for row in ours:
+        assert [row[key] for key in ("|A|", "|B|", "|A ∩ B|", "|N_A ∪ N_B|", "N_U(A)", "N_U(B)")] == [
+            2, 3, 1, 3, 1, 1,
+        ]  # fmt: skip
+    if system == ("e-shop", 1):
+        assert [row["|A|"] for row in rows if row["whose"] == "the paper"] == [742, 1099]
+
+
+def test_table_6_is_solrep_beside_ibea_on_ecos(tables: dict[str, ResultTable]) -> None:
+    rows = tables["table-6"].rows
+    assert [row["system"] for row in rows] == ["eCos 1", "eCos 2", "eCos 3"]
+    assert [(row["|A|"], row["|B|"], row["runs of B"]) for row in rows] == [(2, 1, 1)] * 3
+
+
+def test_figure_4_is_drawn_for_linux_with_the_papers_points(tables: dict[str, ResultTable]) -> None:
+    figure = tables["figure-4"]
+    assert figure.picture is not None
+    lines = {line.name: line.points for line in figure.picture.lines}
+    assert lines["Linux X86 1"] == ((50.0, 2.0), (1500.0, 2.0))
+    assert [row["seconds"] for row in figure.rows if row["system"] == "Linux X86, the paper"] == [
+        2150,
+        50_414,
+    ]
+    points = tables["figure-4-points"].picture
+    assert points is not None
+    assert {line.points for line in points.lines if not line.name.startswith("E-Shop")} == {
+        ((50.0, 2.0), (1500.0, 2.0))
+    }
+
+
+def test_growth_is_told_for_each_method_and_number_of_objectives(tables: dict[str, ResultTable]) -> None:
+    rows = {(row["whose"], row["method"], row["system"]): row for row in tables["rq-2"].rows}
+    printed = rows["here, as printed", "epsilon-constraint", "Web Portal"]
+    assert (printed["sets"], printed["programs"], printed["seconds"], printed["ended"]) == (4, 18, 4, "yes")
+    assert printed["paper's seconds"] == 613
+    assert printed["times the first"] == 1
+    assert rows["here", "diagram", "JCS"]["programs"] is None
+
+
+def test_a_part_that_is_not_there_is_no_end() -> None:
+    rows = _made_rows()
+    less = rows[~((rows["kind"] == "printed") & (rows["part"] == 1))]
+    made = {table.name: table for table in product_tables(less)}
+    assert "here, as printed" not in {row["whose"] for row in made["table-3"].rows}
+    ended = {row["method"]: row["ended"] for row in made["rq-2"].rows if row["whose"] == "here, as printed"}
+    assert ended == {"cwmoip": "yes", "epsilon-constraint": "NO"}
+
+
+def test_fifty_points_stand_beside_the_median_run(tables: dict[str, ResultTable]) -> None:
+    rows = [row for row in tables["rq-5"].rows if row["system"] == "uClinux 1"]
+    assert [row["whose"] for row in rows] == ["here", "the paper"]
+    assert (rows[0]["|A|"], rows[0]["|B|"], rows[0]["|N_B|"], rows[0]["B s"]) == (2, 1, 1, 2.0)
+
+
+def test_runs_of_solrep_stand_beside_the_stored_sets(tables: dict[str, ResultTable]) -> None:
+    row = next(row for row in tables["solrep"].rows if row["system"] == "uClinux 1")
+    assert (row["points"], row["stored points"], row["stored IGD+"]) == (2, 3, 0)
+    assert row["IGD+"] > 0
+    assert row["HV"] < row["stored HV"]
+
+
+def test_constraint_solving_has_every_method_for_each_system(tables: dict[str, ResultTable]) -> None:
+    rows = [row["B is"] for row in tables["constraint-solving"].rows if row["system"] == "eCos 1"]
+    assert rows == ["ibea", "satibea", "smtibea"]
+
+
+def _alone(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+    return rows[rows["kind"] == kind].dropna(axis=1, how="all")
+
+
+def test_tables_of_a_part_are_made_of_its_rows() -> None:
+    rows = _made_rows()
+    for kind in rows["kind"].unique():
+        names = [table.name for table in product_tables(_alone(rows, kind))]
+        assert set(names) <= set(CONTENTS)
+    assert [table.name for table in product_tables(_alone(rows, "model"))] == ["table-1", "table-2"]
+
+
+@pytest.mark.slow
+def test_a_part_of_the_paper_prints_the_same_from_its_study(data_folder: Path, tmp_path: Path) -> None:
+    extent = Extent("small", ("table-4", "table-5"), ("jcs",), seeds=1)
+    plan = PRODUCTS.plan(data_folder, extent)
+    with open_study(tmp_path / "study.db") as study:
+        first = reproduce(PRODUCTS, plan, Work(study=study), tables=extent.tables).tables
+    with open_study(tmp_path / "study.db") as study:
+        again = reproduce(PRODUCTS, plan, Work(study=study), tables=extent.tables).tables
+    assert again == first
+    shares, beside = first
+    assert [row["|A|"] for row in shares.rows if row["whose"] == "here"] == [39, 9, 22, 31]
+    assert [row["system"] for row in beside.rows] == ["JCS 1", "JCS 2"]
+
+
+@pytest.mark.slow
+def test_complete_fronts_have_the_published_hypervolume_and_spread(data_folder: Path) -> None:
+    rows = [
+        row
+        for system in (*JCS, PORTAL[0])
+        for method in ("diagram", "epsilon-constraint", "cwmoip")
+        if system[0] == "jcs" or method == "diagram"
+        for row in measure_complete(data_folder, system, method, budget=Budget())
+    ]
+    (table,) = [one for one in product_tables(pd.DataFrame(rows)) if one.name == "table-3"]
+    assert table.differs.startswith("Only seconds differ")
+    changed = pd.DataFrame([row | {"points": row["points"][1:]} for row in rows])
+    (table,) = [one for one in product_tables(changed) if one.name == "table-3"]
+    assert table.differs.startswith("NOT EVERY FRONT")
+
+
+@pytest.mark.slow
+def test_units_stop_when_their_budget_ends(data_folder: Path) -> None:
+    budget = Budget(1e-9)
+    (complete,) = measure_complete(data_folder, ("web-portal", 0), "cwmoip", budget=budget)
+    assert not complete["ended"]
+    assert not complete["same"]
+    (solrep,) = measure_solrep(data_folder, ("jcs", 0), 5, budget=budget)
+    assert len(solrep["points"]) < 9
+    (evolved,) = measure_evolved(data_folder, ("jcs", 0), "ibed", 0, 10**9, budget=budget)
+    assert evolved["seconds"] < math.inf
+
+
+@pytest.mark.slow
+def test_jcs_is_the_model_of_the_paper(data_folder: Path) -> None:
+    (row,) = measure_model(data_folder, ("jcs", 0), budget=Budget())
+    assert row["features"] == 12
+    assert "Encryption_OR or not Caesar" in row["said"]
+    assert len(row["said"]) == row["clauses"]
+
+
+@pytest.mark.slow
+def test_evolution_on_linux_starts_from_the_three_published_products(data_folder: Path) -> None:
+    question, _ = prepared_question(data_folder, LINUX, 1, fixed=True)
+    products = seed_products(data_folder, question)
+    assert len(products) == len(SEEDS) == 3
+    assert question.meets_requirements(products).all()
+    (row,) = measure_evolved(data_folder, (LINUX, 1), "ibed", 0, 200, budget=Budget())
+    assert row["correctness"] > 0, "only the three products are valid so early"
+    assert np.array(row["points"]).shape[1] == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", [("ecos", 2), ("uclinux", 1)])
+def test_sets_that_no_table_had_are_read(data_folder: Path, system: tuple[str, int]) -> None:
+    question, _ = prepared_question(data_folder, *system, fixed=True)
+    assert all(np.abs(goal.coefficients).sum() > 0 for goal in question.objectives)

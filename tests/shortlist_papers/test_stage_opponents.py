@@ -1,0 +1,130 @@
+"""EMSCO beside its opponents, at the smallest size."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.multistage.presets import SYNTHETIC30
+from shortlist.runs import Budget, Work, open_study
+from shortlist_papers.emsco import EMSCO
+from shortlist_papers.landscapes import paper_table
+from shortlist_papers.paper import Extent, Plan, reproduce
+from shortlist_papers.stage_opponents import (
+    OpponentsSize,
+    measure_opponent,
+    new_row_figures,
+    opponent_units,
+    paper_stages,
+    stage_means,
+    sums_of_measures,
+)
+from tests.shortlist_papers.made_sets import write_made_set
+
+
+def test_a_unit_is_one_opponent_or_one_run_of_evolution_on_one_split() -> None:
+    units = opponent_units(None, (SYNTHETIC30,), OpponentsSize((SYNTHETIC30,), 1, 2))
+    assert [unit.key.removeprefix("opponents/synthetic30/0/") for unit in units] == [
+        "greedy-miser", "cstc", "co-t", "cact-lasso", "single",
+        "emsco-paper/0", "emsco-distinct/0", "emsco-paper/1", "emsco-distinct/1",
+    ]  # fmt: skip
+
+
+def test_synthetic30_needs_no_data_and_the_sets_that_do_are_named() -> None:
+    plan = EMSCO.plan(None, Extent(tables=("figure-12",)))
+    assert {unit.key.split("/")[1] for unit in plan.units} == {SYNTHETIC30}
+    assert "pima-diabetes is missing" in plan.missing[0]
+
+
+@pytest.mark.slow
+def test_a_single_stage_pays_for_everything_and_answers_everybody() -> None:
+    (row,) = measure_opponent(None, SYNTHETIC30, "single", 0, budget=Budget())
+    table = paper_table(None, SYNTHETIC30)
+    assert row["total"] == row["cost"] == table.total == 9000
+    assert row["coverage"] == 1.0
+    assert row["aggregate"] == pytest.approx(1.0 + row["accuracy"])
+    assert row["accuracy"] > 1.2 / 3  # chance is a third
+
+
+def test_the_stages_are_at_most_half_the_features_and_ten() -> None:
+    assert [paper_stages(n) for n in (8, 12, 13, 14, 30)] == [4, 6, 7, 7, 10]
+
+
+@pytest.mark.slow
+def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_path: Path) -> None:
+    write_made_set(tmp_path, "heart-failure-clinical-records")
+    units = opponent_units(tmp_path, ["heart"], OpponentsSize(("heart",), 1, 2, 6, 1))
+    with open_study(tmp_path / "s.db") as study:
+        reproduce(EMSCO, Plan(tuple(units[:6]), {}), Work(study=study))
+    with open_study(tmp_path / "s.db") as study:
+        found = reproduce(EMSCO, Plan(tuple(units), {}), Work(study=study))
+    undisturbed = reproduce(EMSCO, Plan(tuple(units), {}))
+    pd.testing.assert_frame_equal(found.rows, undisturbed.rows)
+    heart, sums, stages = found.tables[-3:]
+    assert [(row["method"], row["runs"]) for row in heart.rows] == [
+        ("EMSCO", 2), ("EMSCO, distinct rules", 2), ("GM*", 1), ("CSTC*", 1), ("CO-T", 1), ("CaCT LASSO", 1),
+        ("Single-Stage", 1),
+    ]  # fmt: skip
+    assert [row["paper's of all"] for row in heart.rows][2:4] == [19.0, 54.0]
+    assert [row["accuracy against Single-Stage"] for row in sums.rows][-1] == 0.0
+    assert [(row["cost class"], row["features"]) for row in stages.rows] == [(1, 4), (2, 8)]
+    assert all(1 <= row["least"] <= row["mean stage"] <= row["most"] <= 6 for row in stages.rows)
+
+
+def _rows() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"set": "heart", "total": 200, "method": method, "split": 0, "trial": trial, "coverage": 1.0,
+             "accuracy": accuracy, "cost": 50.0, "aggregate": 1.75 + accuracy,
+             "population": 30, "generations": 7}
+            for method, accuracy, trial in [
+                ("EMSCO", 0.5, 0), ("EMSCO", 0.7, 1), ("Single-Stage", 0.8, None),
+            ]
+        ]
+    )  # fmt: skip
+
+
+def test_the_sum_of_figure_12_is_the_mean_over_runs() -> None:
+    first, second = sums_of_measures(_rows()).rows
+    spread = 12.706 * np.std([2.25, 2.45], ddof=1) / np.sqrt(2)
+    assert (first["method"], first["heart"]) == ("EMSCO", f"2.350 ± {spread:.3f}")
+    assert (first["accuracy against Single-Stage"], first["paper's accuracy"]) == (-20.0, -2.72)
+    assert (second["heart"], second["mean coverage %"], second["paper's %"]) == ("2.550", 100.0, None)
+
+
+def test_a_figure_of_a_set_has_the_texts_figures_beside_ours() -> None:
+    (table,) = new_row_figures(_rows())
+    first, _ = table.rows
+    assert table.name == "figure-10"
+    assert first["accuracy %"].startswith("60.0 ± ")
+    assert (first["paper's accuracy"], first["of all %"], first["paper's of all"]) == (85.1, 25.0, None)
+    assert "Evolution had 30 individuals and at most 7 generations." in table.note
+    assert table.picture is not None
+    assert [line.points for line in table.picture.lines] == [((25.0, 60.0),), ((25.0, 80.0),)]
+
+
+def test_mean_stages_are_of_a_feature_over_the_runs() -> None:
+    rows = pd.DataFrame(
+        [
+            {"set": "heart", "split": 0, "trial": trial, "feature": feature, "class": 1, "stage": stage}
+            for feature, trial, stage in [("age", 0, 1), ("age", 1, 2), ("sex", 0, 3), ("sex", 1, 3)]
+        ]
+    )
+    assert stage_means(rows).rows == [
+        {
+            "set": "heart",
+            "cost class": 1,
+            "features": 2,
+            "runs": 2,
+            "mean stage": 2.25,
+            "least": 1.5,
+            "most": 3.0,
+        }
+    ]
+
+
+def test_a_paper_without_any_unit_says_what_is_missing() -> None:
+    with pytest.raises(BadInputError, match="pima-diabetes is missing"):
+        reproduce(EMSCO, EMSCO.plan(None, Extent(tables=("table-6",))))
