@@ -90,7 +90,7 @@ def test_names_that_only_saved_models_need_are_no_public_names() -> None:
 
 
 def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None:
-    from shortlist_papers import GreedyMiser
+    from shortlist_papers.opponents.greedy_miser import GreedyMiser
 
     assert saved_class("shortlist.papers.GreedyMiser") is GreedyMiser
     assert saved_path(GreedyMiser) == "shortlist_papers.GreedyMiser"
