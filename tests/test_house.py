@@ -185,7 +185,6 @@ REPLACED = {
     "MOST_CHOICE_BYTES": "the page is written anew",
     "DENSE_FEATURES": "every subclassifier looks at it, and the estimator, which has no room for a parameter",
     "MOST_BYTES": "likewise",
-    "AFTER_S": "a command has no option for it, and no user would want one",
 }
 """Tuning constants that tests still replace, and why."""
 

@@ -69,9 +69,9 @@ def kills(
         Path("m.uvl").write_text(MODEL, encoding="utf-8")
         whole, lengths = {}, {}
         for name in names:
-            _ended(_begun(name, "--study", "none"))  # kernels are compiled
+            _ended(_begun(name))  # kernels are compiled
             start = time.perf_counter()
-            whole[name] = _ended(_begun(name, "--study", "none"))
+            whole[name] = _ended(_begun(name))
             lengths[name] = time.perf_counter() - start
         for number, name in enumerate(itertools.cycle(names)):
             study = Path(f"{number}.db")

@@ -280,7 +280,7 @@ def test_a_model_without_attributes_is_configured_too(monkeypatch: pytest.Monkey
             "--method belongs to the search for a front. Leave it out.",
         ),
         (["--out", "f.parquet", "--seed", "3"], "--seed and --out belong to the search for a front"),
-        (["--study", "none"], "--study belongs to the search"),
+        (["--study", "s.db"], "--study belongs to the search"),
         (["--set", "max-nodes=3"], "--set max-nodes must be at least 16"),
         (["--time-limit", "-1"], "--time-limit must be a number of seconds above 0"),
     ],

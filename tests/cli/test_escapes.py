@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     configure = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
     target = ["--target", f"target{ESCAPE}", "--workers", "1"]
     for words in (
-        [*configure, "--out", "f.parquet", "--study", "none"],
+        [*configure, "--out", "f.parquet"],
         ["prune", "t.csv", *target, "--classifiers", "3", "--method", "uwa", "--out", "p.joblib"],
         ["prune", "judges.csv", "--answers", "--workers", "1", "--out", "j.joblib"],
         ["stage", "t.csv", *target, "--set", "max-stages=2", "--method", "enumerate", "--out", "s.joblib"],
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["model", "diff", "m.uvl", "other.uvl"],
         ["model", "sample", "m.uvl"],
         ["configure", "m.uvl", "--objectives", f"min {ESCAPE}"],
-        ["configure", "m.uvl", "--objectives", "max selected", "--select", f"no{ESCAPE}", "--study", "none"],
+        ["configure", "m.uvl", "--objectives", "max selected", "--select", f"no{ESCAPE}"],
         ["predict", "p.joblib", "t.csv"],
         ["predict", "s.joblib", "t.csv", "--explain"],
         ["predict", "e.joblib", "t.csv"],

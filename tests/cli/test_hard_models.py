@@ -41,7 +41,7 @@ def test_what_is_in_a_model_is_unknown_at_the_limit(folder: Path) -> None:
         (["model", "diff", "hard.dimacs", "other.dimacs"], 0),
         (["model", "sample", "hard.dimacs"], 2),
         (["model", "slice", "hard.dimacs", "--out", "s.dimacs", "--keep", "1,2"], 2),
-        (["configure", "hard.dimacs", "--objectives", "max selected", "--study", "none"], 0),
+        (["configure", "hard.dimacs", "--objectives", "max selected"], 0),
         (
             [
                 "configure",

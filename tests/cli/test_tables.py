@@ -229,12 +229,11 @@ def test_methods_are_compared_on_other_cases(folder: Path) -> None:
     _with_cases(folder)
     pruned = shortlist(
         "compare", "cases.csv", "--methods", "full,best-single", "--set", "folds=3", "--set", "classifiers=3",
-        "--group", "case", "--workers", "1", "--study", "none", cwd=folder,
+        "--group", "case", "--workers", "1", cwd=folder,
     )  # fmt: skip
     assert pruned.returncode == 0, pruned.stderr
     staged = shortlist(
-        "compare", "cases.csv", "--methods", "single,co-t", "--set", "seeds=2", "--group", "case", "--workers", "1",
-        "--study", "none", cwd=folder,
+        "compare", "cases.csv", "--methods", "single,co-t", "--set", "seeds=2", "--group", "case", "--workers", "1", cwd=folder,
     )  # fmt: skip
     assert staged.returncode == 0, staged.stderr
 

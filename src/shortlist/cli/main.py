@@ -34,7 +34,6 @@ from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
-from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
 from shortlist.errors import MissingDependencyError, ShortlistError
 from shortlist.papers import papers_part
@@ -169,7 +168,6 @@ def run_command() -> None:
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
     warned.clear()
-    answered.clear()
     printed = Held(sys.stdout)
     said = ""
     translate = functools.partial(_translated, words=words)
@@ -197,7 +195,6 @@ def run_command() -> None:
     set_handler(signal.SIG_IGN)  # the last sentence is said once, however many signals come
     for sentence in filter(None, [said, *unwritten]):
         complain(sentence)
-    remove_answered()
     code = code or (NOT_WRITTEN if unwritten else 0)
     set_handler(end_at_once("", code))
     if code:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from shortlist.cli.failures import FAILED, NothingKeptError
 from shortlist.cli.signals import NOTHING_WRITTEN, end_at_once
-from shortlist.cli.studies import unfinished
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
@@ -30,8 +29,6 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
     with shown_progress() as display, cancel_on_interrupt(display.say) as cancellation:
         try:
             yield cancellation, display.report
-            if keeps is not None and cancellation.cancelled:
-                unfinished.add(keeps)
         except KeyboardInterrupt:
             raise NothingKeptError(NOTHING_WRITTEN + _kept(keeps)) from None
         except ShortlistError as error:

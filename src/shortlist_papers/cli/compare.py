@@ -135,7 +135,7 @@ def compare(
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
     from shortlist.runs.budget import seconds_now
 
-    study, is_table = kept.file, _is_table(source)
+    study, is_table = kept.study, _is_table(source)
     check_files(
         inputs=({"TABLE": source} if is_table else question.inputs(Path(source))) | {"--costs": table.costs},
         outputs={"--out": out, "--report": report, "--study": study},
@@ -157,7 +157,6 @@ def compare(
         return
     path, seeds = Path(source), repeated.seeds
     from shortlist._validation import as_count, as_seed
-    from shortlist.cli.studies import digest_of
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError, ShortlistError
     from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
@@ -181,8 +180,7 @@ def compare(
     as_seed(seed, "--seed")
     asked = read_question(path, question)
     print_notes(asked.notes)  # now, while there is time to stop
-    place = kept.place(context, digest_of(question.inputs(path).values()))
-    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
+    with kept.opened(context) as opened, long_work(study) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
             requirements=asked.requirements, seeds=range(seed, seed + n_seeds), time_limit_s=time_limit,
@@ -219,7 +217,6 @@ def _compare_on_table(
     """Read the table, and compare the methods of one kind on it; `place` has the study too."""
     from shortlist._validation import as_count
     from shortlist._words import any_of
-    from shortlist.cli.studies import digest_of
     from shortlist.errors import BadInputError
     from shortlist.tables.fingerprints import table_fingerprint
     from shortlist_papers.cli.compare_pruned import OF_SOME_PRUNERS, PruneSettings, compare_pruning
@@ -255,8 +252,7 @@ def _compare_on_table(
         name=Path(source).name.split(".")[0], learning=learning, dropped=(*(table.drop or ()), *learning.ids),
         costs=table.costs, notes=notes, about=about, **asked,
     )  # fmt: skip
-    data = about["data"]["sha256"] + digest_of([table.costs])
-    with kept.place(context, data).opened(context) as study:
+    with kept.opened(context) as study:
         compare(question, names, given, study)
 
 

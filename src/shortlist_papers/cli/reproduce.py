@@ -95,7 +95,7 @@ def reproduce(
     folder = check_folder(data, "--data")
     check_files(
         inputs={"--check": check},
-        outputs={"--study": kept.file, "--report": report},
+        outputs={"--study": kept.study, "--report": report},
         endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
     )
     check_shared({**context.params, "time_limit": None})  # an extent checks its own, by its name here
@@ -110,8 +110,7 @@ def reproduce(
 
     wanted = check_extent(chosen, extent.read())
     plan = chosen.plan(None if folder is None else Path(folder), wanted)
-    place = kept.place(context, data="")  # the folder is among the parameters
-    with place.opened(context) as study, long_work(place.path) as (cancellation, progress):
+    with kept.opened(context) as study, long_work(kept.study) as (cancellation, progress):
         found = run(chosen, plan, Work(workers, study, progress, cancellation), tables=wanted.tables)
     print_notes(found.missing)
     facts = _facts(chosen, found, wanted) | run_facts(context)

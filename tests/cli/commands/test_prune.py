@@ -506,7 +506,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
     prices.to_csv(tmp_path / "prices.csv", index=False)
     given = ["ans.csv", "--answers", "--target", "truth", "--costs", "prices.csv", "--seed", "1"]
 
-    run = shortlist("prune", *given, *how, "--out", "m.joblib", "--json", "--study", "none", cwd=tmp_path)
+    run = shortlist("prune", *given, *how, "--out", "m.joblib", "--json", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert max(facts["copies"]) > 1
@@ -536,7 +536,7 @@ def test_rules_are_compared_on_answers_of_judges(tmp_path: Path) -> None:
     for methods in ("uwa,full", "pruning"):
         run = shortlist(
             "compare", "said.csv", "--set", "answers=yes", "--methods", methods, "--set", "folds=2", "--workers", "1",
-            *(["--time-limit", "0.2"] if methods == "pruning" else []), "--json", "--study", "none", cwd=tmp_path,
+            *(["--time-limit", "0.2"] if methods == "pruning" else []), "--json", cwd=tmp_path,
         )  # fmt: skip
         assert run.returncode == 0, run.stderr
         facts = json.loads(run.stdout)
@@ -556,7 +556,7 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
     table.to_csv(tmp_path / "ans.csv", index=False)
     (tmp_path / "prices.csv").write_text("name,cost\nj0,1\nj1,1\nj2,1\np:q,1\n")
     drop = ["--drop", "j1", "--drop", "p:q:0", "--drop", "p:q:1"]
-    told = ["ans.csv", "--answers", "--costs", "prices.csv", "--study", "none"]
+    told = ["ans.csv", "--answers", "--costs", "prices.csv"]
 
     run = shortlist("prune", *told, *drop, "--objective", "accuracy", "--max-cost", "1e18", cwd=tmp_path)
 
@@ -564,7 +564,7 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
     assert "note: prices.csv also prices j1 and p:q, which are dropped: passed over." in run.stderr
     assert run.stdout.startswith("36 rows to prune, 4 to test; ")
     compared = shortlist(
-        "compare", "ans.csv", "--set", "answers=yes", "--costs", "prices.csv", "--study", "none",
+        "compare", "ans.csv", "--set", "answers=yes", "--costs", "prices.csv",
         "--methods", "uwa,full", "--set", "folds=2", cwd=tmp_path,
     )  # fmt: skip
     assert "2 folds, 4 judges; the same rows choose for every method of a fold." in compared.stdout
@@ -575,7 +575,7 @@ def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
     table[[*table.columns[:4], "target"]].to_csv(tmp_path / "ans.csv", index=False)
     objectives = ["--objectives", "max accuracy, min size", "--pick", "0"]
 
-    run = shortlist("prune", "ans.csv", "--answers", *objectives, "--study", "none", cwd=tmp_path)
+    run = shortlist("prune", "ans.csv", "--answers", *objectives, cwd=tmp_path)
 
     assert run.returncode == 0, run.stderr
     assert "\nAsk them for: words-" in run.stdout
@@ -610,7 +610,7 @@ def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path)
     for source in ("mean", "shares"):
         told = shortlist(
             "prune", "patients.csv", *named, "--set", "voting=hard", "--set", f"probabilities={source}", "--workers", "1",
-            "--out", "m.joblib", "--json", "--study", "none", cwd=folder,
+            "--out", "m.joblib", "--json", cwd=folder,
         )  # fmt: skip
         assert told.returncode == 0, told.stderr
         assert (json.loads(told.stdout)["probabilities"], json.loads(told.stdout)["voting"]) == (
@@ -641,7 +641,7 @@ def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) ->
     (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n1,0,1\n")
     told = shortlist(
         "prune", "few.csv", "--answers", "--target", "truth", "--objective", "accuracy",
-        "--set", "probabilities=cross-validated", "--json", "--study", "none", cwd=tmp_path,
+        "--set", "probabilities=cross-validated", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
     facts = json.loads(told.stdout)
@@ -659,7 +659,7 @@ def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) 
     )
     (tmp_path / "prices.csv").write_text("name,cost\ndear,10\n" + "".join(f"cheap{k},1\n" for k in range(4)))
     run = shortlist(
-        "compare", "said.csv", "--set", "answers=yes", "--costs", "prices.csv", "--set", "max-cost=3", "--set", "folds=3", "--study", "none",
+        "compare", "said.csv", "--set", "answers=yes", "--costs", "prices.csv", "--set", "max-cost=3", "--set", "folds=3",
         "--methods", "best-single,full,exact", "--workers", "1", "--out", "folds.parquet", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

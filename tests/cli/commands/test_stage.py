@@ -668,8 +668,7 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
     lines = ["feature,cost,needs", "age,1,", "income,2,form", "region,4,form;age", "form,3,check", "check,1,"]
     (folder / "needs.csv").write_text("\n".join(lines) + "\n")
     run = shortlist(
-        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--set", "max-stages=2", "--json",
-        "--study", "none", cwd=folder,
+        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--set", "max-stages=2", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

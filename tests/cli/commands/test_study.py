@@ -1,19 +1,14 @@
 """`shortlist study`, and commands that are killed and gone on with."""
 
-import itertools
 import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.studies.kills import timeless
-from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
-from shortlist.runs.studies.question import studies_in_cache
-from shortlist_papers import product_comparison
 from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist
@@ -84,34 +79,8 @@ def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
     assert resumed.returncode == 0, resumed.stderr
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
-    fresh = shortlist(*words, "--study", "none", cwd=made)
+    fresh = shortlist(*words, cwd=made)
     assert timeless(json.loads(resumed.stdout)) == timeless(json.loads(fresh.stdout))
-
-
-@pytest.mark.slow
-def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("shortlist.runs.studies.question.AFTER_S", 0.0)
-    words = [*RUNS, "--json"]
-    find, calls = found_front.find_front, itertools.count(1)
-
-    def failing(*arguments: Any) -> Any:
-        if next(calls) == 3:
-            raise RuntimeError
-        return find(*arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product_comparison, "find_front", failing)
-        assert shortlist(*words, cwd=made).returncode == 70
-    assert len(studies_in_cache()) == 1
-    again = shortlist(*words, "--workers", "2", cwd=made)
-    assert "resumes an earlier run of this command" in again.stderr
-    assert again.returncode == 0, again.stderr
-    assert studies_in_cache() == []
-    assert shortlist(*words, "--study", "none", cwd=made).returncode == 0
-    assert studies_in_cache() == []
 
 
 @pytest.fixture
@@ -130,24 +99,14 @@ def test_a_study_is_shown_with_its_command_and_counts(study: Path, tmp_path: Pat
     assert facts["n_done"] == 10
     assert facts["asked"]["command"] == "configure"
     assert {"shortlist", "python", "numpy"} <= set(facts["asked"]["versions"])
-    listed = json.loads(shortlist("study", "list", study, "--json", cwd=tmp_path).stdout)
-    assert [one["n_done"] for one in listed["studies"]] == [10]
-    assert str(study) in shortlist("study", "list", study, cwd=tmp_path).stdout
 
 
-def test_a_damaged_study_is_told_and_hides_no_other(study: Path, tmp_path: Path) -> None:
+def test_a_damaged_study_is_told(study: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(study.read_bytes()[:4096] + b"\xa5" * 40_000)
     shown = shortlist("study", "show", damaged, cwd=tmp_path)
     assert (shown.returncode, shown.stdout) == (2, "")
     assert "is damaged" in shown.stderr
-    listed = shortlist("study", "list", damaged, study, cwd=tmp_path)
-    assert listed.returncode == 0
-    assert str(study) in listed.stdout
-    assert "is damaged" in listed.stderr
-    facts = json.loads(shortlist("study", "list", damaged, study, "--json", cwd=tmp_path).stdout)
-    assert [one["n_done"] for one in facts["studies"]] == [10]
-    assert "is damaged" in facts["unread"][0]
 
 
 def test_a_time_limit_begins_anew_and_says_so(made: Path, tmp_path: Path) -> None:
@@ -167,10 +126,7 @@ def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path
     assert "type it: shortlist prune evil.csv" in run.stderr
 
 
-def test_what_cannot_be_resumed_is_one_sentence(
-    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # others left studies in that of all tests
+def test_what_cannot_be_resumed_is_one_sentence(tmp_path: Path) -> None:
     missing = shortlist("study", "show", "no.db", cwd=tmp_path)
     assert (missing.returncode, missing.stderr) == (
         2, "shortlist: no.db cannot be read: No such file or directory. Check the path.\n",
@@ -178,7 +134,3 @@ def test_what_cannot_be_resumed_is_one_sentence(
     with open_study(tmp_path / "bare.db"):
         pass
     assert "holds no command" in shortlist("study", "resume", "bare.db", cwd=tmp_path).stderr
-    other = shortlist("study", "clear", study, cwd=tmp_path)
-    assert (other.returncode, study.exists()) == (2, True)
-    assert "is no study of the cache" in other.stderr
-    assert shortlist("study", "list", cwd=tmp_path).stdout == "There is no study.\n"

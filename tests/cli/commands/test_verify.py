@@ -256,7 +256,7 @@ def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(t
     table.assign(target=truth).to_csv(tmp_path / "answers.csv", index=False)
     few = table.assign(target=truth)[truth == 1].iloc[:2]
     few.assign(j0=None).to_csv(tmp_path / "few.csv", index=False)
-    told = ["--answers", "--objective", "accuracy", "--study", "none", "--out", "judges.joblib"]
+    told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
     assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
 
     same = shortlist("verify", "judges.joblib", "answers.csv", cwd=tmp_path)
@@ -273,7 +273,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, others) for k in range(3)})
     table = table.assign(target=truth)
     table.to_csv(tmp_path / "answers.csv", index=False)
-    told = ["--answers", "--objective", "accuracy", "--study", "none", "--out", "judges.joblib"]
+    told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
     assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
     pruned_on = load_model(tmp_path / "judges.joblib").estimator.record.rows
     place = int(pruned_on[-1])
@@ -319,7 +319,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     table.assign(target=truth).to_csv(tmp_path / "answers.csv", index=False)
     (tmp_path / "costs.csv").write_text("name,cost\nj0,0.1\nj1,0.2\nj2,0.7\nj3,2.5\n")
     options = ["--answers", "--objectives", "max accuracy, min cost, min size", "--costs", "costs.csv"]
-    written = ["--study", "none", "--out", "front.parquet", "--out", "model.joblib"]
+    written = ["--out", "front.parquet", "--out", "model.joblib"]
     run = shortlist("prune", "answers.csv", *options, *written, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     asked = "verify", "front.parquet", "answers.csv"
@@ -351,7 +351,7 @@ def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path
     X, y = make_classification(150, 4, random_state=1)
     table = pd.DataFrame(X, columns=list("abcd")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(tmp_path / "table.csv", index=False)
-    written = ["--study", "none", "--out", "front.parquet", "--out", "model.joblib"]
+    written = ["--out", "front.parquet", "--out", "model.joblib"]
     objectives = ["--objectives", "max recall, max specificity", "--classifiers", "6", "--workers", "1"]
     run = shortlist("prune", "table.csv", *objectives, *written, cwd=tmp_path)
     assert run.returncode == 0, run.stderr

@@ -63,7 +63,7 @@ def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) ->
     sums = [each["aggregate"] for each in facts["methods"]]
     assert sums == sorted(sums, reverse=True)
     assert facts["splits"][:3] == json.loads(first.stdout)["splits"]  # to the second: they were not run again
-    fresh = json.loads(shortlist(*words, "seeds=2", "--study", "none", cwd=folder).stdout)
+    fresh = json.loads(shortlist(*words, "seeds=2", cwd=folder).stdout)
     assert _without_seconds(facts["splits"]) == _without_seconds(fresh["splits"])
     assert len(pd.read_parquet(folder / "every.parquet")) == 6
     other = shortlist(*words, "seeds=2", "--study", "study.db", "--set", "confidence=0.6", cwd=folder)

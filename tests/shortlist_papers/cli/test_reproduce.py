@@ -82,8 +82,8 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
     assert resumed.returncode == 0, resumed.stderr
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
-    shared = shortlist(*line, "--study", "none", "--workers", "2", cwd=tmp_path)
-    fresh = shortlist(*line, "--study", "none", cwd=tmp_path)
+    shared = shortlist(*line, "--workers", "2", cwd=tmp_path)
+    fresh = shortlist(*line, cwd=tmp_path)
     facts = timeless(json.loads(fresh.stdout))
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
     assert timeless(json.loads(resumed.stdout)) == facts

@@ -98,7 +98,7 @@ def configure(
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    study, method, seed, workers = kept.file, kept.method, kept.seed, kept.workers
+    study, method, seed, workers = kept.study, kept.method, kept.seed, kept.workers
     out, report = kept.out, kept.report
     check_files(
         inputs=question.inputs(model),
@@ -106,7 +106,6 @@ def configure(
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
 
-    from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
@@ -135,12 +134,9 @@ def configure(
     print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
         time_limit = DEFAULT_SECONDS
-    place = StudyPlace()
-    if takes(method, "study"):
-        place = kept.place(context, digest_of(question.inputs(model).values()))
     with (
-        place.opened(context) as opened,
-        long_work(place.path) as (cancellation, tell),
+        kept.opened(context) as opened,
+        long_work(study) as (cancellation, tell),
         last_resort(time_limit),
     ):
         if takes(method, "study"):

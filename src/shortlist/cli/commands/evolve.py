@@ -156,7 +156,7 @@ def evolve(
 
     check_files(
         inputs={"TABLE": table},
-        outputs={"--out": out, "--report": report, "--study": kept.file},
+        outputs={"--out": out, "--report": report, "--study": kept.study},
         endings={"--out": MODEL_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from joblib import effective_n_jobs
@@ -186,11 +186,10 @@ def evolve(
         )
     print_notes(notes)  # now, while there is time to stop
     fingerprint = table_fingerprint(X, y)
-    place = kept.place(context, fingerprint.digest)
     with (
         threadpool_limits(limits=effective_n_jobs(n_threads)),
-        place.opened(context) as study,
-        long_work(place.path) as (cancellation, tell),
+        kept.opened(context) as study,
+        long_work(kept.study) as (cancellation, tell),
     ):
         evolved = evolve_table(
             X,

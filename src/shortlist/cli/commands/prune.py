@@ -101,7 +101,7 @@ def prune(
     notes: list[str] = []
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs},
-        outputs={"--out": out, "--report": report, "--study": kept.file},
+        outputs={"--out": out, "--report": report, "--study": kept.study},
         endings={
             "--out": MODEL_FILE if front.objectives is None else FRONT_FILE + MODEL_FILE,
             "--report": PAGE_FILE,
@@ -109,7 +109,6 @@ def prune(
         },
     )
     from shortlist.cli.options.points import output_files
-    from shortlist.cli.studies import digest_of
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.holdout import prune_table
@@ -127,8 +126,6 @@ def prune(
     n_threads = own_workers(run.workers, "prune")
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-    data = about["data"]["sha256"] + digest_of([pool.pool, pool.costs])
-    place = kept.place(context, data)
     pruner: ExactPruner | RulePruner
     if front.objectives is not None:
         pruner = front.front_pruner(given, costs, run.seed, n_threads)
@@ -140,7 +137,7 @@ def prune(
     files = PrunedFiles(
         front_file, model_file, report, rows.target, f"Pruned ensemble: {table}", promised.anyway
     )
-    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
+    with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
             work=Work(n_threads, opened, tell, cancellation),

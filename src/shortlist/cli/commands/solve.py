@@ -90,14 +90,13 @@ def solve(
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    out, report, study = kept.out, kept.report, kept.file
+    out, report, study = kept.out, kept.report, kept.study
     check_files(
         inputs={"PROGRAM": program},
         outputs={"--out": out, "--report": report, "--study": study},
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from shortlist.cli.options.settings import read_numbers
-    from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.programs.formats import read_program
@@ -119,10 +118,9 @@ def solve(
     print_notes(named.notes)  # now, while there is time to stop
     has_study = hasattr(checked, "study")
     time_limit = DEFAULT_SECONDS if time_limit is None and not has_study else time_limit
-    place = kept.place(context, digest_of([program])) if has_study else StudyPlace()
     with (
-        place.opened(context) as opened,
-        long_work(place.path) as (cancellation, tell),
+        kept.opened(context) as opened,
+        long_work(study) as (cancellation, tell),
         last_resort(time_limit),
     ):
         if has_study:

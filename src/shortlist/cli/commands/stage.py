@@ -110,7 +110,7 @@ def stage(
     check_stage_method(method)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
-        outputs={"--out": out, "--study": kept.file, "--report": report},
+        outputs={"--out": out, "--study": kept.study, "--report": report},
         endings={
             "--out": FRONT_FILE + MODEL_FILE,
             "--study": STUDY_FILE,
@@ -118,7 +118,6 @@ def stage(
         },
     )
     from shortlist.cli.options.points import output_files, read_limits
-    from shortlist.cli.studies import digest_of
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -145,7 +144,6 @@ def stage(
         "confidence": read_confidence(prices.confidence, paper, labels),
     }
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-    data = about["data"]["sha256"] + digest_of([prices.costs, search.feature_model])
     searched = (
         search.arguments(method, paper) | goals.arguments(labels) | asked.arguments() | {"limits": limits}
     )
@@ -166,7 +164,7 @@ def stage(
         report,
         f"Stages: {table}",
     )
-    with kept.place(context, data).opened(context) as study:
+    with kept.opened(context) as study:
         _find_front(
             X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
             study=study,

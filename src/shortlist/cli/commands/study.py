@@ -1,4 +1,4 @@
-"""`shortlist study`: what studies hold, and going on with one."""
+"""`shortlist study`: what a study holds, and going on with it."""
 
 import contextlib
 import os
@@ -10,57 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Json
-from shortlist.cli.text.output import complain, print_json
+from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import Summary
 
-app = typer.Typer(help="List, show, resume and remove studies.", no_args_is_help=True)
+app = typer.Typer(help="Show and resume studies.", no_args_is_help=True)
 
-StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study, or one of the cache.")]
+StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study.")]
 
 
 @app.callback()
 def _group() -> None:
     """Show what studies hold, and go on with one."""
-
-
-@app.command("list")
-def list_studies(
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Studies; by default those of the cache.")
-    ] = None,
-    *,
-    json: Json = False,
-) -> None:
-    """Print a line for each study.
-
-    The line has its command, finished and failed units, and when it was begun. Files that cannot be read
-    are reported on stderr.
-    """
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"FILES": files}, outputs={})
-    from shortlist.errors import BadFileError
-    from shortlist.runs.studies.question import studies_in_cache
-    from shortlist.runs.studies.summary import summary
-
-    found: list[Summary] = []
-    unread: list[str] = []
-    for path in files or studies_in_cache():
-        try:
-            found.append(summary(path))
-        except BadFileError as error:
-            unread.append(str(error))
-    for sentence in unread:
-        complain(sentence)
-    if json:
-        print_json({"command": "study list", "studies": [_facts(one) for one in found], "unread": unread})
-        return
-    if not found and not unread:
-        print("There is no study.")
-    for each in found:
-        print(f"{each.path}\n    {_asked(each)}\n    {_units(each)}; {_begun(each)}{_running(each)}")
 
 
 @app.command()
@@ -125,29 +87,6 @@ def resume(context: typer.Context, file: StudyFileArgument) -> None:
         sys.argv[1:] = before
 
 
-@app.command()
-def clear(
-    files: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; by default all.")] = None,
-) -> None:
-    """Remove studies of the cache on which no process works."""
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"FILES": files}, outputs={})
-    from shortlist.errors import BadInputError
-    from shortlist.runs.studies.question import studies_in_cache
-    from shortlist.runs.studies.study_file import is_held, remove_study
-
-    known = {path.resolve(): path for path in studies_in_cache()}
-    wanted = [path.resolve() for path in files] if files else list(known)
-    for path in wanted:
-        if path not in known:
-            raise BadInputError(f"{path} is no study of the cache. Remove it as any other file.")
-    removed = [path for path in wanted if not is_held(path)]
-    for path in removed:
-        remove_study(path)
-    print(f"Removed {len(removed)} of {len(wanted)} studies.")
-
-
 def _check_resumable(study: Path, found: "Summary", words: list[str] | None, folder: Path) -> None:
     """Refuse a study if its command cannot or must not be run again.
 
@@ -174,11 +113,7 @@ def _check_resumable(study: Path, found: "Summary", words: list[str] | None, fol
 
 
 def _with_study(words: list[str], study: Path) -> list[str]:
-    """Return the words with this study; one of the cache is found by the words themselves."""
-    from shortlist.runs.studies.question import studies_in_cache
-
-    if study in [path.resolve() for path in studies_in_cache()]:
-        return words
+    """Return the words with this study in place of the one that they name."""
     kept: list[str] = []
     skip = False
     for word in words:

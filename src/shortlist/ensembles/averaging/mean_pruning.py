@@ -34,7 +34,7 @@ TANGENTS = "tangents"
 """Whose a bound is that a certificate proves alone."""
 
 FIRST_BOUND_SHARE = 0.3
-"""Part of the time that is left for the first bound of a large table, among whose members others are tried."""
+"""Part of the time that is left for the first bound of a large table, whose members are then tried."""
 
 WHY_SMALL = "tangents bound means of members", "decision 25"
 WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"

@@ -1,14 +1,8 @@
-"""The table of a study, what is taken over from older ones, and what is read of damaged ones."""
+"""The table of a study, and the checksums of its rows."""
 
-import contextlib
-import itertools
 import sqlite3
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
-
-from shortlist._words import counted
 
 APPLICATION = 0x53484C53
 """SQLite's ``application_id`` of a study, by which it is told from other databases: the letters SHLS."""
@@ -58,119 +52,19 @@ def as_written(cells: str = "kind, part, key, value") -> str:
     return f"checksum IS checksum({summed})"
 
 
-PART = "(SELECT name FROM parts WHERE id = part)"
-MACHINE = "(SELECT name FROM machines WHERE id = machine)"
-OLDER = {
-    "asked": ("'fact', '', name, value, 0, '', 0", "name", ""),
-    "settings": (f"'setting', {PART}, name, value, 0, '', 0", "part, name", "part, name, value"),
-    "units": (
-        f"state, {PART}, key, result, seconds, {MACHINE}, finished", "part, key", "part, key, state, result",
-    ),
-    "checkpoints": (f"'state', {PART}, key, state, 0, '', saved", "part, key", "part, key, state"),
-    "stages": (
-        f"'stage', {PART}, name, json_array(total, done, running, CAST(best AS TEXT)), 0, '', updated",
-        "part, name", "",
-    ),
-}  # fmt: skip
-"""The tables of versions 1 and 2: what becomes of their rows, their keys, and what version 2 has sums of."""
-
-
-def _sources(version: int) -> Iterator[tuple[str, str, str]]:
-    """Yield for each table of a version the query of its rows, the condition of whole ones, and the key."""
-    if version == VERSION:
-        query = "SELECT kind, part, key, value, seconds, machine, saved FROM rows"
-        yield query, as_written(), "kind, part, key"
-        return
-    for table, (cells, key, summed) in OLDER.items():
-        whole = as_written(summed) if summed and version > 1 else "1"
-        yield f"SELECT {cells} FROM {table}", whole, key  # noqa: S608  # ours
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a study to the version of today, all of it or nothing; a new file is at version 0."""
+def make_table(connection: sqlite3.Connection) -> None:
+    """Make the table in a new file, which is at version 0, all of it or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
-        if found < VERSION:
+        if not found:
             connection.execute(TABLE)
-        if 0 < found < VERSION:
-            _take_over(connection, found)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        foreign = getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"  # tables are not as they were
-        if foreign or isinstance(error, sqlite3.IntegrityError):
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR":  # another table of this name
             raise sqlite3.DatabaseError(str(error)) from None
         raise
-
-
-def _take_over(connection: sqlite3.Connection, version: int) -> None:
-    """Move the rows of the older tables; one that is not as it was written is damage."""
-    for query, whole, _ in _sources(version):
-        if connection.execute(f"{query} WHERE NOT ({whole})").fetchone():
-            raise sqlite3.DatabaseError("checksum")
-        connection.executemany(ADD.format("ABORT"), connection.execute(query))
-    for table in ("counts", *OLDER, "parts", "machines"):
-        connection.execute(f"DROP TABLE {table}")
-
-
-DAMAGE = (sqlite3.Error, UnicodeDecodeError)
-"""What damaged studies make SQLite raise; its own messages quote bytes of the file, which may be no text."""
-
-
-def rescue(path: Path) -> str:
-    """Write what can be read of a damaged study to a new file beside it; return a sentence that says so.
-
-    A file that was written so after the study's last change is named, and not written again.
-    """
-    last, place = _places(path)
-    if last is not None and last.stat().st_mtime >= path.stat().st_mtime:
-        return f"What of it could be read is in {last}: go on with that."
-    try:
-        target = sqlite3.connect(place, isolation_level=None)
-        with contextlib.closing(target):
-            target.create_function("checksum", -1, checksum)
-            migrate(target)
-            with contextlib.closing(
-                sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-            ) as source:
-                source.create_function("checksum", -1, checksum)
-                _rescue_rows(source, target)
-            (n_units,) = target.execute("SELECT count(*) FROM rows WHERE kind = 'done'").fetchone()
-    except (*DAMAGE, OSError) as error:
-        place.unlink(missing_ok=True)
-        return f"What it holds could not be saved ({error}). Name another file."
-    if not n_units:
-        place.unlink()
-        return "No finished unit could be read from it. Name another file."
-    units = counted(n_units, "finished unit")
-    return f"{units} of it could be read and {'is' if n_units == 1 else 'are'} in {place}: go on with that."
-
-
-def _rescue_rows(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy the rows that can be read, from the front of each table and, past a damage, from its back."""
-    (version,) = source.execute("PRAGMA user_version").fetchone()
-    target.execute("BEGIN")
-    for query, whole, key in _sources(version):
-        for order in ("ASC", "DESC"):
-            keys = ", ".join(f"{name} {order}" for name in key.split(", "))
-            with contextlib.suppress(*DAMAGE):
-                for row in source.execute(f"{query} WHERE {whole} ORDER BY {keys}"):
-                    target.execute(ADD.format("IGNORE"), row)
-                break
-    target.execute("COMMIT")
-
-
-def _places(path: Path) -> tuple[Path | None, Path]:
-    """Return the last file that was written beside a study, if there is one, and the next one."""
-    last = None
-    for number in itertools.count(1):
-        end = "" if number == 1 else f"-{number}"
-        place = path.with_name(f"{path.stem}.rescued{end}{path.suffix or '.db'}")
-        if not place.exists():
-            break
-        last = place
-    return last, place

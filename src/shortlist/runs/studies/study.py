@@ -313,7 +313,6 @@ def open_study(
     *,
     wait: bool = True,
     say: Callable[[str], None] | None = None,
-    after_s: float = 0.0,
     keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
     """Yield the study of a file, which is made if it does not exist; nobody else can write to it meanwhile.
@@ -325,18 +324,14 @@ def open_study(
     wait : bool, default=True
         Whether to wait while another process works on it.
     say : callable, optional
-        Receives a sentence before the wait, and the note.
-    after_s : float, default=0
-        Above 0 the file is a convenience that nobody asked for: it is made only after this many seconds of
-        work. If it cannot be read or written, or another process works on it, `say` gets a note, and the work
-        goes on in memory.
+        Receives a sentence before the wait.
     keeping : KeepSettings, optional
         When states of unfinished units are kept.
 
     Raises
     ------
     BadFileError
-        If the file is no study, is of a later version, is damaged, or cannot be written.
+        If the file is no study, is of another version, is damaged, or cannot be written.
     BadInputError
         Without `wait`, if another process works on it.
 
@@ -354,13 +349,10 @@ def open_study(
     def busy(sentence: str) -> None:
         if not wait:
             raise BadInputError(f"{sentence} Wait until it has ended, or name another file.")
-        tell(f"{sentence} Waiting until it has ended.")
-
-    def tell(sentence: str) -> None:
         if say is not None:
-            say(sentence)
+            say(f"{sentence} Waiting until it has ended.")
 
-    file = StudyFile(Path(path), busy, after_s=after_s, say=tell)
+    file = StudyFile(Path(path), busy)
     try:
         yield Study(file, keeping=keeping)
     finally:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
+from shortlist.errors import BadFileError, NotWrittenError
 from shortlist.files import check_writable
 from shortlist.runs.studies.schema import (
     ADD,
@@ -20,8 +20,7 @@ from shortlist.runs.studies.schema import (
     Row,
     as_written,
     checksum,
-    migrate,
-    rescue,
+    make_table,
 )
 
 WAIT_S = 0.2
@@ -94,8 +93,6 @@ def is_held(path: Path) -> bool:
 
 GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 BEGINNING = b"SQLite format 3\x00"
-FAILURES = (ShortlistError, OSError, sqlite3.Error)
-"""What opening a file may raise."""
 
 
 class StudyFile:
@@ -105,94 +102,34 @@ class StudyFile:
     the operating system before :meth:`write` returns: killing the process loses nothing. A power cut may lose
     the last moments, and never leaves a study that cannot be read.
 
-    Raises BadFileError if a file that was asked for is none of a study, of a later version, damaged, or
-    cannot be written.
+    Raises BadFileError if the file is none of a study, of another version, damaged, or cannot be written.
 
     `path`: the file, made if it is not there or empty. `busy`: receives a sentence when another process works
-    on the study, before this one waits; it may raise. `after_s`: above 0 nobody has asked for the file, so
-    that it ends no work: one that is not there is made by the first change after so many seconds, and until
-    then, and from the first failure on, all is kept in memory. `say`: receives a note when such a file fails.
+    on the study, before this one waits; it may raise.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        busy: Callable[[str], None],
-        *,
-        after_s: float = 0.0,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, path: Path, busy: Callable[[str], None]) -> None:
         self.path = path
-        self._busy, self._say, self._asked = busy, say, not after_s
         self._threads = threading.RLock()
-        self._lock: FileLock | None = None
-        self._due = time.monotonic() + after_s if after_s and not path.exists() else 0.0
-        if self._due:
-            self._connection = _memory()
-            return
-        try:
-            self._connection = self._opened()
-        except FAILURES as error:
-            self._connection = self._without_file(error)
-
-    def _opened(self, content: sqlite3.Connection | None = None) -> sqlite3.Connection:
-        """Lock and open the file, which gets this content if it has none."""
         if not (self.path.is_file() and os.access(self.path, os.W_OK)):
             check_writable(self.path, "study")
         check_kind(self.path)
         made = not self.path.exists()
-        self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
+        self._lock = FileLock(self.path, lambda: busy(_holder(self.path)))
         made = made and not self.path.stat().st_size  # another process may have been faster
         try:
             with told(self.path):
-                connection = _connected(self.path)
+                self._connection = _connected(self.path)
                 try:
-                    if content is not None:
-                        _check_new(self.path, connection)
-                        content.backup(connection)
-                    _prepare(self.path, connection)
+                    _prepare(self.path, self._connection)
                 except BaseException:
-                    connection.close()
+                    self._connection.close()
                     raise
         except BaseException:
             if made:
                 remove_study(self.path)
             self._lock.close()
-            self._lock = None
             raise
-        return connection
-
-    def _move(self) -> None:
-        """Put what was kept in memory into the file, if it is time to."""
-        if not self._due or time.monotonic() < self._due:
-            return
-        memory, self._due = self._connection, 0.0
-        try:
-            self._connection = self._opened(memory)
-        except FAILURES as error:
-            self._connection = self._without_file(error, memory)
-        else:
-            memory.close()
-
-    def _without_file(self, error: Exception, memory: sqlite3.Connection | None = None) -> sqlite3.Connection:
-        """Return a connection to memory where a file failed that nobody asked for, and say so; else raise."""
-        if self._asked:
-            raise error
-        self._asked = True  # of memory, which has no file to fail
-        reason = str(error).partition(". ")[0].rstrip(".")
-        self._say(f"note: nothing more of this run is kept for a later one: {reason}.")
-        return _memory() if memory is None else memory
-
-    def _leave_file(self, error: Exception) -> None:
-        """Go on in memory with what can be read of a file that nobody asked for; else raise the error."""
-        memory = self._without_file(error)
-        with contextlib.suppress(sqlite3.Error):
-            self._connection.backup(memory)
-        file, self._connection = self._connection, memory
-        with contextlib.suppress(sqlite3.Error):
-            file.close()
-        if self._lock is not None:
-            self._lock.close()
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a query."""
@@ -204,27 +141,21 @@ class StudyFile:
     ) -> None:
         """Drop rows by kind, part and key, add those of `once` that are not there, and put rows in place.
 
-        All is recorded together or not at all. Changes with which a file fails that nobody asked for are
-        lost.
+        All is recorded together or not at all.
         """
         now = time.time()
-        with self._threads:
-            self._move()
+        with self._threads, told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
             try:
-                with told(self.path):
-                    self._connection.execute("BEGIN IMMEDIATE")
-                    try:
-                        change = self._connection.executemany
-                        change("DELETE FROM rows WHERE kind = ? AND part = ? AND key = ?", drop)
-                        change(ADD.format("IGNORE"), ((*row, now) for row in once))
-                        change(ADD.format("REPLACE"), ((*row, now) for row in put))
-                        self._connection.execute("COMMIT")
-                    except BaseException:
-                        if self._connection.in_transaction:
-                            self._connection.execute("ROLLBACK")
-                        raise
-            except (NotWrittenError, BadFileError) as error:
-                self._leave_file(error)
+                change = self._connection.executemany
+                change("DELETE FROM rows WHERE kind = ? AND part = ? AND key = ?", drop)
+                change(ADD.format("IGNORE"), ((*row, now) for row in once))
+                change(ADD.format("REPLACE"), ((*row, now) for row in put))
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def close(self) -> None:
         """Move all that was recorded into the file itself, and let others have it."""
@@ -233,8 +164,7 @@ class StudyFile:
                 self._connection.execute("DELETE FROM rows WHERE kind = 'fact' AND key = 'driver'")
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
-            if self._lock is not None:
-                self._lock.close()
+            self._lock.close()
 
 
 @contextlib.contextmanager
@@ -249,7 +179,7 @@ def told(path: Path) -> Iterator[None]:
         ours = isinstance(error, sqlite3.OperationalError) and not any(word in str(error) for word in damage)
         if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None
+        raise BadFileError(f"the study {path} is damaged. Name another file, or restore this one.") from None
 
 
 def reader(path: Path) -> sqlite3.Connection:
@@ -259,14 +189,6 @@ def reader(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5.0)
         connection.execute("PRAGMA query_only = ON")
         return connection
-
-
-def taken_over(older: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a copy in memory of a study of an older version, as one of today's."""
-    memory = _connected(Path(":memory:"))
-    older.backup(memory)
-    migrate(memory)
-    return memory
 
 
 def remove_study(path: Path) -> None:
@@ -292,33 +214,27 @@ def check_kind(path: Path) -> None:
 
 
 def check_version(path: Path, found: int) -> None:
-    """Refuse a study of a later version.
+    """Refuse a study of another version.
 
     Raises BadFileError with both versions.
     """
-    if found > VERSION:
+    if found != VERSION:
         raise BadFileError(
-            f"the study {path} has version {found} of the format, "
-            f"and this Shortlist knows {VERSION} and before. "
-            "Install the Shortlist that wrote it, or name another file."
+            f"the study {path} has version {found} of the format, and this Shortlist knows version {VERSION}."
+            " Install the Shortlist that wrote it, or name another file."
         )
 
 
-def _check_new(path: Path, one: sqlite3.Connection) -> None:
-    """Refuse a study that another process has made meanwhile."""
-    if one.execute("PRAGMA user_version").fetchone()[0]:
-        raise BadFileError(f"the study {path} was made meanwhile.")
-
-
 def _prepare(path: Path, one: sqlite3.Connection) -> None:
-    """Check the content of a study, bring it to the version of today, and say who works on it."""
+    """Check the content of a study, make the table of a new one, and say who works on it."""
     found = one.execute("PRAGMA user_version").fetchone()[0]
-    check_version(path, found)
+    if found:
+        check_version(path, found)
     if found and [row[0] for row in one.execute("PRAGMA integrity_check(1)")] != ["ok"]:
         raise sqlite3.DatabaseError("integrity_check")
     one.execute("PRAGMA journal_mode = WAL")
     one.execute("PRAGMA synchronous = NORMAL")
-    migrate(one)
+    make_table(one)
     if (
         _tables(one) != _tables(_memory())
         or one.execute(
@@ -332,7 +248,7 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
 
 def _memory() -> sqlite3.Connection:
     connection = _connected(Path(":memory:"))
-    migrate(connection)
+    make_table(connection)
     return connection
 
 

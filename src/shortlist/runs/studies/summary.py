@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import BadFileError
-from shortlist.runs.studies.schema import VERSION
-from shortlist.runs.studies.study_file import check_kind, check_version, is_held, reader, taken_over, told
+from shortlist.runs.studies.study_file import check_kind, check_version, is_held, reader, told
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def summary(path: Path) -> Summary:
         if not version:
             raise BadFileError(f"the study {path} is empty. Run the command that makes it, or name another.")
         check_version(path, version)
-        return _summary(path, connection if version == VERSION else taken_over(connection), held=held)
+        return _summary(path, connection, held=held)
 
 
 def _summary(path: Path, connection: sqlite3.Connection, *, held: bool) -> Summary:
