@@ -373,8 +373,8 @@ def test_a_row_leaves_exactly_when_all_completions_have_one_outcome(data: st.Dat
     waits = fitted is not None and source == "mean" and least in MET
     if not waits and (fitted is None or fitted.power >= 1 or n_classes == 2):
         assert found.calls[0] == n_asked
-    assert found.answered[0] == (outcomes != {-1})
-    assert {-1, int(found.winner[0])} >= outcomes
+    assert (found.codes[0] >= 0) == (outcomes != {-1})
+    assert {-1, int(found.codes[0])} >= outcomes
     if (codes == n_classes).any() or (isinstance(rule, list) and 0 in rule):
         return  # records do not say who was silent, or might have been before all is lost to one class
     assert least_calls(asking, added, scored)[0] <= n_asked
@@ -390,7 +390,7 @@ def test_no_row_is_settled_before_somebody_has_answered() -> None:
         asking = Asking(ballot, np.arange(3), np.ones(3, dtype=np.int64))
         found = ask_in_order(asking, 3, ask_record(added))
         assert found.calls.tolist() == least_calls(asking, added).tolist() == calls
-        assert found.answered.all()
+        assert (found.codes >= 0).all()
 
 
 def test_means_at_the_least_probability_are_added_up_in_the_order_of_the_committee() -> None:
@@ -409,5 +409,5 @@ def test_means_at_the_least_probability_are_added_up_in_the_order_of_the_committ
             least,
         )
         found = ask_in_order(asking, 1, ask_record(added, scored))
-        assert found.answered.all()
+        assert (found.codes >= 0).all()
         assert found.calls[0] == 3

@@ -12,6 +12,7 @@ from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.guarantees.cells import ANSWERED, UNASKED
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import UNDECIDED, Places, Said, follow
 
 MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are added up again as
@@ -181,14 +182,14 @@ class Added(NamedTuple):
     """To what makes an answer probable, once, ``(n_rows, n_classes)``."""
 
 
-AskMember: TypeAlias = Callable[[int, NDArray[np.intp]], Added]
-"""Gets the place of a member, and of the rows that are asked about, and returns what the answers add."""
+AskMember: TypeAlias = Callable[[int, Places], Added]
+"""Gets the place of a member, and the rows that are asked about, and returns what the answers add."""
 
 
 def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
     """Return how members are asked whose answers are known, ``(n_rows, n_members, n_classes)`` each."""
 
-    def ask(member: int, rows: NDArray[np.intp]) -> Added:
+    def ask(member: int, rows: Places) -> Added:
         return Added(added[rows, member], None if scored is None else scored[rows, member])
 
     return ask
@@ -197,12 +198,10 @@ def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> 
 class SettledRows(NamedTuple):
     """What came of asking, row by row."""
 
-    winner: NDArray[np.int64]
-    """The class of each row, ``(n_rows,)``; where it is not answered, the one that led."""
+    codes: NDArray[np.int64]
+    """The class of each row, ``(n_rows,)``; -1 where there is no answer that is as probable as it has to be."""
     calls: NDArray[np.int64]
     """How many members were asked, ``(n_rows,)``."""
-    answered: Mask
-    """Whether there is an answer, as probable as it has to be, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
     """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: nobody."""
 
@@ -222,49 +221,52 @@ def ask_in_order(
     :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
     Nobody leaves before somebody has answered.
     """
-    ballot, scores, copies = asking.ballot, asking.scores, asking.copies
+    ballot, scores, copies, order = asking.ballot, asking.scores, asking.copies, asking.order
     by_mean = scores is not None and scores.by_mean
     totals = np.tile(ballot.start, (n_rows, 1))
     sums = np.zeros((n_rows, ballot.n_classes))
     known = np.zeros((n_rows, len(copies) if by_mean else 0, ballot.n_classes))
-    calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
-    n_silent, n_heard, waits_for = calls.copy(), calls.copy(), np.full(n_rows, -1)
-    is_open, is_left = np.arange(n_rows), np.ones(len(copies), dtype=bool)
-    for place, n_left in enumerate(answers_to_come(copies[asking.order]).tolist()):
-        may_win, reaches = ballot.outlook(totals[is_open], n_left, n_heard[is_open], n_silent[is_open])
+    n_silent, n_heard = np.zeros((2, n_rows), dtype=np.int64)
+    is_left, to_come = np.ones(len(copies), dtype=bool), answers_to_come(copies[order]).tolist()
+
+    def has_asked(place: int, rows: Places) -> Mask:
+        assert states is not None, "somebody may be missing"
+        return states[rows, order[place - 1]] < UNASKED if place else np.ones(n_rows, dtype=bool)
+
+    def decide(place: int, rows: Places) -> Said:
+        if place:
+            member = int(order[place - 1])
+            has_answered = True if states is None else states[rows, member] == ANSWERED
+            n_heard[rows] += copies[member] * has_answered
+            if states is not None:
+                n_silent[rows] += copies[member] * (states[rows, member] != ANSWERED)
+            added = ask(member, rows)
+            totals[rows] += added.decisions
+            if added.scores is not None:
+                sums[rows] += copies[member] * added.scores
+                if by_mean:
+                    known[rows, member] = added.scores
+            is_left[member] = False
+        n_left = to_come[place]
+        may_win, reaches = ballot.outlook(totals[rows], n_left, n_heard[rows], n_silent[rows])
         leaves = reaches | ~may_win.any(axis=1)
         if scores is not None:
-            found = scores.range_of(sums[is_open], n_left, n_silent[is_open])
+            found = scores.range_of(sums[rows], n_left, n_silent[rows])
             lowest, highest = found.of_answer(may_win)
             if by_mean:  # as predict_proba adds up
                 apart = np.minimum(np.abs(lowest - asking.least), np.abs(highest - asking.least))
                 near = np.flatnonzero(apart <= MEAN_ROUNDING)
-                exact = range_of_means(known[is_open[near]], copies, is_left, scores.calibration)
+                answers = known[np.arange(n_rows)[rows][near]]
+                exact = range_of_means(answers, copies, is_left, scores.calibration)
                 lowest[near], highest[near] = exact.of_answer(may_win[near])
             margin = scores.margin(asking.least, n_left)
             reaches = reaches & (lowest >= asking.least + margin)
             leaves = reaches | (highest < asking.least - margin)
-        answered[is_open[reaches]] = True
-        is_open = is_open[~leaves]
-        if not len(is_open):
-            break
-        if place == len(asking.order):
-            break  # nobody is left who could settle these
-        member = int(asking.order[place])
-        if states is not None:
-            here = states[is_open, member]
-            waits_for[is_open[here == UNASKED]] = member
-            is_open, here = is_open[here < UNASKED], here[here < UNASKED]  # an unknown word ends it too
-            n_silent[is_open[here != ANSWERED]] += copies[member]
-            n_heard[is_open[here == ANSWERED]] += copies[member]
-        else:
-            n_heard[is_open] += copies[member]
-        added = ask(member, is_open)
-        totals[is_open] += added.decisions
-        if added.scores is not None:
-            sums[is_open] += copies[member] * added.scores
-        if added.scores is not None and by_mean:
-            known[is_open, member] = added.scores
-        calls[is_open] += 1
-        is_left[member] = False
-    return SettledRows(totals.argmax(axis=1), calls, answered, waits_for)
+        return Said(np.where(reaches, may_win.argmax(axis=1), UNDECIDED), leaves)
+
+    told = follow(n_rows, len(order) + 1, decide, None if states is None else has_asked)
+    waits_for, rows = np.full(n_rows, -1), np.flatnonzero(told.waits)
+    if states is not None:
+        members = order[told.reached[rows] - 1]
+        waits_for[rows] = np.where(states[rows, members] == UNASKED, members, -1)  # not for an unknown word
+    return SettledRows(told.codes, told.reached - 1, waits_for)

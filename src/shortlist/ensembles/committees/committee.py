@@ -34,6 +34,7 @@ from shortlist.guarantees.cells import (
     warn_of_unknown_words,
 )
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import Places, paid
 from shortlist.tables.fit_inputs import take_rows
 
 if TYPE_CHECKING:
@@ -265,15 +266,14 @@ class Committee:
         may round differently than in a full vote.
         """
         self._warn(X)
-        codes, calls, answered, waits_for = self._asked_in_order(X, self.least if least is None else least)
+        codes, calls, waits_for = self._asked_in_order(X, self.least if least is None else least)
         order, names = self.order.members, self.names
-        costs = None if self.prices is None else np.concatenate([[0.0], np.cumsum(self.prices[order])])
         return EarlyAnswers(
             labels_of(codes, self.classes, self.reject_label_),
             calls,
-            None if costs is None else costs[calls],
+            None if self.prices is None else paid(self.prices[order], calls),
             tuple(names[place] for place in order),
-            answered,
+            codes >= 0,
             tuple("" if place < 0 else names[place] for place in waits_for.tolist()),
         )
 
@@ -312,8 +312,8 @@ class Committee:
             return None if self.record.shares is None else self.record.shares / WHOLE
         return None if self.record.codes is None else _one_hot(self.record.codes, len(self.classes))
 
-    def _asked_in_order(self, X: Any, least: float | None) -> tuple[Any, Any, Mask, Any]:
-        """Return class, number of calls, whether it is answered, and who has to be asked, for every row."""
+    def _asked_in_order(self, X: Any, least: float | None) -> tuple[Any, Any, Any]:
+        """Return class, number of calls, and who has to be asked, for every row."""
         heard, asking, places = self.heard(X), self.asking(least), self.places
         pool = heard.members
         rows = matched_columns(pool, heard.rows)
@@ -322,20 +322,17 @@ class Committee:
         cannot = self._cannot_answer(heard)
         about = np.flatnonzero(~cannot)
 
-        def ask(member: int, among: NDArray[np.intp]) -> Added:
+        def ask(member: int, among: Places) -> Added:
             one = members.subset([int(places[member])])
             added = self._added(one, take_rows(rows, about[among]), asking.scores)
             return added._replace(decisions=self.weights[member] * added.decisions)
 
         states = None if heard.states is None else heard.states[np.ix_(about, places)]
         found = ask_in_order(asking, len(about), ask, states)
-        n_rows = len(cannot)
-        codes, waits_for = np.full(n_rows, -1), np.full(n_rows, -1)
-        calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
-        codes[about] = np.where(found.answered, found.winner, -1)
-        calls[about], answered[about] = found.calls, found.answered
-        waits_for[about] = found.waits_for
-        return codes, calls, answered, waits_for
+        codes, waits_for = np.full((2, len(cannot)), -1)
+        calls = np.zeros(len(cannot), dtype=np.int64)
+        codes[about], calls[about], waits_for[about] = found
+        return codes, calls, waits_for
 
     def _added(self, member: Pool, rows: Any, scores: AnswerScores | None) -> Added:
         """Return what one member answers to rows, as it is added up once."""

@@ -16,6 +16,7 @@ from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.orders import order_by_record
 from shortlist.ensembles.pools.judges import votes_may_be_missing
+from shortlist.policies.follow import paid
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def exit_report(committee: Committee, *, least: float | None = None) -> ExitRepo
         return None
     asking, order, prices = committee.asking(least), committee.order, committee.prices
     calls = ask_in_order(asking, len(added), ask_record(added, scored)).calls
-    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
+    spent = None if prices is None else paid(prices[order.members], calls)
     return ExitReport(
         tuple(committee.names[place] for place in order.members),
         None if prices is None else tuple(prices[order.members].tolist()),
@@ -87,7 +88,7 @@ def price_paid(
     order = order_by_record(ballot, added, prices, counts=counts).members
     asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))
     calls = ask_in_order(asking, len(added), ask_record(added)).calls
-    spent = np.concatenate([[0], np.cumsum(prices[order])])[calls]
+    spent = paid(prices[order], calls)
     return int(spent.sum() if counts is None else spent @ counts)
 
 
