@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
+from shortlist.ensembles.advice import TEST_SHARE, Advice, advise
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.ballots import Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
-from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
+from shortlist.ensembles.pruning.pruning import soft_metric
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import places_of
@@ -52,9 +52,8 @@ if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning nee
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
-TEST_SHARE = 0.10
 PRUNING_SHARE = 0.27
-"""Shares of all rows (Section 5.1 of the paper); the remaining 63 % fit the classifiers."""
+"""Share of all rows that selects members (Section 5.1 of the paper); the remaining 63 % fit classifiers."""
 
 Ask = Callable[[Any], NDArray[Any]]
 """Gives the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
@@ -80,6 +79,7 @@ class PrunedTable:
     best_single: str = ""  # who that is
     chosen: Chosen | None = None  # what is saved, shown and told; None where no selection keeps the limits
     early: EarlyAnswers | None = None  # of the test rows, where there are several members
+    advice: Advice | None = None  # which rule to take by the test rows
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class EvolvedTable:
     seconds: float
     # the class that the ensemble gives every row that it was evolved on, if there is one only
     only_answer: str | None
+    advice: Advice
 
 
 def prune_table(
@@ -167,11 +168,12 @@ def prune_table(
         selective.set_params(classifier=pruner)
         selective.calibrate(take_rows(X, calibration), y[calibration], chose=(rows.X, rows.y))
     tested = take_rows(X, test), y[test]
-    return PrunedTable(
+    found = PrunedTable(
         pruner, rows.pool, n_rows, seconds, **_compared(pruner, rows, *tested, work.cancellation),
         **_early_and_answered(pruner, selective, *tested), selective=selective,
         chosen=(selective or pruner).chosen_,
     )  # fmt: skip
+    return dataclasses.replace(found, advice=_advice(found, y[test]))
 
 
 def _compared(
@@ -213,6 +215,35 @@ def _compared(
         "right_where_chosen": _right_where_chosen(chosen, rows, asked, rules, alone),
         "best_single": pool.names[alone],
     }
+
+
+def _advice(pruned: PrunedTable, y: Labels) -> Advice:
+    """Say by the test rows whether to take the committee, the best single classifier or all of them."""
+    chosen: Any = pruned.chosen
+    members, n = chosen.committee.names, len(pruned.pool)
+    is_judged = bool(chosen.committee.judged_columns)
+    objective, worth = _objective(chosen, np.searchsorted(chosen.classes_, y))
+    costs = None if pruned.early is None else pruned.early.costs
+    return advise(
+        pruned.test,
+        {
+            "pruned": f"{members[0]} alone" if len(members) == 1 else f"the committee of {len(members)}",
+            "full": f"all {n}",
+            "best_single": f"{pruned.best_single} alone",
+        },
+        objective=objective,
+        worth=worth,
+        spent=None if costs is None else float(costs.mean()),
+        verb="Ask" if is_judged else "Use",
+    )
+
+
+def _objective(chosen: Chosen, truth: NDArray[np.integer]) -> tuple[str, NDArray[np.float64]]:
+    """Return by what rules are compared; where recall and specificity are objectives, by their mean."""
+    goal, front = soft_metric(chosen.terms.goal), chosen.front
+    if front is not None and {"recall", "specificity"} <= {*front.names}:
+        goal = "balanced-accuracy"
+    return worth_of_right(goal, truth, len(chosen.classes_), chosen.positive_place)
 
 
 def _early_and_answered(
@@ -281,7 +312,12 @@ def evolve_table(
     }
     decided = _n_decided(ask_ensemble(X_train), classifier.classes_)
     only = only_answer(decided, classifier.classes_)
-    return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds, only)
+    n_rows = {"train": len(train), "test": len(test)}
+    names = {
+        "evolved": f"the ensemble of {len(classifier.members_)}",
+        "best_single": "its best individual alone",
+    }
+    return EvolvedTable(classifier, n_rows, measured, seconds, only, advise(measured, names))
 
 
 def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
@@ -308,7 +344,7 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What the pool answers on the validation rows: places of classes, one column for each classifier."""
+    """What the pool answers on the selection rows: places of classes, one column for each classifier."""
 
     answers: ClassCodes
     truth: NDArray[np.integer]
@@ -378,16 +414,9 @@ def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, i
 
 
 def _best_single(chosen: Chosen, asked: _Asked) -> int:
-    """Return the classifier worth most on the validation rows; the first of equals."""
-    if chosen.committee.ballot.threshold is None:
-        return int(np.count_nonzero(asked.answers == asked.truth[:, None], axis=0).argmax())
-    positive = chosen.positive_place
-    votes = merge_rows(
-        (asked.answers == positive).astype(np.uint8), (asked.truth == positive).astype(np.uint8)
-    )
-    weights = named_weights(parse_objective(chosen.terms.goal), votes)
-    members = np.eye(votes.n_classifiers, dtype=bool)
-    return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
+    """Return the classifier worth most on the selection rows; the first of equals."""
+    _, worth = _objective(chosen, asked.truth)
+    return int(np.round(worth @ (asked.answers == asked.truth[:, None]), 9).argmax())
 
 
 def _n_decided(codes: NDArray[Any], classes: Labels) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
-from shortlist.ensembles.committees.evidence import PrunedSelection, best_of
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 from shortlist.ensembles.pools.members import AGAIN, counted_names
@@ -25,7 +25,7 @@ from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
-from shortlist.results.proof import Status, shortfall, stopped_by
+from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers
@@ -243,17 +243,10 @@ def _paid(calls: float, cost: float | None) -> str:
 
 def _proof_facts(chosen: Chosen, result: PrunedSelection) -> list[tuple[str, str]]:
     limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
-    among = chosen.evidence.among
-    proof = (
-        f"optimal: no selection {among + ' ' if among else ''}is better"
-        if result.status is Status.OPTIMAL
-        else f"{shortfall(result.value, result.bound, best_of(among))}{limit}"
-        + (f", which are those {among}" if among else "")
-    )
     return [
         ("decision", chosen.committee.ballot.in_words(chosen.classes_)),
         (result.objective.name, f"{result.value:.6g} on the {chosen.evidence.rows}"),
-        ("proof", proof),
+        ("proof", f"{chosen.evidence.claim()}{limit}"),
         ("bound by", result.proved_by or "nothing"),
         ("time", f"{result.seconds:.2f} s"),
     ]

@@ -151,11 +151,23 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
         return f"{best} to eight digits"
     if not math.isfinite(difference):
         return f"an unknown amount {side} {best}"
-    # a product may be rounded to 0
+    amount, off = _amount(difference), share_off(value, bound)
+    return f"at most {amount}{'' if off == amount else f' ({off})'} {side} {best}"
+
+
+def share_off(value: float, bound: float) -> str:
+    """Say how far value and bound are apart: as a share of the bound, or where they differ in sign as it is.
+
+    >>> share_off(0.594, 0.752), share_off(-3, 1)
+    ('21.0 %', '4')
+    """
+    difference = abs(bound - value)
     one_sign = bound != 0 and (min(value, bound) >= 0 or max(value, bound) <= 0)
-    share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
-    amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
-    return f"at most {amount}{share} {side} {best}"
+    return f"{_three_digits(100 * difference / abs(bound))} %" if one_sign else _amount(difference)
+
+
+def _amount(difference: float) -> str:
+    return f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
 
 
 def _three_digits(number: float) -> str:

@@ -217,7 +217,8 @@ class Difference:
     """By how much a choice is better than an alternative on the same rows, in the objective.
 
     `gain`, `interval`: the mean over the rows, and its paired interval at 95 %. `p_value`: two-sided, if the
-    signs were chance. `only_first`, `only_second`: rows that only one of them gets right.
+    signs were chance. `only_first`, `only_second`: rows that only one of them gets right. `n_more`: how many
+    more rows would tell the two apart, if the gain stays; None where it is zero or beyond chance.
     """
 
     gain: float
@@ -225,6 +226,7 @@ class Difference:
     p_value: float
     only_first: int = 0
     only_second: int = 0
+    n_more: int | None = None
 
     @property
     def within_chance(self) -> bool:
@@ -251,17 +253,23 @@ class Difference:
         return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
 
 
-def difference_of(first: Mask, second: Mask) -> Difference:
+def difference_of(first: Mask, second: Mask, worth: Floats | None = None) -> Difference:
     """Compare two rules by the rows, ``(n_rows,)``, that each gets right; p is McNemar's exact one.
+
+    `worth`: what a right row adds to the objective, times the number of rows; by default 1, for accuracy.
 
     >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
     >>> round(told.gain, 6), told.p_value, told.kind(cheaper=False).value
     (0.4, 0.625, 'undecided')
     """
     gains = first.astype(np.float64) - second
-    interval = interval_of_mean(gains, -np.ones(1), np.ones(1))
-    counts = int((first & ~second).sum()), int((second & ~first).sum())
-    return Difference(float(gains.mean()), interval, mcnemar_p(*counts), *counts)
+    if worth is not None:
+        gains = gains * worth
+    most = np.ones(1) if worth is None else np.abs(worth).max(keepdims=True)
+    interval, p = interval_of_mean(gains, -most, most), sign_flip_p(gains)
+    gain, counts = float(gains.mean()), (int((first & ~second).sum()), int((second & ~first).sum()))
+    more = more_rows(gain, mean_error(gains), len(gains)) if p > CHANCE and gain else None
+    return Difference(gain, interval, p, *counts, more)
 
 
 def mcnemar_p(only_first: int, only_second: int) -> float:

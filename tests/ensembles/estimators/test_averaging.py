@@ -362,7 +362,7 @@ def test_verify_notices_other_values_bounds_and_probabilities(pool: Any) -> None
     changed[3] = whole_shares(np.full((10, 2), 0.5))
     pruned.validation_ = dataclasses.replace(record, shares=changed)
     assert verify(pruned, X[120:], Y[120:]).failures == (
-        "on 1 of 120 validation rows the classifiers find other probabilities",
+        "on 1 of 120 selection rows the classifiers find other probabilities",
     )
 
 
@@ -387,7 +387,7 @@ def test_what_a_rule_reaches_is_said_to_be_counted_from_what_decides(
     found = verify(pruned, X[120:], Y[120:])
 
     assert found.evidence is not None
-    assert f"counted from the {what};" in found.evidence.sentence()
+    assert f"counted from the {what}:" in found.evidence.sentence()
 
 
 def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:

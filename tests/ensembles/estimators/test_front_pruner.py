@@ -69,8 +69,7 @@ def test_a_smaller_committee_of_a_complete_front_is_proved_to_be_the_best_of_its
     checked = verify(fitted, X[90:], NAMES[90:])
     assert checked.failures == ()
     assert checked.evidence is not None
-    assert "no selection within its own size exceeds" in checked.evidence.sentence()
-    assert checked.evidence.sentence().endswith("then this is the best of those")
+    assert "best of all selections within its own size (" in checked.evidence.claim()
 
 
 def test_a_committee_that_another_one_of_its_size_beats_says_how_far_it_is_from_that_one() -> None:
@@ -88,10 +87,10 @@ def test_a_committee_that_another_one_of_its_size_beats_says_how_far_it_is_from_
         evidence = verify(fitted, X[90:], NAMES[90:]).evidence
         assert evidence is not None
         if recall < best < front.values[0, 0]:
-            told = evidence.sentence()
-            assert f"no selection within its own size exceeds {best:.6g}" in told
-            assert told.endswith(f"{shortfall(recall, best)[: -len('the best there is')]}the best of those")
-            seen.add("below the best of its size, which is not the best there is")
+            assert evidence.claim().startswith(
+                shortfall(recall, best, "the best of all selections within its own size")
+            )
+            seen.add("below the best of its size, which is not the best of all sizes")
     assert len(seen) == 3
 
 
@@ -252,8 +251,8 @@ def test_of_a_front_that_was_stopped_verify_says_whose_the_bound_is(first: str) 
     assert found.failures == ()
     assert found.evidence is not None
     said = found.evidence.sentence()
-    assert "because a walk over committees leaves no certificate" in said
-    assert "exact pruning before the walk says that none" in said
+    assert "because a full search of committees leaves no certificate" in said
+    assert "(exact pruning before the full search)" in said
 
 
 def test_a_study_of_losses_belongs_to_its_question(tmp_path: Path) -> None:

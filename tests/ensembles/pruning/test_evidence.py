@@ -45,9 +45,7 @@ def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], 
     pruner = fitted(**options)
     assert selections_meant(pruner) == among
     said = evidence_of(pruner.result_, pruner.solver, among).sentence()
-    assert (f"selection {among} " in said) == bool(among)
-    assert ("best of those" in said) == bool(among)
-    assert ("best there is" in said) != bool(among)
+    assert f"best of all selections{f' {among}' if among else ''} (" in said
     told = str([part.facts for part in pruned_parts(pruner.chosen_) if isinstance(part, Facts)])
     assert among in told
 
@@ -57,8 +55,8 @@ def test_without_a_certificate_the_solver_speaks_of_the_same_selections() -> Non
         objective="accuracy", value=0.9, certified_bound=None, certified_by="", no_certificate="of this",
         bound=0.9, bound_by="CP-SAT", among="of exactly 10 members",
     )  # fmt: skip
-    assert known.sentence().endswith(
-        "CP-SAT says that no selection of exactly 10 members exceeds 0.9, and then this is the best of those"
+    assert known.claim() == (
+        "best of all selections of exactly 10 members (CP-SAT); no certificate, because of this"
     )
 
 
@@ -67,4 +65,4 @@ def test_selections_that_were_all_looked_at_are_named_too() -> None:
         objective="accuracy", value=0.9, certified_bound=0.9, certified_by="selections", no_certificate="",
         bound=0.9, bound_by="selections", among="of at most 2 members",
     )  # fmt: skip
-    assert "looking at every selection of at most 2 members proves that none exceeds 0.9" in known.sentence()
+    assert known.claim() == "best of all selections of at most 2 members (full search)"

@@ -21,6 +21,7 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import Turn
+from shortlist.ensembles.pruning.evidence import evidence_of
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.pruning import prove
 from shortlist.ensembles.pruning.run import EngineSettings
@@ -110,6 +111,24 @@ def test_who_proves_is_said_and_the_certificate_is_that_of_the_pairs() -> None:
     assert any("kept" in cut for cut in result.certificate["cuts"])
     assert result.certified_bound is not None
     assert result.value < result.certified_bound < 1
+
+
+def test_pairs_are_named_where_they_bound_last() -> None:
+    votes = hard_votes(80, 20)
+    pairs = EngineSettings(turns=ALONE.turns[:1])
+    result = prove(
+        problem_of(votes, named_weights("accuracy", votes), selection_limits(25)), Budget(), settings=pairs
+    )
+    assert (result.proved_by, result.why) == (engines.PAIRS, ALONE.turns[0].why)
+
+
+def test_where_no_engine_bounds_the_count_of_rows_does_and_no_cut_is_told_of() -> None:
+    votes = hard_votes(80, 20)
+    none = EngineSettings(turns=())
+    problem = problem_of(votes, named_weights("accuracy", votes), selection_limits(25))
+    result = prove(problem, Budget(), settings=none)
+    assert (result.proved_by, result.why) == (engines.COUNT, engines.NOTHING_LOWER)
+    assert evidence_of(result, "auto").claim().endswith("(no more rows can be right)")
 
 
 def test_the_same_nodes_give_the_same_answer() -> None:

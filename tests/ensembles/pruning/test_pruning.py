@@ -255,7 +255,7 @@ def test_the_engine_names_the_step_that_proves_and_never_itself() -> None:
         for nodes, rounds in ((10**7, 1), (0, 1), (0, 60))
     } | {prune_exactly(votes, weights, selection_limits(18)).proved_by}
 
-    assert names <= {engines.CUTS, engines.WALK, engines.CP_SAT}
+    assert names <= {engines.CUTS, engines.PAIRS, engines.WALK, engines.CP_SAT}
 
 
 def test_a_named_solver_stays_alone() -> None:
@@ -365,7 +365,7 @@ def test_a_walk_alone_proves_what_there_is(
         return
     assert result.status is Status.OPTIMAL
     assert result.value == result.bound == expected
-    assert result.proved_by in {engines.CUTS, engines.WALK}
+    assert result.proved_by in {engines.COUNT, engines.CUTS, engines.WALK}
 
 
 def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:

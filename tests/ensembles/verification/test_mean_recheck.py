@@ -95,9 +95,8 @@ def test_the_bound_is_recomputed_from_the_answers_of_all_candidates(options: dic
     assert found.all_votes
     assert found.n_classifiers == len(step_of(model).candidates)
     assert found.evidence is not None
-    assert found.evidence.sentence().endswith(
-        "so it is the best of those" if model.max_members else "so it is the best there is"
-    )
+    among = f" of at most {model.max_members} members" if model.max_members else ""
+    assert found.evidence.claim().startswith(f"best of all selections{among} (")
 
 
 def test_a_bound_below_what_the_certificate_proves_is_told() -> None:
@@ -137,7 +136,7 @@ def test_of_a_model_without_the_step_the_value_alone_is_counted() -> None:
     assert (found.status, found.bound) == ("counted", None)
     assert found.claimed_bound is not None
     assert found.evidence is not None
-    assert "no bound can be rechecked, because the model keeps no certificate" in found.evidence.sentence()
+    assert found.evidence.claim().endswith("no certificate, because the model keeps no certificate")
 
 
 def test_margins_claim_no_bound() -> None:

@@ -48,7 +48,7 @@ def test_the_rows_that_differ_come_first_and_the_answer_has_its_row_of_the_table
 
     assert row != 7
     rows, answer = found.failures
-    assert rows.startswith("these are not the rows that the model was made from: 1 of the 50 validation rows")
+    assert rows.startswith("these are not the rows that the model was made from: 1 of the 50 selection rows")
     assert f"(row {row + 1}, counted from 1)" in rows
     assert answer == f"judge {judge!r} must answer no or yes, got 'maybe' in row {row + 1}"
 

@@ -1,7 +1,4 @@
-"""What was found and what is proved: a selection, and what is known of its value, said in one order.
-
-The value that was counted comes first, then the bound that anyone can recheck, then who says more.
-"""
+"""What was found and what is proved: a selection, and what is known of its value, said in one sentence."""
 
 import dataclasses
 import math
@@ -14,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.pickles import saved_from
-from shortlist.results.proof import Selection, shortfall
+from shortlist.results.proof import Selection, share_off, shortfall
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 """Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
@@ -36,17 +33,17 @@ class PrunedSelection(Selection):
     :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
     """
     certified_bound: float | None = None
-    """The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of
-    `proved_by`.
+    """The bound that the certificate proves, in the user's unit; `bound`, claimed by `proved_by`, may be
+    lower.
     """
     proved_by: str = ""
-    """Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"a walk over all selections"`` or the name of
-    a solver; empty where nothing was bounded.
+    """Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"full search"`` or the name of a solver;
+    empty where nothing was bounded.
     """
     counted_from: str = "votes"
     """What the value is counted from: ``"votes"`` or ``"probabilities"``."""
     found_by: str = ""
-    """What found the members: a rule by name, ``"tabu search"``, ``"exchanges"``, a walk or a solver."""
+    """What found the members: a rule by name, ``"tabu search"``, ``"exchanges"``, full search or a solver."""
     why: str = ""
     """Why the engine was asked that bounded last, to go after "because"; empty where none had to be."""
     measured: str = ""
@@ -58,12 +55,12 @@ class PrunedSelection(Selection):
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EnsembleSelection(PrunedSelection):
-    """The members of an ensemble for two classes, and what they decide on the validation rows."""
+    """The members of an ensemble for two classes, and what they decide on the selection rows."""
 
     threshold: int
     """L: positive where more than this many members vote so."""
     confusion: Confusion
-    """Decisions on the validation rows, counted from the votes."""
+    """Decisions on the selection rows, counted from the votes."""
 
 
 @saved_from("shortlist")
@@ -72,7 +69,7 @@ class ClassSelection(PrunedSelection):
     """The members of an ensemble, and what their plurality vote, or their mean probability, decides."""
 
     decisions: NDArray[np.int64]
-    """Samples of the validation rows by true class and decision, counted from the votes, ``(n_classes,
+    """Samples of the selection rows by true class and decision, counted from the votes, ``(n_classes,
     n_classes)``; right ones stand on the diagonal. All zero when there is no selection.
     """
 
@@ -80,6 +77,16 @@ class ClassSelection(PrunedSelection):
     def right(self) -> NDArray[np.int64]:
         """Right decisions by true class, ``(n_classes,)``."""
         return np.diag(self.decisions)
+
+
+CERTIFIED = {
+    "cuts": "proved by its certificate",
+    "rows": "no more rows can be right",
+    "tangents": "proved by its certificate",
+    "selections": "full search",
+    "": "proved by its certificate",
+}
+"""What proves the bound of a certificate, by its part."""
 
 
 @saved_from("shortlist.ensembles")
@@ -94,19 +101,21 @@ class Evidence:
     certified_bound: float | None
     """What the certificate proves: no selection is worth more. None without a certificate."""
     certified_by: str
-    """``"cuts"``, ``"tangents"`` or ``"selections"``; empty without a certificate."""
+    """``"cuts"``, ``"rows"`` where there is no cut, ``"tangents"`` or ``"selections"``; empty without a
+    certificate.
+    """
     no_certificate: str
     """Why there is none, to go after "because"; empty where there is one."""
     bound: float | None
-    """The lowest bound that anybody claims; None where nobody does."""
+    """The closest bound that is claimed; None where there is none."""
     bound_by: str
-    """Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody
-    does.
+    """What claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where there is
+    none.
     """
-    rows: str = "validation rows"
+    rows: str = "selection rows"
     """What the rows are called that the value is counted on."""
     within_tolerance: bool = False
-    """Whether value and bound, though they differ, are equal to whoever claims the bound."""
+    """Whether value and bound, though they differ, are equal within the tolerance of the claim."""
     sense: str = "max"
     """``"max"``, or ``"min"`` of a loss."""
     counted_from: str = "votes"
@@ -122,43 +131,38 @@ class Evidence:
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.9, bound_by="CP-SAT")
         >>> print(known.sentence())  # doctest: +NORMALIZE_WHITESPACE
-        accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no
-        selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
-        exceeds 0.9, and then this is the best there is
+        accuracy 0.9 on the selection rows, counted from the votes: best of all selections (CP-SAT); the
+        certificate alone proves it within 5.26 %
         """
-        which = f"selection {self.among}" if self.among else "selection"
-        parts = [
-            f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}"
-        ]
+        return f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}: {self.claim()}"
+
+    def claim(self) -> str:
+        """Say how far from the best the value may be, and what proves that.
+
+        >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
+        ...                  no_certificate="", bound=0.95, bound_by="cuts", among="of at most 3 members")
+        >>> print(known.claim())
+        at most 0.05 (5.26 %) below the best of all selections of at most 3 members (proved by its certificate)
+        """
+        says_more = self.bound is not None and self._says_more(self.bound)
+        bound = self.bound if says_more else self.certified_bound
+        if bound is None:
+            return f"nothing is proved, because {self.no_certificate}"
+        best = f"best of all selections{f' {self.among}' if self.among else ''}"
+        by = self.bound_by if says_more else CERTIFIED[self.certified_by]
+        met = self.within_tolerance or (self.value >= bound if self.sense == "max" else self.value <= bound)
+        told = f"{best if met else shortfall(self.value, bound, f'the {best}')} ({by})"
         if self.certified_bound is None:
-            parts.append(f"no bound can be rechecked, because {self.no_certificate}")
-        else:
-            beats = "exceeds" if self.sense == "max" else "is below"
-            proof = f"the {self.certified_by} of the certificate prove that no {which} {beats}"
-            if self.certified_by == "selections":
-                proof = f"looking at every {which} proves that none exceeds"
-            meets = self.within_tolerance and self.bound == self.certified_bound
-            standing = self._standing(self.value if meets else self.certified_bound)
-            parts.append(f"{proof} {self.certified_bound:.6g}, so it is {standing}")
-        if self.bound is not None and self._says_more(self.bound):
-            beats = "exceeds" if self.sense == "max" else "is below"
-            standing = self._standing(self.value if self.within_tolerance else self.bound)
-            none = f"no {which}" if self.certified_bound is None and self.among else "none"
-            parts.append(
-                f"{self.bound_by} says that {none} {beats} {self.bound:.6g}, and then this is {standing}"
-            )
-        return "; ".join(parts)
+            return f"{told}; no certificate, because {self.no_certificate}"
+        if not says_more:
+            return told
+        return f"{told}; the certificate alone proves it within {share_off(self.value, self.certified_bound)}"
 
     def _says_more(self, bound: float) -> bool:
+        """Whether a bound is closer than that of the certificate."""
         if self.certified_bound is None:
             return True
         return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound
-
-    def _standing(self, bound: float) -> str:
-        """Say how far from the best the value is."""
-        met = self.value >= bound if self.sense == "max" else self.value <= bound
-        best = best_of(self.among)
-        return best if met else shortfall(self.value, bound, best)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON, with the sentence."""
@@ -169,19 +173,14 @@ class Evidence:
         }
 
 
-def best_of(among: str) -> str:
-    """Return what the best is called among such selections."""
-    return "the best of those" if among else "the best there is"
-
-
-def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_from: str = "votes") -> Evidence:
+def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from: str = "votes") -> Evidence:
     """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
     return Evidence(
         objective="accuracy",
         value=value,
         certified_bound=None,
         certified_by="",
-        no_certificate="a rule proves none" if rows == "validation rows" else "evolution proves none",
+        no_certificate="a rule proves none" if rows == "selection rows" else "evolution proves none",
         bound=None,
         bound_by="",
         rows=rows,
@@ -192,8 +191,10 @@ def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_fro
 def certified_by(certificate: Mapping[str, Any]) -> str:
     """Return what proves the bound of a certificate: one of its fields, empty where none does.
 
-    >>> certified_by({"value": 3, "cuts": []})
-    'cuts'
+    >>> certified_by({"value": 3, "cuts": [{"rows": [0, 4]}]}), certified_by({"value": 3, "cuts": []})
+    ('cuts', 'rows')
     """
+    if certificate.get("cuts") == []:
+        return "rows"
     known = ("tangents", "selections", "cuts")
     return next((part for part in known if part in certificate), "")

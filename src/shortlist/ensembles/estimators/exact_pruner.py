@@ -227,7 +227,7 @@ class ExactPruner(ExactOptions):
     def counted_on(self) -> str:
         """The name of the rows on which the value is counted, as it follows "on the" in a sentence."""
         if self.cross_fitted_ is None:
-            return "validation rows"
+            return "selection rows"
         return f"out-of-fold answers of {len(self.validation_.rows):,} rows"
 
     def fit(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.arrays import Counts, Labels, Mask
+from shortlist.arrays import Counts, Floats, Labels, Mask
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, tally
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, class_votes, plurality
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
@@ -333,6 +333,29 @@ def for_classes(
         else:
             weights[place] = weight
     return weights
+
+
+def worth_of_right(
+    objective: str | Mapping[Any, float], truth: NDArray[np.integer], n_classes: int, positive: int | None
+) -> tuple[str, Floats]:
+    """Return what an objective is called, and what a right row adds to it, times the number of rows.
+
+    `truth`, ``(n_rows,)``: places of classes. `positive`: of two classes the positive one; None: weights are by
+    class.
+
+    >>> name, worth = worth_of_right("balanced-accuracy", np.array([0, 1, 1, 1]), 2, 1)
+    >>> name, worth.round(4).tolist()
+    ('balanced-accuracy', [2.0, 0.6667, 0.6667, 0.6667])
+    """
+    if positive is None:
+        by_class = class_weights(objective, class_votes(truth[:, None], truth, n_classes=n_classes))
+        name, gains, whole = by_class.objective.name, by_class.gains[truth], by_class.denominator
+    else:
+        n_positive = int((truth == positive).sum())
+        two = sized_weights(objective, n_positive, len(truth) - n_positive)
+        gains = np.where(truth == positive, two.gain_positive, two.gain_negative)
+        name, whole = two.objective.name, two.denominator
+    return name, gains * len(truth) / max(1, whole)
 
 
 def decided_classes(votes: ClassVotes, mask: Mask) -> NDArray[np.uint8]:

@@ -22,6 +22,10 @@ NONE_FEASIBLE = "no selection keeps all the limits together"
 """Why there is no selection, where that is proved."""
 
 
+WITHOUT_IDLE = ", without members that changed nothing"
+"""What is added to who found a selection, where such members were left out of it."""
+
+
 class Counting(Protocol):
     """What an incumbent asks of a problem: counts of votes, and what they are worth.
 
@@ -122,6 +126,20 @@ class Incumbent:
             self.mask, self.threshold, self.total = mask, threshold, total
             self.found_by = self.finder
 
+    def offer_without_idle_members(self) -> None:
+        """Take the best selection without idle members, if that is worth more."""
+        if self.mask is not None and self.rate(without_idle_members(self.problem, self.mask))[0] > self.total:
+            self.drop_idle_members()
+
+    def drop_idle_members(self) -> None:
+        """Leave out members of the best selection without which it is worth as much, and say so."""
+        assert self.mask is not None, "there is a selection"
+        fewer = without_idle_members(self.problem, self.mask)
+        if fewer.sum() < self.mask.sum() and not self.found_by.endswith(WITHOUT_IDLE):
+            self.found_by += WITHOUT_IDLE
+        self.mask = fewer
+        self.total, self.threshold = self.rate(fewer)
+
     def lower_bound_to(self, bound: int, by: str) -> None:
         """Take a bound if it is lower, and remember whose it is."""
         lower = self.problem.rounded(bound)
@@ -145,8 +163,7 @@ class Incumbent:
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
-        self.mask = without_idle_members(problem, self.mask)
-        self.total, self.threshold = self.rate(self.mask)
+        self.drop_idle_members()
         if self.bound < self.total - problem.slack:
             raise SolverError(
                 f"the solver's bound {problem.value(self.bound):g} is below the value "

@@ -15,18 +15,18 @@ from shortlist.milp.backends import TITLES
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
 
-COMMITTEE_WALK = "a walk over all committees"
-"""Whose a bound is where a front is complete."""
+COMMITTEE_WALK = "full search of all committees"
+"""Step that proved the bound of a complete front."""
 
-CHEAPER_WALK = "a walk over the committees that come to no more"
-"""Whose a bound is of a point of a front that is below the best at any price, and told by its own."""
+CHEAPER_WALK = "full search of all committees that cost no more"
+"""Step that proved the bound of a point of a front which is below the best at any cost."""
 
-BEFORE_WALK = "exact pruning before the walk"
-"""Whose a bound is where a front is not complete."""
+BEFORE_WALK = "exact pruning before the full search"
+"""Step that proved the bound of a front that is not complete."""
 
 
 def bound_of_front(proved_by: str) -> str:
-    """Return whose a bound of a front is, in words that fit where no certificate was kept."""
+    """Return which step proved a bound of a front, in words that fit where no certificate was kept."""
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 
@@ -71,7 +71,7 @@ def selections_meant(pruner: Any) -> str:
 
 
 def evidence_of(
-    result: PrunedSelection, solver: str, among: str = "", rows: str = "validation rows"
+    result: PrunedSelection, solver: str, among: str = "", rows: str = "selection rows"
 ) -> Evidence:
     """Return what a result of exact pruning says of itself.
 
@@ -83,7 +83,7 @@ def evidence_of(
     if certified is None:
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
         if result.proved_by in {COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK}:
-            why = "a walk over committees leaves no certificate"
+            why = "a full search of committees leaves no certificate"
     else:
         parts = certified_by(result.certificate or {})
     largest = result.objective.sense is Sense.MAX

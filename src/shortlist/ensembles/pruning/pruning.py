@@ -22,6 +22,7 @@ from shortlist.ensembles.goals.weights import (
     weights_of,
 )
 from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
+from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.evidence import solver_name
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.run import EngineSettings, Run
@@ -73,8 +74,10 @@ def prove(
         if solver is not None:
             return dataclasses.replace(result, why="it was asked for")
         turn = run.turn
-        if turn is not None:
-            result = dataclasses.replace(result, why=turn.why, measured=turn.measured)
+        why, measured = (engines.NOTHING_LOWER, "") if turn is None else (turn.why, turn.measured)
+        result = dataclasses.replace(
+            result, why="" if best.proved and turn is None else why, measured=measured
+        )
         return steps.certified(result)
     status = Status.INFEASIBLE if run.infeasible else Status.UNKNOWN
     reason = f"{NONE_FEASIBLE}, says {run.infeasible_by}" if run.infeasible and run.infeasible_by else ""

@@ -18,7 +18,6 @@ from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import Cut, CutBound, make_cut
-from shortlist.ensembles.proofs.incumbent import without_idle_members
 from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
@@ -111,7 +110,7 @@ class VoteSteps:
         if run.solver is not None:
             self.solve(self.problem.plain_program(), run.budget)
             return
-        best.lower_bound_to(self.problem.first_bound, engines.CUTS)
+        best.lower_bound_to(self.problem.first_bound, engines.COUNT)
         for turn in run.settings.turns:
             part = run.budget.share(turn.share)
             if run.goes_on(part) and turn.fits(self.shape):
@@ -190,7 +189,7 @@ class VoteSteps:
                 return
         best = self.run.best
         if best.mask is not None:  # an answer drops idle members, which may gain rows, before a search too
-            best.offer(without_idle_members(self.problem, best.mask))
+            best.offer_without_idle_members()
 
     def _search(self, budget: Budget) -> None:
         """Look for better selections, beginning at those of the first rules.
@@ -244,7 +243,7 @@ class VoteSteps:
         rows = self.problem.rows
 
         def on_bound(gain: int) -> None:
-            self.run.best.lower_bound_to(rows.weighted_sum(gain), engines.CUTS)
+            self.run.best.lower_bound_to(rows.weighted_sum(gain), engines.PAIRS)
             self.run.tell("bounding")
 
         self.pair_bound = bound_by_pairs(

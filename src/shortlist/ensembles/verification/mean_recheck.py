@@ -50,7 +50,7 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
 def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
     """Return the certificate, what its parts are called, and how many there are."""
     parts = certified_by(certificate or {})
-    found: Any = certificate[parts] if certificate and parts else ()
+    found: Any = (certificate or {}).get(parts, ())
     n_parts = int(found) if parts == "selections" else len(found)
     return {"n_parts": n_parts, "parts": parts, "certificate": certificate}
 
@@ -75,7 +75,7 @@ def other_probabilities(
         return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
     again = out_of_fold(asked, rows, class_shares).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
-    called = PRUNED_ON if chosen.out_of_fold else "validation rows"
+    called = PRUNED_ON if chosen.out_of_fold else "selection rows"
     said = f"on {changed:,} of {len(shares):,} {called} the classifiers find other probabilities"
     return [said] if changed else []
 

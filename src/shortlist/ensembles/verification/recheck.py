@@ -276,7 +276,7 @@ def _verify_rows(
 def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool | None) -> Verification:
     table = _Recorded(
         chosen.record, chosen.classes_, chosen.terms.positive,
-        PRUNED_ON if chosen.out_of_fold else "validation rows",
+        PRUNED_ON if chosen.out_of_fold else "selection rows",
     )  # fmt: skip
     if pool is not None:
         pool = _checked_pool(chosen, pool)
@@ -372,7 +372,7 @@ def _other_votes(
         ask = class_answers if positive is None else partial(positive_votes, positive=positive)
         again = out_of_fold(asked, rows, ask)
     changed = int((again != recorded).any(axis=1).sum())
-    called = PRUNED_ON if chosen.out_of_fold else "validation rows"
+    called = PRUNED_ON if chosen.out_of_fold else "selection rows"
     return [f"on {changed:,} of {len(votes):,} {called} the classifiers vote otherwise"] if changed else []
 
 
