@@ -47,3 +47,8 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         except SystemExit as stop:
             code = int(stop.code or 0)
     return Ran(code, stdout.getvalue(), stderr.getvalue())
+
+
+def unwrapped(text: str) -> str:
+    """Return what was printed with each sentence on a line again."""
+    return text.replace("\n  ", " ")

@@ -47,6 +47,8 @@ class Advice:
         return {
             "take": self.take,
             "sentence": self.sentence,
+            "compared": self.compared(),
+            "names": dict(self.names),
             "kind": self.kind.value,
             "objective": self.objective,
             "difference": self.difference.gain,
@@ -63,14 +65,15 @@ def advise(
     objective: str = "accuracy",
     worth: Floats | None = None,
     spent: float | None = None,
+    most: float | None = None,
     verb: str = "Use",
 ) -> Advice:
     """Return which rule to take: the first, the best single one, or all members.
 
-    `test`: what each does on the test rows: the first rule, ``best_single``, and perhaps ``full``. `names`: what
-    they are called in a sentence. `objective`, `worth`: what is compared, as
-    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: what a row costs by the first
-    rule with early exit, where that is known.
+    `test`: what each does on the test rows: the first rule, ``best_single``, and perhaps ``full``. `names`:
+    what they are called in a sentence. `objective`, `worth`: what is compared, as
+    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: what a row costs by the
+    first rule with early exit, where that is known. `most`: what members may cost together.
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
@@ -80,8 +83,11 @@ def advise(
     cheaper = one.size < single.size if cost is None or price is None else cost < price
     is_same = one.size == 1 and not difference.only_first and not difference.only_second
     kind = Kind.JUDGE if is_same else difference.kind(cheaper=cheaper)
+    if not _keeps(single, most):
+        kind = Kind.UNRIVALLED
     take, beside = (first, told) if kind.recommended else ("best_single", alone)
     sentence = {
+        Kind.UNRIVALLED: f"{verb} {told}: no single one keeps the limit on cost.",
         Kind.JUDGE: f"{verb} {alone}: it was chosen by itself.",
         Kind.BETTER: f"{verb} {told}: it is better than {alone}, beyond chance.",
         Kind.WORSE: f"{verb} {alone}: {told} is worse, beyond chance.",
@@ -90,11 +96,16 @@ def advise(
         Kind.UNDECIDED: f"{verb} {alone}: {told} is not better beyond chance.",
         Kind.NO_BETTER: f"{verb} {alone}: {told} is not better.",
     }[kind]
-    if "full" in test and test["full"].size > test[take].size:
+    if "full" in test and test["full"].size > test[take].size and _keeps(test["full"], most):
         more = difference_of(test["full"].right, test[take].right, worth)
         if more.kind(cheaper=False) is Kind.BETTER:
             take, sentence = "full", f"{verb} {names['full']}: better than {beside}, beyond chance."
     return Advice(take, kind, difference, objective, sentence, names)
+
+
+def _keeps(rule: Measured, most: float | None) -> bool:
+    """Whether a rule keeps the limit on cost, if there is one."""
+    return most is None or rule.price is None or rule.price <= most
 
 
 def _capital(text: str) -> str:

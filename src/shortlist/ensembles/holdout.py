@@ -182,11 +182,11 @@ def _compared(
     """Compare the selection with all classifiers and the best single one."""
     chosen: Chosen = pruner.chosen_
     asked, pool = _ask_pool(chosen, rows), rows.pool
-    alone = _best_single(chosen, asked)
+    costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
+    alone = _best_single(chosen, asked, costs)
     rules = _rules(chosen, pool, alone)
     decided = _n_decided(_decisions(rules["pruned"])(rows.X), pruner.classes_)
     terms, positive = chosen.terms, chosen.positive_place
-    costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
     members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
     return {
         "test": {
@@ -234,6 +234,7 @@ def _advice(pruned: PrunedTable, y: Labels) -> Advice:
         objective=objective,
         worth=worth,
         spent=None if costs is None else float(costs.mean()),
+        most=chosen.terms.max_cost,
         verb="Ask" if is_judged else "Use",
     )
 
@@ -413,10 +414,15 @@ def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, i
     return int(found.sum()), int((found & (decided == y)).sum())
 
 
-def _best_single(chosen: Chosen, asked: _Asked) -> int:
-    """Return the classifier worth most on the selection rows; the first of equals."""
+def _best_single(chosen: Chosen, asked: _Asked, costs: Any) -> int:
+    """Return the classifier worth most on the selection rows; the first of equals.
+
+    It costs no more than the committee may, unless every one does.
+    """
     _, worth = _objective(chosen, asked.truth)
-    return int(np.round(worth @ (asked.answers == asked.truth[:, None]), 9).argmax())
+    values, most = np.round(worth @ (asked.answers == asked.truth[:, None]), 9), chosen.terms.max_cost
+    within = np.ones(len(values), dtype=bool) if costs is None or most is None else np.asarray(costs) <= most
+    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
 
 
 def _n_decided(codes: NDArray[Any], classes: Labels) -> NDArray[np.int64]:

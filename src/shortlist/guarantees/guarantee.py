@@ -166,6 +166,15 @@ class Guarantee:
         )
 
 
+def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
+    """Say how a promise fares on test rows.
+
+    >>> answered_in_words(57, 40, 39)
+    'Of 57 test rows 40 are answered, 39 of them rightly.'
+    """
+    return f"Of {n_rows:,} test rows {n_answered:,} are answered, {n_right:,} of them rightly."
+
+
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
     """Return what is promised about each point of a front; none where nothing was asked for."""
     return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

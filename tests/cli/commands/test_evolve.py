@@ -86,7 +86,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("space", ["networks", "rules", "genetic-programs"])
 def test_every_space_evolves_by_name(folder: Path, space: str) -> None:
-    run = shortlist("evolve", "cmc.csv", "--set", f"space={space}", *QUICK, cwd=folder)
+    run = shortlist("evolve", "cmc.csv", "--set", f"space={space}", *QUICK, "--details", cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in (f"offline, {space}: 6 of 6 generations", "evolved", "best single", "3 classes"):
         assert words in run.stdout

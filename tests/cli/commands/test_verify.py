@@ -18,7 +18,7 @@ from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
-from tests.cli.running import shortlist
+from tests.cli.running import shortlist, unwrapped
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_csv(folder / "table.csv", index=False)
     run = shortlist(
         "prune", "table.csv", "--objective", "accuracy", "--set", "refit=no", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
-        cwd=folder,
+        "--details", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     (folder / "pruned.txt").write_text(run.stdout)
@@ -77,10 +77,10 @@ def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) 
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.startswith("As claimed")
-    sentence = run.stdout.splitlines()[1].removesuffix(".")
+    sentence = unwrapped(run.stdout).splitlines()[1].removesuffix(".")
     assert sentence.startswith("accuracy 0.")
-    assert sentence in (folder / "pruned.txt").read_text()  # the same line of proof
-    assert "votes of the classifiers that were left out are taken from the model" in run.stdout
+    assert sentence in unwrapped((folder / "pruned.txt").read_text())  # the same line of proof
+    assert "votes of the classifiers that were left out are taken from the model" in unwrapped(run.stdout)
     assert json.loads((folder / "proof.json").read_text())["format"] == "shortlist pruning certificate 1"
 
 
@@ -91,7 +91,7 @@ def test_facts_are_one_json_object(folder: Path) -> None:
     assert facts["status"] == ("valid" if facts["bound"] <= facts["claimed_bound"] else "partly")
     assert facts["failures"] == []
     assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
-    assert facts["proof"]["sentence"] in (folder / "pruned.txt").read_text()
+    assert facts["proof"]["sentence"] in unwrapped((folder / "pruned.txt").read_text())
 
 
 def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder: Path) -> None:
@@ -123,7 +123,7 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
     ]
     run = shortlist("prune", "table.csv", *options, cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "no bound can be rechecked, because HiGHS alone leaves no certificate; HiGHS says" in run.stdout
+    assert "(HiGHS)" in unwrapped(run.stdout)
 
     run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
 
@@ -142,7 +142,7 @@ def test_another_table_does_not_pass(folder: Path) -> None:
     run = shortlist("verify", "model.joblib", "turned.csv", cwd=folder)
 
     assert run.returncode == 1
-    first, second = run.stdout.splitlines()
+    first, second = unwrapped(run.stdout).splitlines()
     assert first.startswith(
         "NOT AS CLAIMED: these are not the rows that the model was made from: 135 of the 135"
     )
@@ -151,7 +151,7 @@ def test_another_table_does_not_pass(folder: Path) -> None:
     table.assign(a=-table["a"], b=-table["b"], c=-table["c"]).to_csv(folder / "moved.csv", index=False)
     run = shortlist("verify", "model.joblib", "moved.csv", cwd=folder)
     assert run.returncode == 1
-    first, second = run.stdout.splitlines()
+    first, second = unwrapped(run.stdout).splitlines()
     assert "these are not the rows" in first
     assert "the classifiers vote otherwise" in second
 
@@ -176,7 +176,7 @@ def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, f
     run = shortlist("verify", "claims.joblib", "table.csv", cwd=folder)
 
     assert run.returncode == 1
-    assert sentence in run.stdout
+    assert sentence in unwrapped(run.stdout)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_proof_of_another_problem_does_not_pass(
     run = shortlist("verify", "forged.joblib", "table.csv", cwd=folder)
 
     assert run.returncode == 1
-    assert sentence in run.stdout
+    assert sentence in unwrapped(run.stdout)
 
 
 def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None:
@@ -220,8 +220,8 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "Selections are those of 1 to 2 of" in run.stdout
-    assert "within the limits on cost" in run.stdout
+    assert "Selections are those of 1 to 2 of" in unwrapped(run.stdout)
+    assert "within the limits on cost" in unwrapped(run.stdout)
 
 
 @pytest.mark.parametrize("field", ["cuts", "members", "threshold", "limits"])
@@ -231,15 +231,15 @@ def test_a_certificate_without_a_field_is_not_as_claimed(folder: Path, field: st
     save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "less.joblib")
     run = shortlist("verify", "less.joblib", "table.csv", cwd=folder)
     assert run.returncode == 1
-    assert "NOT AS CLAIMED: the certificate is not readable" in run.stdout
+    assert "NOT AS CLAIMED: the certificate is not readable" in unwrapped(run.stdout)
 
 
 def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     pd.read_csv(folder / "table.csv").head(20).to_csv(folder / "short.csv", index=False)
     run = shortlist("verify", "model.joblib", "short.csv", cwd=folder)
     assert run.returncode == 1
-    assert "the table has 20 rows in place of 500" in run.stdout
-    assert len(run.stdout.splitlines()) == 1
+    assert "the table has 20 rows in place of 500" in unwrapped(run.stdout)
+    assert len(unwrapped(run.stdout).splitlines()) == 1
     save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
     run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
     assert run.returncode == 2
@@ -284,7 +284,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     run = shortlist("verify", "judges.joblib", "maybe.csv", cwd=tmp_path)
 
     assert (run.returncode, run.stderr) == (1, "")
-    rows, answer = run.stdout.splitlines()
+    rows, answer = unwrapped(run.stdout).splitlines()
     assert rows.startswith("NOT AS CLAIMED: these are not the rows that the model was made from: 1 of the ")
     assert f"(row {place + 1}, counted from 1)" in rows
     assert answer == f"NOT AS CLAIMED: judge 'j0' must answer no or yes, got 'maybe' in row {place + 1}."
@@ -333,7 +333,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     model = shortlist("verify", "model.joblib", "answers.csv", cwd=tmp_path)
 
     assert found.returncode == 0, found.stderr + found.stdout
-    assert "All 15 committees were counted" in found.stdout
+    assert "All 15 committees were counted" in unwrapped(found.stdout)
     assert found.stdout.splitlines()[-1] == "Rechecked: the front is complete."
     assert (facts["status"], facts["committees_counted"], facts["failures"]) == ("rechecked", 15, [])
     assert alone.returncode == 2

@@ -59,11 +59,11 @@ def test_what_has_prices_is_told_with_them_in_place_of_the_time(capsys: pytest.C
 
 def test_one_class_only_is_said_of_the_rows_where_it_is_so() -> None:
     def notes(fitted: str | None, test: str | None) -> list[str]:
-        return one_answer_notes(fitted, test, who="the selection", rows="validation")
+        return one_answer_notes(fitted, test, who="the selection", rows="selection")
 
     assert notes(None, None) == []
     assert notes("well", "well") == [
-        "the selection answers 'well' for every row, of the validation rows and of the test rows."
+        "the selection answers 'well' for every row, of the selection rows and of the test rows."
     ]
     assert notes(None, "ill") == ["the selection answers 'ill' for every one of the test rows."]
     assert len(notes("well", "ill")) == 2

@@ -1,6 +1,5 @@
 """What `shortlist prune` tells: members, threshold, the line of proof, and what was asked of the members."""
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,21 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
-from shortlist.cli.text.pruned import (
-    MANY_MEMBERS,
-    evolved_facts,
-    evolved_notes,
-    print_evolved,
-    print_pruned,
-    pruned_facts,
-)
-from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, Pool
+from shortlist.cli.text.pruned import Written, print_pruned, pruned_facts
+from shortlist.cli.text.screen import LINES, WIDTH
+from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.holdout import EvolvedTable, PrunedTable, evolve_table, prune_table
+from shortlist.ensembles.holdout import PrunedTable, prune_table
+from shortlist.results.told import Kind
+
+
+def printed(
+    pruned: PrunedTable, facts: dict[str, Any], capsys: pytest.CaptureFixture[str], *, details: bool = True
+) -> str:
+    """What is printed, in one line each with details; the first screen keeps its lines."""
+    print_pruned(pruned, facts, Written(), details=details)
+    said = capsys.readouterr().out
+    return " ".join(said.split()) if details else said
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +46,11 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert facts["selection"] == list(pruner.pool_.names)
     assert facts["diversity"] is not None
     assert (facts["pruning_rows"], facts["refit"]) == ("held-out", True)
-    print_pruned(exact, facts, Path("p.joblib"))
-    said = capsys.readouterr().out
+    first = printed(exact, facts, capsys, details=False)
+    assert first.startswith(facts["advice"]["sentence"])
+    assert first.count("\n") <= LINES
+    assert max(map(len, first.splitlines())) <= WIDTH
+    said = printed(exact, facts, capsys)
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
     assert (
         f"Chosen: {facts['size']} of 6 classifiers; positive when more than {pruner.threshold_} of them"
@@ -55,14 +61,14 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
     exits = facts["early_exit"]
-    assert "Asked in this order: " + ", ".join(exits["order"]) + "\n" in said
+    assert "Members, in the order to ask them: " + ", ".join(exits["order"]) in said
     assert sorted(exits["order"]) == sorted(facts["selection"])
     assert "A row is finished as soon as no missing answer can change its class. So a row takes " in said
     assert (
         f"{exits['test']['mean_calls']:.2f} calls on the 57 test rows; asking all members takes {facts['size']} calls."
         in said
     )
-    assert f"Best single: {facts['best_single']}, by the rows that chose." in said
+    assert f"Best single: {facts['best_single']}, chosen on the selection rows." in said
 
 
 @pytest.mark.parametrize(
@@ -88,8 +94,7 @@ def test_limits_on_another_measure_are_told_beside_what_was_reached(
     better = worst - told["wanted_each"] if wanted == "at least" else told["wanted_each"] - worst
     assert better >= -1e-6
     assert (facts["diversity"]["wanted_mean"], facts["diversity"]["wanted_each"]) == (None, None)
-    print_pruned(pruned, facts, None)
-    said = capsys.readouterr().out
+    said = printed(pruned, facts, capsys)
     assert (
         f"Limits are on {title}: mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)" in said
     )
@@ -102,8 +107,7 @@ def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -
     facts = json.loads(json.dumps(pruned_facts(folded, "exact", "auto", None)))
 
     assert (facts["pruning_rows"], facts["refit"], facts["rows"]["folds"]) == ("out-of-fold", True, 5)
-    print_pruned(folded, facts, None)
-    said = capsys.readouterr().out
+    said = printed(folded, facts, capsys)
     assert "135 rows in 5 folds to fit and to prune, 15 to test; the mean decides." in said
     assert "on the out-of-fold answers of 135 rows, counted from the probabilities" in said
     assert "The members were then fitted again on 135 rows" in said
@@ -115,12 +119,12 @@ def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -
     facts = json.loads(json.dumps(pruned_facts(ruled, "reduced-error", "auto", None)))
     assert (facts["status"], facts["bound"], facts["gap"]) == ("feasible", None, None)
     assert facts["threshold"] is None
-    print_pruned(ruled, facts, None)
-    said = capsys.readouterr().out
+    said = printed(ruled, facts, capsys)
     assert "plurality decides." in said
     assert "the class with most votes wins." in said
     assert facts["proof"]["sentence"] in said
     assert "Saved" not in said
+    assert "nothing is proved, because a rule proves none" in said
 
 
 @pytest.mark.parametrize("may_abstain", [True, False])
@@ -141,8 +145,7 @@ def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[s
     limits = ExactPruner(diversity={"mean": 0.999}, min_size=4, node_limit=50, random_state=0)
     none = prune_table(X, y, limits, n_classifiers=5)
     facts = json.loads(json.dumps(pruned_facts(none, "exact", "auto", None)))
-    print_pruned(none, facts, None)
-    said = capsys.readouterr().out
+    said = printed(none, facts, capsys)
     assert facts["status"] == "infeasible"
     assert f"Status infeasible: {facts['reason']}. No model was written." in said
     assert facts["size"] == 0
@@ -155,17 +158,16 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
     asked = SelectiveClassifier(pruner, answer_accuracy=0.7, random_state=0)
     sure = prune_table(X, y, asked, n_classifiers=5)
     facts = pruned_facts(sure, "exact", "auto", None)
-    print_pruned(sure, facts, None)
+    said = printed(sure, facts, capsys)
     assert facts["guarantee"]["promised"]
     free = exit_report(sure.pruner.committee_)
     assert free is not None
     exits = facts["early_exit"]
     assert free.mean_calls <= exits["mean_calls"] <= facts["size"]
     assert exits["least_mean_calls"] == exits["mean_calls"]
-    said = capsys.readouterr().out
     assert "no missing answer can change its class, or whether it is answered." in said
     assert (
-        f" {exits['mean_calls']:.2f} is the fewest on the rows that chose for any lossless early exit" in said
+        f" {exits['mean_calls']:.2f} is the fewest on the selection rows for any lossless early exit" in said
     )
     early = sure.early
     assert early is not None
@@ -180,8 +182,7 @@ def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[
     )
     found = prune_table(X, y, pruner, n_classifiers=5)
     facts = pruned_facts(found, "exact", "auto", None)
-    print_pruned(found, facts, None)
-    said = capsys.readouterr().out
+    said = printed(found, facts, capsys)
     assert sum(facts["copies"]) == 6 > facts["size"] == len(facts["selection"]) == len(facts["copies"])
     assert f"Chosen: {facts['size']} of 5 classifiers, with 6 copies in all; " in said
     assert facts["test"]["pruned"]["size"] == facts["size"]
@@ -189,69 +190,29 @@ def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[
     assert ", again" not in said
 
 
-@pytest.fixture(scope="module")
-def evolved() -> EvolvedTable:
-    X, y = load_iris(return_X_y=True)
-    search = EvolutionaryEnsembleClassifier(population_size=10, n_generations=3, random_state=0)
-    return evolve_table(X, y, search, seed=1)
-
-
-def test_the_facts_claim_no_bound_and_hold_every_generation(evolved: EvolvedTable) -> None:
-    facts = json.loads(json.dumps(evolved_facts(evolved, Path("e.joblib"))))
-    assert (facts["command"], facts["status"], facts["bound"], facts["gap"]) == (
-        "evolve",
-        "feasible",
-        None,
-        None,
-    )
-    assert facts["value"] == 1 - evolved.classifier.result_.error
-    assert facts["size"] == len(evolved.classifier.members_)
-    assert [one["generation"] for one in facts["history"]] == [
-        one.number for one in evolved.classifier.result_.history
-    ]
-    assert facts["rows"] == {"train": 135, "test": 15}
-    assert facts["test"]["evolved"]["error"] == 1 - facts["test"]["evolved"]["accuracy"]
-    assert facts["model"] == "e.joblib"
-
-
-def test_an_exact_choice_has_one_bound_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = load_iris(return_X_y=True)
-    search = EvolutionaryEnsembleClassifier(
-        population_size=10, n_generations=3, selection="exact", random_state=0
-    )
-    found = evolve_table(X, y, search, seed=1)
-    facts = json.loads(json.dumps(evolved_facts(found, None)))
-    assert facts["bound"] == facts["certified_bound"] == 1 - facts["selection"]["error_bound"]
-    assert (facts["status"], facts["gap"]) == ("optimal", 0.0)
-    assert facts["value"] == facts["bound"]
-    print_evolved(found, None)
-    said = capsys.readouterr().out
-    assert f"Among the choices from the candidates of the last step: {facts['proof']['sentence']}." in said
-    assert facts["proof"]["sentence"].endswith("so it is the best there is")
-
-
-def test_people_read_rows_generations_and_both_errors(
-    evolved: EvolvedTable, capsys: pytest.CaptureFixture[str]
+def test_the_advice_names_who_is_as_good_and_how_to_get_it(
+    exact: PrunedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_evolved(evolved, Path("e.joblib"))
-    said = capsys.readouterr().out
-    result = evolved.classifier.result_
-    wrong = 1 - evolved.test["evolved"].accuracy
-    assert "135 rows to evolve on, 15 to test; 3 classes." in said
-    assert f"{evolved.classifier.mode}, linear: 3 of 3 generations of 10 (" in said
-    assert f"error {result.error:.4f} on the rows it was evolved on, {wrong:.4f} on the test rows." in said
-    assert said.endswith("use it with: shortlist predict e.joblib NEW.csv --out ANSWERS.csv\n")
-    print_evolved(evolved, None)
-    assert "Saved" not in capsys.readouterr().out
+    facts = pruned_facts(exact, "exact", "auto", None)
+    advice = facts["advice"]
+    assert advice["kind"] in {Kind.UNDECIDED, Kind.NO_BETTER}
+    said = printed(exact, facts, capsys, details=False)
+    assert said.startswith(
+        f"Use {facts['best_single']} alone: the committee of {facts['size']} is not better"
+    )
+    assert f"Next: for {facts['best_single']} alone, prune with --max-size 1." in said
+    X, y = load_breast_cancer(return_X_y=True)
+    alone = ExactPruner(objective="accuracy", node_limit=50, max_size=1, random_state=0)
+    assert prune_table(X, y, alone, n_classifiers=6).pruner.chosen_.committee.names == (facts["best_single"],)
 
 
-def test_many_members_and_one_answer_are_worth_a_note(evolved: EvolvedTable) -> None:
-    assert evolved_notes(evolved) == []
-    many = EvolutionaryEnsembleClassifier()
-    many.members_ = np.arange(MANY_MEMBERS)
-    (note,) = evolved_notes(dataclasses.replace(evolved, classifier=many))
-    assert note.startswith(f"the ensemble has {MANY_MEMBERS} members")
-    assert "--set max-members=N" in note
-    (note,) = evolved_notes(dataclasses.replace(evolved, only_answer="2"))
-    assert "2" in note
-    assert "every" in note
+def test_many_members_with_long_names_stay_on_one_screen(
+    exact: PrunedTable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = pruned_facts(exact, "exact", "auto", None)
+    names = [f"a model of the user's own that has a name of many letters, number {n}" for n in range(200)]
+    facts |= {"selection": names, "copies": [1] * 200, "early_exit": None}
+    said = printed(exact, facts, capsys, details=False)
+    assert said.count("\n") <= LINES
+    assert max(map(len, said.splitlines())) <= WIDTH
+    assert "more with --details" in said

@@ -20,6 +20,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.results.proof import Status, shortfall
+from shortlist.results.told import difference_of
 from shortlist.runs import open_study
 from tests.ensembles.pools.test_judges import made
 
@@ -92,6 +93,24 @@ def test_a_committee_that_another_one_of_its_size_beats_says_how_far_it_is_from_
             )
             seen.add("below the best of its size, which is not the best of all sizes")
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("objectives", [("max accuracy", "min size"), ("min log-loss", "min size")])
+def test_the_smallest_within_chance_of_the_best_is_taken(objectives: tuple[str, ...]) -> None:
+    X_rows, y_rows = X[90:], NAMES[90:]
+    fitted = FrontPruner(trees(), objectives=objectives, pick="smallest", random_state=0).fit(X_rows, y_rows)
+    front, sizes = fitted.front_, fitted.front_.decisions.sum(axis=1)
+
+    def right(point: int) -> np.ndarray:
+        one = FrontPruner(trees(), objectives=objectives, pick=point, random_state=0).fit(X_rows, y_rows)
+        return np.asarray(one.predict(X_rows) == y_rows)
+
+    best = int(np.argmin(front.points[:, 0]))
+    near = [
+        p for p in range(len(front)) if difference_of(right(p), right(best)).kind(cheaper=False) != "worse"
+    ]
+    assert sizes[fitted.point_] == min(sizes[near])
+    assert str(fitted.chosen_.pick.rule) == "smallest"
 
 
 def test_objectives_may_be_one_text_with_commas() -> None:

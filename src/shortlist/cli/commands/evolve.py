@@ -8,6 +8,7 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
+    Details,
     Json,
     ModelOut,
     OwnRunOptions,
@@ -144,6 +145,7 @@ def evolve(
     run: OwnRunOptions,
     out: ModelOut = None,
     report: ReportOut = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Evolve classifiers that correct each other's errors.
@@ -162,8 +164,9 @@ def evolve(
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
-    from shortlist.cli.text.output import page_path, save_page, tell_page
-    from shortlist.cli.text.pruned import evolved_facts, evolved_notes, print_evolved
+    from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
+    from shortlist.cli.text.output import page_path, save_page
+    from shortlist.cli.text.pruned import Written
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model
@@ -207,12 +210,12 @@ def evolve(
         report = save_page(report, f"Evolved ensemble: {table}", lambda: _parts(evolved))
     found = evolved_notes(evolved)
     print_notes(found)
+    facts = evolved_facts(evolved, out)
     if json:
         about = run_facts(context) | {"data": fingerprint.as_dict()}
-        print_json(evolved_facts(evolved, out) | page_path(report) | {"notes": notes + found} | about)
+        print_json(facts | page_path(report) | {"notes": notes + found} | about)
     else:
-        print_evolved(evolved, out)
-        tell_page(report)
+        print_evolved(evolved, facts, Written(model=out, report=report), details=details)
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":

@@ -16,6 +16,7 @@ from shortlist.cli.options.prune_options import (
 )
 from shortlist.cli.options.settings import Fills
 from shortlist.cli.options.shared import (
+    Details,
     Json,
     OwnRunOptions,
     PromiseOptions,
@@ -84,6 +85,7 @@ def prune(
         ),
     ] = None,
     report: ReportOut = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
@@ -99,6 +101,7 @@ def prune(
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
+    front = front.asked()
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs},
         outputs={"--out": out, "--report": report, "--study": kept.study},
@@ -148,7 +151,7 @@ def prune(
         notes.append(NOT_WRITTEN)
         print_notes([NOT_WRITTEN])
     facts = pruned_facts(pruned, method, exact.solver, written.model)
-    _tell(pruned, facts, written, notes, about if json else None)
+    _tell(pruned, facts, written, notes, about if json else None, details=details)
 
 
 NOT_WRITTEN = "No model was written, since it would answer no row; --anyway writes it."
@@ -192,28 +195,25 @@ def _tell(
     written: PrunedFiles,
     notes: list[str],
     about: dict[str, Any] | None,
+    *,
+    details: bool,
 ) -> None:
     """Print the answer, as JSON where there is something to say about the run."""
-    from shortlist.cli.text.output import page_path, tell_page
-    from shortlist.cli.text.pruned import committee_facts, print_committees, print_pruned
+    from shortlist.cli.text.output import page_path
+    from shortlist.cli.text.pruned import Written, committee_facts, print_pruned
 
-    is_front = hasattr(pruned.pruner, "front_")
-    if is_front:
+    if hasattr(pruned.pruner, "front_"):
         facts |= committee_facts(_front_of(pruned), written.front)
     if pruned.test:
         found = one_answer_notes(
-            pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="validation"
+            pruned.only_answer, pruned.test["pruned"].only_answer, who="the selection", rows="selection"
         )
         print_notes(found)
         notes += found
     if about is not None:
         print_json(facts | page_path(written.report) | {"notes": notes} | about)
         return
-    if is_front:
-        print_committees(pruned, facts, written.front, written.model)
-    else:
-        print_pruned(pruned, facts, written.model)
-    tell_page(written.report)
+    print_pruned(pruned, facts, Written(written.front, written.model, written.report), details=details)
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":

@@ -10,6 +10,7 @@ from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import Json, check_shared
 from shortlist.cli.options.verify_options import KINDS, EnsembleCheck, FrontRecheck
 from shortlist.cli.text.output import print_json, print_notes, save
+from shortlist.cli.text.screen import print_lines
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck import Verification
@@ -162,8 +163,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
 
 
 def _print(found: "Verification") -> None:
-    for sentence in found.failures:
-        print(f"NOT AS CLAIMED: {sentence}.")
+    print_lines([f"NOT AS CLAIMED: {sentence}." for sentence in found.failures])
     if found.evidence is None:
         return
     whose = "all classifiers" if found.all_votes else "the members"
@@ -172,20 +172,21 @@ def _print(found: "Verification") -> None:
     claimed = "As claimed, as far as it can be rechecked" if found.status == "partly" else "As claimed"
     if found.other_table:
         claimed = f"The table is not the one on record: {found.other_table}. {claimed}"
-    print(f"{claimed}. Asked {whose} again on {found.n_rows:,} rows{checked}.")
-    print(f"{found.evidence.sentence()}.")
+    lines = [f"{claimed}. Asked {whose} again on {found.n_rows:,} rows{checked}."]
+    lines.append(f"{found.evidence.sentence()}.")
     if found.certificate is not None:
         limits = found.certificate["limits"]
         others = [name for field, name in (("budget", "cost"), ("each", "diversity")) if field in limits]
         kept = f", within the limits on {' and '.join(others)}" if others else ""
         least, most = limits["min_size"], limits["max_size"]
         sizes = f"exactly {most}" if least == most else f"{least} to {most}"
-        print(f"Selections are those of {sizes} of {found.n_classifiers} classifiers{kept}.")
+        lines.append(f"Selections are those of {sizes} of {found.n_classifiers} classifiers{kept}.")
     if found.certificate is not None and not found.all_votes:
         again = "nothing recomputes them" if found.out_of_fold else "--pool recomputes them"
-        print(f"The votes of the classifiers that were left out are taken from the model; {again}.")
+        lines.append(f"The votes of the classifiers that were left out are taken from the model; {again}.")
     if found.status == "counted":
-        print("The value was counted again; nothing proves the bound (exit code 3).")
+        lines.append("The value was counted again; nothing proves the bound (exit code 3).")
+    print_lines(lines)
 
 
 def _counted(found: "Verification") -> str:

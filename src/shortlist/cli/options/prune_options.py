@@ -1,7 +1,7 @@
 """What `shortlist prune` is asked: its options, which of them are used, and what they hold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -239,9 +239,16 @@ class FrontOptions(SizeOptions):
         str,
         typer.Option(
             help=f"{POINT}, by the rule ideal, knee or lexicographic, or by its number; it predicts. "
-            "Only with --objectives."
+            "smallest is the fewest members that are not worse than the best committee beyond chance; "
+            "without --objectives these are accuracy and size."
         ),
     ] = "ideal"
+
+    def asked(self) -> "FrontOptions":
+        """Return them with the objectives of ``--pick smallest``, which needs no others."""
+        if self.objectives is None and self.pick == "smallest":
+            return replace(self, objectives="max accuracy, min size")
+        return self
 
     def front_pruner(
         self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.text.screen import print_lines
+
 if TYPE_CHECKING:
     from shortlist.ensembles.measured import Measured
     from shortlist.results.told import Difference, Interval
@@ -64,24 +66,24 @@ def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class OnRowsThatChose:
-    """How many of the rows that chose each rule is right on, where the test rows stand."""
+class OnSelectionRows:
+    """How many of the selection rows each rule gets right."""
 
     right: dict[str, int]
-    """By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not."""
+    """By rule; these rows chose ``pruned`` and ``best_single``."""
     n_rows: int
     out_of_fold: bool
     """Whether classifiers answered there that were fitted without the row's fold."""
     best_single: str
-    """Who that is."""
+    """Its name."""
 
     @property
     def heading(self) -> str:
         """What stands above the shares."""
-        return "out of fold" if self.out_of_fold else "chosen on"
+        return "out of fold" if self.out_of_fold else "selection"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the shares for JSON, with the interval of the one rule that these rows did not choose."""
+        """Return the shares for JSON, with the interval of ``full``, which these rows did not choose."""
         facts: dict[str, Any] = {
             name: {"accuracy": right / self.n_rows, "n_right": right} for name, right in self.right.items()
         }
@@ -95,19 +97,18 @@ class OnRowsThatChose:
         return wilson_interval(self.right["full"], self.n_rows)
 
     def sentences(self) -> list[str]:
-        """Say who the best single one is, and what the shares on the rows that chose are worth."""
+        """Name the best single one, and say what the shares on the selection rows are worth."""
         shares = (
-            f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} rows that chose pruned and best "
-            f"single, which is optimistic for these two; of full the interval is {_interval(self._interval)}."
+            f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} selection rows, which is "
+            f"optimistic for pruned and best single; of full the interval is {_interval(self._interval)}."
         )
-        return [f"Best single: {self.best_single}, by the rows that chose.", shares]
+        return [f"Best single: {self.best_single}, chosen on the selection rows.", shares]
 
 
-def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = None) -> None:
+def print_measured(test: "dict[str, Measured]", chose: OnSelectionRows | None = None) -> None:
     """Print what rules do on the test rows, one line each.
 
-    Their intervals follow, and how they differ from the first one. On the rows that chose, the share of right
-    rows is told as well.
+    Their intervals follow, and how they differ from the first one, and the shares on the selection rows.
     """
     binary = all(measured.confusion is not None for measured in test.values())
     cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
@@ -138,8 +139,7 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
             f"{_interval(measured.balanced_accuracy_interval):<18}{against}".rstrip()
         )
     of_all = ["Price: of asking all of them, for a row."] if last == "price" else []
-    for sentence in (*INTERVALS, *of_all, *([] if chose is None else chose.sentences())):
-        print(sentence)
+    print_lines([*INTERVALS, *of_all, *([] if chose is None else chose.sentences())])
 
 
 def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:

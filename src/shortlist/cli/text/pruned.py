@@ -1,32 +1,31 @@
-"""What `shortlist prune` and `shortlist evolve` tell of their answers, as JSON and for people."""
+"""What `shortlist prune` tells of its answer, as JSON and for people."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shortlist._words import counted
-from shortlist.cli.text.front_text import (
-    front_facts,
-    front_status,
-    headline,
-    look_at,
-    print_frame,
-    print_pick,
-    range_lines,
-)
-from shortlist.cli.text.measured_table import (
-    OnRowsThatChose,
-    measured_facts,
-    one_answer_notes,
-    print_measured,
-)
+from shortlist.cli.text.measured_table import OnSelectionRows, measured_facts, print_measured
+from shortlist.cli.text.screen import listed, print_lines, shortened
+from shortlist.guarantees.guarantee import answered_in_words
+from shortlist.report.parts import Table
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
+from shortlist.results.told import Kind, with_interval
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.holdout import EvolvedTable, PrunedTable
+    from shortlist.ensembles.holdout import PrunedTable
     from shortlist.ensembles.measured import OtherDiversity, Reached
+    from shortlist.results.front import Front
+
+
+class Written(NamedTuple):
+    """The files that a command wrote; None where it wrote none of a kind."""
+
+    front: Path | None = None
+    model: Path | None = None
+    report: Path | None = None
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
@@ -54,8 +53,9 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
         **_reached_facts(pruned),
         "early_exit": _exit_facts(pruned, told.get("early_exit")),
         "test": measured_facts(pruned.test),
-        "validation": rows_that_chose(pruned).as_dict() if pruned.test else {},
+        "validation": on_selection_rows(pruned).as_dict() if pruned.test else {},
         "best_single": pruned.best_single or None,
+        "advice": None if pruned.advice is None else pruned.advice.as_dict(),
         "guarantee": _guarantee_facts(pruned),
         "model": None if saved is None else str(saved),
     }
@@ -69,9 +69,9 @@ def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
     return pruned.reached.as_dict(tuple(names))
 
 
-def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
-    """Return what is told of the validation rows in addition to the test rows."""
-    return OnRowsThatChose(
+def on_selection_rows(pruned: "PrunedTable") -> OnSelectionRows:
+    """Return what each rule gets right on the selection rows."""
+    return OnSelectionRows(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
 
@@ -103,19 +103,6 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
     return found | {"instead": can_be_promised(None if instead is None else instead.as_dict())}
 
 
-def _print_promise(promised: dict[str, Any]) -> None:
-    print(promised["sentence"])
-    if promised["promised"]:
-        test = promised["test"]
-        print(promised["assumption"])
-        print(
-            f"Of {test['n_rows']} test rows {test['n_answered']} are answered, {test['n_right']} of them "
-            "rightly."
-        )
-    else:
-        print(promised["instead"])
-
-
 def rows_in_words(rows: Mapping[str, int]) -> str:
     """Say which rows did what.
 
@@ -131,48 +118,180 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
     return f"{parts}, {apart}{rows['test']} to test"
 
 
-def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
-    """Print the answer for people."""
+MOST_MEMBER_LINES = 4
+"""Lines of the first screen that name the members."""
+
+
+def print_pruned(
+    pruned: "PrunedTable", facts: dict[str, Any], written: Written, *, details: bool = False
+) -> None:
+    """Print what to do, how good that is, what is proved, what was written, and what to do next."""
+    if not pruned.test:
+        print_lines(
+            [
+                f"Status {facts['status']}: {facts['reason']}. No model was written.",
+                "Next: relax the limits, or give the search more time.",
+            ]
+        )
+        return
+    lines = [*_what_to_do(facts, pruned.n_rows["test"]), "", *_table(facts)]
+    if facts["advice"]["kind"] != Kind.JUDGE:
+        lines.append(facts["advice"]["compared"])
+    lines += ["", *_members(facts, details=details), "", *_proof(pruned, facts)]
+    print_lines([*lines, *_written(facts, written), *_next(facts, written)])
+    if details:
+        print()
+        _print_details(pruned, facts)
+
+
+def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
+    """Return the recommendation, or with a promise what is promised."""
+    promised = facts["guarantee"]
+    if promised is None:
+        return [facts["advice"]["sentence"]]
+    if not promised["promised"]:
+        return [promised["sentence"], promised["instead"]]
+    test = promised["test"]
+    told = answered_in_words(n_rows, test["n_answered"], test["n_right"])
+    return [f"Use {facts['advice']['names']['pruned']} where it is sure enough. {promised['sentence']}", told]
+
+
+def _table(facts: dict[str, Any]) -> list[str]:
+    """Return what the committee, the best single classifier and all of them do on the test rows."""
+    test, names, exits = facts["test"], facts["advice"]["names"], facts["early_exit"]
+    asked = {name: f"{one['size']:,}" for name, one in test.items()}
+    priced = all(one["price"] is not None for one in test.values())
+    costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
+    if exits is not None and exits["test"] is not None:
+        asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
+        if priced:
+            costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
+    columns = [f"{facts['rows']['test']:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row"]
+    rows = []
+    for name in ("pruned", "best_single", "full"):
+        one = test[name]
+        accuracy = with_interval(one["accuracy"], one["accuracy_interval"], ".4f", ".3f")
+        cells = [shortened(names[name]), accuracy, f"{one['balanced_accuracy']:.4f}", asked[name]]
+        rows.append((*cells, *([costs[name]] if priced else [])))
+    if test["pruned"]["size"] == 1 and facts["advice"]["kind"] == Kind.JUDGE:
+        rows = rows[1:]
+    return Table("", (*columns, *(["cost a row"] if priced else [])), tuple(rows)).lines()
+
+
+def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
+    """Return the members in the order to ask them, each with its price."""
+    exits = facts["early_exit"]
+    times = dict(zip(facts["selection"], facts["copies"], strict=True))
+    order = facts["selection"] if exits is None else exits["order"]
+    told = [name if times[name] == 1 else f"{name} ({times[name]} times)" for name in order]
+    if exits is not None and exits["prices"] is not None:
+        told = [f"{name} for {price:g}" for name, price in zip(told, exits["prices"], strict=True)]
+    head = "Members, in the order to ask them" if exits is not None and len(told) > 1 else "Members"
+    if not told:
+        return ["No member: every row gets the same answer."]
+    return [listed(f"{head}: ", told, most_lines=MOST_MEMBER_LINES, details=details)]
+
+
+def _proof(pruned: "PrunedTable", facts: dict[str, Any]) -> list[str]:
+    """Say in one sentence what is proved."""
+    if hasattr(pruned.pruner, "front_"):
+        from shortlist.cli.text.front_text import headline
+
+        return [f"Front: {headline(_front_of(pruned), details=False)}"]
+    limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
+    proof = facts["proof"]
+    return [
+        f"Proof: {proof['objective']} {proof['value']:.4g} on the {proof['rows']}, {proof['claim']}{limit}."
+    ]
+
+
+def _written(facts: dict[str, Any], written: Written) -> list[str]:
+    lines = [] if written.front is None else [f"Front saved to {written.front}."]
+    if written.model is not None:
+        lines.append(f"Saved {facts['advice']['names']['pruned']} to {written.model}.")
+    return lines + ([] if written.report is None else [f"Report in {written.report}."])
+
+
+def _next(facts: dict[str, Any], written: Written) -> list[str]:
+    lines, advice = [], facts["advice"]
+    if advice["take"] == "best_single" and facts["guarantee"] is None:
+        lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(facts)}.")
+    if written.model is not None:
+        lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
+    elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
+        lines.append("Keep it with --out FILE.joblib; --details tells how it was found.")
+    if written.front is not None and written.front.suffix == ".parquet":
+        lines.append(f"Other points: shortlist front show {written.front}")
+    return lines
+
+
+def _alone(facts: dict[str, Any]) -> str:
+    """Return the options that choose the best single classifier on the same rows."""
+    if not facts["method"].startswith(("exact", "committees")):
+        return "--method best-single"
+    sizes, objective = facts.get("sizes", {"reason": "", "min": 1}), facts["advice"]["objective"]
+    known = facts["objective"] == objective and "points" not in facts
+    least = "" if sizes["reason"] or sizes["min"] <= 1 else " --set min-size=1"
+    return f"--max-size 1{least}" + ("" if known else f" --objective {objective}")
+
+
+def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
+    """Print how the committee was found, its diversity, and all figures of the test."""
     rows = pruned.n_rows
     by_mean = facts.get("voting", "hard") != "hard"
     several = "the mean decides" if by_mean else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
-    print(f"{rows_in_words(rows)}; {about}.")
-    if not pruned.test:
-        print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
-        return
+    lines = [f"{rows_in_words(rows)}; {about}."]
     decision = facts["decision"]
     if facts["threshold"] is not None:
         decision = f"positive when more than {facts['threshold']} of them vote so"
     who = "judges" if "ask" in facts else "classifiers"
     more = f", with {facts['n_copies']} copies in all" if facts["n_copies"] > facts["size"] else ""
-    print(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
+    lines.append(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
     if sizes := facts.get("sizes", {}).get("reason"):
         least, most = facts["sizes"]["min"], facts["sizes"]["max"]
         few = counted(most, "member") if least == most else f"at most {counted(most, 'member')}"
-        print(f"Taken without a comparison: objective {facts['objective']}, {few}; {sizes}.")
-    limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
-    if facts["voting"] == "averaged" and "history" in facts:
-        print(
-            "They were chosen by their votes, of which the next sentence is; the tests below are of the mean."
-        )
-    print(f"{facts['proof']['sentence']} ({facts['seconds']:.2f} s{limit}).")
+        lines.append(f"Objective {facts['objective']} and {few} by default: {sizes}.")
+    if facts["voting"] == "averaged" and facts.get("found_by"):
+        lines.append("The proof is of their votes; the test is of the mean of their probabilities.")
+    if pruned.chosen is not None:
+        lines.append(f"{pruned.chosen.evidence.sentence()} ({facts['seconds']:.2f} s).")
     if facts.get("found_by"):
-        print(engine_line(facts))
+        lines.append(engine_line(facts))
     if facts.get("refit"):
         n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
-        print(f"The members were then fitted again on {n_fitted} rows; the tests below are of those.")
+        lines.append(f"The members were then fitted again on {n_fitted} rows; the tests are of those.")
     if pruned.reached is not None:
-        _print_reached(pruned.reached)
+        lines += _reached(pruned.reached)
+    print_lines(lines)
+    if hasattr(pruned.pruner, "front_"):
+        _print_front(_front_of(pruned), pruned.pruner)
     print()
-    print_measured(pruned.test, rows_that_chose(pruned))
+    print_measured(pruned.test, on_selection_rows(pruned))
     print()
-    if facts["guarantee"]:
-        _print_promise(facts["guarantee"])
-        print()
-    print_asking(facts)
-    if saved is not None:
-        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
+    if facts["guarantee"] and facts["guarantee"]["promised"]:
+        print_lines([facts["guarantee"]["assumption"]])
+    print_lines(_asking(facts))
+
+
+def _asking(facts: dict[str, Any]) -> list[str]:
+    """Say when asking stops, and what a new row takes to be answered."""
+    exits, n_rows = facts["early_exit"], facts["rows"]["validation"]
+    lines = [_asking_text(facts["ask"])] if "ask" in facts else []
+    if exits is None or len(exits["order"]) == 1:
+        return lines
+    parts = [f"{_paid_text(exits)} on the {n_rows:,} selection rows"]
+    if exits["test"] is not None:
+        parts.append(f"{_paid_text(exits['test'])} on the {exits['test']['n_rows']:,} test rows")
+    cost = "" if exits["cost"] is None else f" for {exits['cost']:.4g}"
+    return [
+        *lines,
+        (
+            f"{exits['rule']} So a row takes {', and '.join(parts)}; asking all members takes "
+            f"{len(exits['order'])} calls{cost}. {exits['least_mean_calls']:.2f} is the fewest on the "
+            "selection rows for any lossless early exit in this order."
+        ),
+    ]
 
 
 def engine_line(facts: Mapping[str, Any]) -> str:
@@ -185,31 +304,6 @@ def engine_line(facts: Mapping[str, Any]) -> str:
     return f"Engine: the members were found by {facts['found_by']}{bounded}."
 
 
-def print_asking(facts: dict[str, Any]) -> None:
-    """Print whom to ask in which order, when that stops, and what a new row takes to be answered."""
-    exits, n_rows = facts["early_exit"], facts["rows"]["validation"]
-    times = dict(zip(facts["selection"], facts["copies"], strict=True))
-    order = facts["selection"] if exits is None else exits["order"]
-    told = [name if times[name] == 1 else f"{name} ({times[name]} times)" for name in order]
-    if exits is not None and exits["prices"] is not None:
-        told = [f"{name} for {price:g}" for name, price in zip(told, exits["prices"], strict=True)]
-    in_order = "Members" if exits is None or len(told) == 1 else "Asked in this order"
-    print(f"{in_order}: {', '.join(told)}")
-    if "ask" in facts:
-        print(_asking_text(facts["ask"]))
-    if exits is None or len(told) == 1:
-        return
-    parts = [f"{_paid_text(exits)} on the {n_rows:,} rows that chose"]
-    if exits["test"] is not None:
-        parts.append(f"{_paid_text(exits['test'])} on the {exits['test']['n_rows']:,} test rows")
-    everybody = "" if exits["cost"] is None else f" for {exits['cost']:.4g}"
-    print(
-        f"{exits['rule']} So a row takes {', and '.join(parts)}; asking all members takes {len(told)} "
-        f"calls{everybody}. {exits['least_mean_calls']:.2f} is the fewest on the rows that chose for any "
-        "lossless early exit in this order."
-    )
-
-
 def _paid_text(paid: dict[str, Any]) -> str:
     cost = "" if paid["mean_cost"] is None else f" for {paid['mean_cost']:.4g}"
     return f"{paid['mean_calls']:.2f} calls{cost}"
@@ -220,27 +314,31 @@ def _asking_text(ask: dict[str, Any]) -> str:
     return f"Ask them for: {', '.join(ask['columns'])}{cost}."
 
 
-def _print_reached(reached: "Reached") -> None:
+def _reached(reached: "Reached") -> list[str]:
+    lines = []
     if reached.cost is not None:
         budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
-        print(f"The members cost {reached.cost:g} together{budget}.")
+        lines.append(f"The members cost {reached.cost:g} together{budget}.")
     if reached.mean_pfc is not None:
         mean, each = (
             "" if least is None else f" (at least {least:.4f} wanted)"
             for least in (reached.least_mean, reached.least_each)
         )
         lowest = float(reached.each_pfc.min())
-        print(f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}.")
+        lines.append(
+            f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}."
+        )
         if reached.other is not None:
-            _print_other(reached.other)
+            lines.append(_other(reached.other))
+    return lines
 
 
-def _print_other(other: "OtherDiversity") -> None:
+def _other(other: "OtherDiversity") -> str:
     from shortlist.ensembles.goals.diversity import MEASURES
 
     measure = MEASURES[other.measure]
     wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
-    print(
+    return (
         f"Limits are on {measure.title}: mean {other.each.mean():.4f} "
         f"({wanted} {other.wanted_mean:.4f} wanted), "
         f"{name} of a member {extreme(other.each):.4f} ({wanted} {other.wanted_each:.4f} wanted)."
@@ -250,11 +348,17 @@ def _print_other(other: "OtherDiversity") -> None:
 MOST_POINTS = 20
 """Largest number of points printed."""
 
-MEASURED = "Time was measured on the pruning rows, and depends on this machine and on what else it does."
+MEASURED = "Time was measured on the selection rows, and depends on this machine and on what else it does."
+
+
+def _front_of(pruned: "PrunedTable") -> "Front":
+    pruner: Any = pruned.pruner
+    return cast("Front", pruner.front_)
 
 
 def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]:
     """Return what only a front of committees has; it stands in the place of what one selection says."""
+    from shortlist.cli.text.front_text import front_facts, front_status
     from shortlist.ensembles.fronts.front_claims import looked_at
 
     front = pruner.front_
@@ -280,24 +384,19 @@ def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]
     }
 
 
-def print_committees(
-    pruned: "PrunedTable", facts: dict[str, Any], front_file: Path | None, saved: Path | None
-) -> None:
-    """Print the answer for people."""
+def _print_front(front: "Front", pruner: Any) -> None:
+    """Print what is proved of a front, and its first points."""
+    from shortlist.cli.text.front_text import headline, print_frame, range_lines
     from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 
-    pruner: Any = pruned.pruner
-    front = pruner.front_
-    print(f"{rows_in_words(pruned.n_rows)}.")
-    print(headline(front))
-    if limited := looked_at(front):
-        print(limited)
     proved = sum(front.extras["proved"])
+    lines = [headline(front), *filter(None, [looked_at(front)])]
     if 0 < proved < len(front):
-        print(f"Of these points {proved:,} are proved: nothing beats them.")
-    print("\n".join(range_lines(front)))
+        lines.append(f"Of these points {proved:,} are proved non-dominated.")
     if "time" in front.names:
-        print(MEASURED)
+        lines.append(MEASURED)
+    print_lines(lines)
+    print("\n".join(range_lines(front, front.point(pruner.point_, str(pruner.pick)))))
     frame = front.to_frame().round(4)
     for name, paid in paid_columns(front).items():
         frame[name] = [round(value, 4) for value in paid]
@@ -307,77 +406,3 @@ def print_committees(
         frame["proved"] = front.extras["proved"]
     print()
     print_frame(frame, MOST_POINTS)
-    print_pick(front, front.point(pruner.point_, str(pruner.pick)))
-    print()
-    if pruned.test:
-        print_measured(pruned.test, rows_that_chose(pruned))
-        print()
-        print_asking(facts)
-    print()
-    if front_file is not None:
-        print(f"Saved the front to {front_file}{look_at(front_file)}")
-    if saved is not None:
-        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
-
-
-BOUNDED = "Among the choices from the candidates of the last step"
-"""Range of what an exact step proves; nothing is known of other candidates."""
-
-MANY_MEMBERS = 100
-"""From here on the number of members is worth a note."""
-
-
-def evolved_notes(evolved: "EvolvedTable") -> list[str]:
-    """Return notes on the ensemble besides its accuracy."""
-    notes = one_answer_notes(
-        evolved.only_answer, evolved.test["evolved"].only_answer, who="the ensemble", rows="training"
-    )
-    size = len(evolved.classifier.members_)
-    if size >= MANY_MEMBERS:
-        notes.append(
-            f"the ensemble has {size:,} members, and each is asked about every row. --set max-members=N "
-            "keeps fewer."
-        )
-    return notes
-
-
-def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
-    """Return the contract of every command, and what only evolution has."""
-    from shortlist.report.evolved import evolution_facts
-
-    return {
-        "command": "evolve",
-        "seconds": evolved.seconds,
-        **evolution_facts(evolved.classifier),
-        "rows": evolved.n_rows,
-        "only_answer": {"train": evolved.only_answer, "test": evolved.test["evolved"].only_answer},
-        "test": {
-            name: facts | {"error": 1 - facts["accuracy"]}
-            for name, facts in measured_facts(evolved.test).items()
-        },
-        "model": None if saved is None else str(saved),
-    }
-
-
-def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
-    """Print the answer for people."""
-    from shortlist.report.evolved import evolution_facts
-
-    classifier, result, rows = evolved.classifier, evolved.classifier.result_, evolved.n_rows
-    print(f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.")
-    stopped = f", stopped: {result.stopped}" if result.stopped else ""
-    print(
-        f"{classifier.mode}, {classifier.space}: {len(result.history)} of {classifier.n_generations} "
-        f"generations of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
-    )
-    print(
-        f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it was "
-        f"evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
-    )
-    if result.error_bound is not None:
-        print(f"{BOUNDED}: {evolution_facts(classifier)['proof']['sentence']}.")
-    print()
-    print_measured(evolved.test)
-    if saved is not None:
-        print()
-        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")

@@ -17,6 +17,11 @@ def print_lines(lines: Sequence[str]) -> None:
         print(fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
 
 
+def shortened(name: str) -> str:
+    """Return a name of at most :data:`MOST_LETTERS` letters."""
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 3]}..."
+
+
 def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: bool = False) -> str:
     """Return names behind a heading, as many as fit in some lines of the screen; with details all of them.
 
@@ -27,7 +32,7 @@ def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: boo
     """
     if details:
         return head + ", ".join(names)
-    short = [name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 3]}..." for name in names]
+    short = [shortened(name) for name in names]
     wrapper = TextWrapper(WIDTH - 2, subsequent_indent="    ", break_long_words=False)
     for kept in range(len(short), 0, -1):
         left = len(short) - kept

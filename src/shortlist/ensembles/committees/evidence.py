@@ -134,15 +134,19 @@ class Evidence:
         accuracy 0.9 on the selection rows, counted from the votes: best of all selections (CP-SAT); the
         certificate alone proves it within 5.26 %
         """
-        return f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}: {self.claim()}"
+        counted = (
+            f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}"
+        )
+        return f"{counted}: {self.claim()}"
 
     def claim(self) -> str:
         """Say how far from the best the value may be, and what proves that.
 
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.95, bound_by="cuts", among="of at most 3 members")
-        >>> print(known.claim())
-        at most 0.05 (5.26 %) below the best of all selections of at most 3 members (proved by its certificate)
+        >>> print(known.claim())  # doctest: +NORMALIZE_WHITESPACE
+        at most 0.05 (5.26 %) below the best of all selections of at most 3 members (proved by its
+        certificate)
         """
         says_more = self.bound is not None and self._says_more(self.bound)
         bound = self.bound if says_more else self.certified_bound
@@ -166,7 +170,7 @@ class Evidence:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON, with the sentence."""
-        plain = dataclasses.asdict(self) | {"sentence": self.sentence()}
+        plain = dataclasses.asdict(self) | {"claim": self.claim(), "sentence": self.sentence()}
         return {
             name: None if isinstance(fact, float) and not math.isfinite(fact) else fact
             for name, fact in plain.items()

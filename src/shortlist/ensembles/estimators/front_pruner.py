@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
-from shortlist.arrays import Labels
-from shortlist.ensembles.committees.chosen import member_answers
+from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.committees.chosen import member_answers, record_rows
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
@@ -33,12 +33,13 @@ from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
-from shortlist.ensembles.goals.weights import decision_table, weights_of
+from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
+from shortlist.ensembles.pruning.pruning import soft_metric
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -47,6 +48,7 @@ from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.picking import PICK_RULES
 from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.results.told import Kind, difference_of
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 
@@ -56,7 +58,10 @@ SAME_QUOTIENT = 1e-9
 MEASURED_PRICES = "prices"
 """What a study calls the prices of members that were measured."""
 
-COMMITTEE_PICKS = tuple(rule for rule in PICK_RULES if rule != "weights")
+SMALLEST = "smallest"
+"""The rule that takes the smallest committee that is not worse than the best one beyond chance."""
+
+COMMITTEE_PICKS = (*(rule for rule in PICK_RULES if rule != "weights"), SMALLEST)
 """The rules that name the committee that predicts."""
 
 
@@ -85,8 +90,8 @@ class FrontPruner(ExactPruner):
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
         Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see
-        :meth:`shortlist.results.front.Front.pick`), or the
-        number of a point, from 0.
+        :meth:`shortlist.results.front.Front.pick`), ``smallest`` (the fewest members that are not worse than
+        the best committee beyond chance on the selection rows), or the number of a point, from 0.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
     member_costs : sequence of float, default=None
@@ -284,12 +289,12 @@ class FrontPruner(ExactPruner):
         if isinstance(votes, SoftVotes):
             soft = mean_front_problem(votes, self._texts(), **given)
             self.front_ = self._with_prices(mean_front(soft, budget.begun(), names=pool.names))
-            self.point_ = self._chosen_point()
+            self.point_ = self._chosen_point(rows, record)
             self._take(mean_selection(soft, self.front_, self.point_), given["limits"])
             return record
         problem = committee_problem(votes, self._texts(), **given)
         self.front_ = self._with_prices(committee_front(problem, budget.begun(), names=pool.names))
-        self.point_ = self._chosen_point()
+        self.point_ = self._chosen_point(rows, record)
         self._take(self._committee(votes), given["limits"])
         return record
 
@@ -354,9 +359,11 @@ class FrontPruner(ExactPruner):
         pick = self.front_.point(self.point_, str(self.pick))
         return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
-    def _chosen_point(self) -> int:
+    def _chosen_point(self, rows: PruningRows, record: Mapping[str, NDArray[Any]]) -> int:
         if not len(self.front_):
             raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower `min_size`.")
+        if self.pick == SMALLEST:
+            return self._smallest(rows, record)
         if isinstance(self.pick, str):
             return self.front_.pick(self.pick).index
         if self.pick >= len(self.front_):
@@ -365,6 +372,32 @@ class FrontPruner(ExactPruner):
                 "Pick one of them, or a rule."
             )
         return self.pick
+
+    def _smallest(self, rows: PruningRows, record: Mapping[str, NDArray[Any]]) -> int:
+        """Return the smallest committee that is no worse than the best on the selection rows, but for chance.
+
+        The best is that of the first objective of answers; of equally small ones the better is taken.
+        """
+        front, truth = self.front_, np.searchsorted(self.classes_, rows.y)
+        masks, thresholds = front.decisions.astype(bool), front.extras["thresholds"]
+        answers = record_rows(rows.X, rows.y, None, truth, **record)
+        positive = self._positive_place()
+        worth = worth_of_right(soft_metric(self.goal), truth, len(self.classes_), positive)[1]
+
+        def is_right(point: int) -> Mask:
+            given: Any = member_answers(answers, masks[point], positive)
+            ballot = self._ballot(int(masks[point].sum()), None if thresholds is None else thresholds[point])
+            return np.asarray(ballot.decided(given.shares if ballot.by_mean else given.codes) == truth)
+
+        values = [place for place, one in enumerate(front.objectives) if one.name not in MEMBER_OBJECTIVES]
+        best_first = np.argsort(front.points[:, values[0]] if values else masks.sum(axis=1), kind="stable")
+        best = is_right(int(best_first[0]))
+        by_size: list[int] = best_first[np.argsort(masks[best_first].sum(axis=1), kind="stable")].tolist()
+        return next(
+            point
+            for point in by_size
+            if difference_of(is_right(point), best, worth).kind(cheaper=False) is not Kind.WORSE
+        )
 
     def _committee(self, votes: Votes | ClassVotes) -> PrunedSelection:
         """Return the point that predicts as a selection, with its value and what none can exceed."""

@@ -340,8 +340,8 @@ def worth_of_right(
 ) -> tuple[str, Floats]:
     """Return what an objective is called, and what a right row adds to it, times the number of rows.
 
-    `truth`, ``(n_rows,)``: places of classes. `positive`: of two classes the positive one; None: weights are by
-    class.
+    `truth`, ``(n_rows,)``: places of classes. `positive`: of two classes the positive one; None: weights are
+    by class.
 
     >>> name, worth = worth_of_right("balanced-accuracy", np.array([0, 1, 1, 1]), 2, 1)
     >>> name, worth.round(4).tolist()
