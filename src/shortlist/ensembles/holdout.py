@@ -19,6 +19,7 @@ from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_a
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.goals.mean_goals import soft_metric
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pools.answers import class_answers, class_shares
@@ -26,7 +27,6 @@ from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
-from shortlist.ensembles.pruning.pruning import soft_metric
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import places_of

@@ -31,7 +31,7 @@ from shortlist.ensembles.fronts.committee_problem import (
 from shortlist.ensembles.fronts.front_claims import best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, soft_metric
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities, class_shares
@@ -39,7 +39,6 @@ from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
-from shortlist.ensembles.pruning.pruning import soft_metric
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
