@@ -26,7 +26,7 @@ SEEDS = {
     ("prune", "--seed"): ["prune", "rows.csv", "--workers", "1"],
     ("evolve", "--seed"): ["evolve", "rows.csv", "--workers", "1"],
     ("stage", "--seed"): ["stage", "rows.csv", "--workers", "1"],
-    ("configure", "--seed"): ["configure", "shop.uvl", "--method", "ibed"],
+    ("configure", "--seed"): ["configure", "shop.uvl", "--method", "solrep"],
     ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--set", "seeds=2"],
     ("solve", "--seed"): ["solve", "shop.lp", "--method", "solrep"],
     ("panel", "--seed"): ["panel", "answers.csv"],
@@ -52,7 +52,7 @@ def estimators() -> list[type[BaseEstimator]]:
     """Every estimator of the package, found by walking its modules."""
     found = {}
     for module in pkgutil.walk_packages(shortlist.__path__, "shortlist."):
-        if module.name.endswith(("__main__", "backends.gurobi", "backends.cplex", "methods.nsga2")):
+        if module.name.endswith(("__main__", "backends.gurobi", "backends.cplex")):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
             public = inspect.isclass(value) and not name.startswith("_") and not inspect.isabstract(value)

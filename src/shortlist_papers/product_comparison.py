@@ -16,19 +16,12 @@ from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
-from shortlist.products.configuration.found_front import checked_front, find_front, products_front
+from shortlist.products.configuration.found_front import checked_front, products_front
 from shortlist.products.configuration.front_search import Question, program_of
 from shortlist.products.configuration.product_front import make_question, parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import (
-    EVOLUTIONARY_METHODS,
-    METHODS,
-    OPTIONS,
-    KeptEvolutionOptions,
-    search_options,
-    takes,
-)
+from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
@@ -36,12 +29,8 @@ from shortlist.runs import Budget, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.workers import as_where
 from shortlist_papers.comparison import side_by_side
 from shortlist_papers.front_quality import FrontTables, Quality, compare_fronts, joint_front, quality_of
-
-COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
-"""Methods that can be compared."""
-
-N_EVALUATIONS = 100_000
-"""Configurations per evolutionary run, as in the study of Xue & Li (2018) on its larger models."""
+from shortlist_papers.product_evolution.evolved_front import find_front
+from shortlist_papers.product_methods import METHODS, OPTIONS, KeptEvolutionOptions, method_options, takes
 
 QUALITY = tuple(field.name for field in dataclasses.fields(Quality))
 """What is counted and computed of a run's front."""
@@ -132,14 +121,14 @@ def compare_products(
 
     `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
     :func:`shortlist.products.configuration.product_front.configure`. `methods`: names out of
-    :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete front the
+    :data:`~shortlist_papers.product_methods.METHODS`; a complete one, such as ``diagram``, tells what share of the complete front the
     others find. `seeds`: evolutionary methods run once with each of them; the others once, with the first.
     `time_limit_s`: limit of each run, and of the search before them for a product and for what all products
     share. `work`: how many runs at a time; what is found does not depend on it, unless a limit in seconds is
     hit. Its study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
     question and the options; methods and seeds may be added later. A run that is stopped is left out.
-    `**options`: those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`,
-    each for the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.
+    `**options`: those of :mod:`~shortlist_papers.product_methods` but :data:`OWN_OPTIONS`, each for the
+    methods that have it, or as ``solrep.rule`` for one.
 
     Every product is checked against the rules of the model as read.
     """
@@ -187,11 +176,8 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
     """
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:
-        as_choice(method, "method", COMPARED_METHODS)
-    own: dict[str, dict[str, Any]] = {
-        method: {"n_evaluations": N_EVALUATIONS} if takes(method, "n_evaluations") else {}
-        for method in chosen
-    }
+        as_choice(method, "method", METHODS)
+    own: dict[str, dict[str, Any]] = {method: {} for method in chosen}
     for name, value in sorted(options.items(), key=lambda each: "." in each[0]):
         if value is None:
             continue
@@ -207,7 +193,7 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
             )
         for method in having:
             own[method][option] = value
-    return {method: search_options(method, **own[method]) for method in chosen}
+    return {method: method_options(method, **own[method]) for method in chosen}
 
 
 def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
@@ -287,8 +273,7 @@ def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> 
         ),
         cancellation=budget.cancellation,
     )
-    found = find_front(question, task.method, task.options, own)
-    return _as_record(found.front)
+    return _as_record(find_front(question, task.method, task.options, own))
 
 
 def _described(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,7 +281,7 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
         one.name: getattr(kind(), one.name) for kind in OPTIONS.values() for one in dataclasses.fields(kind)
     }
     wanted = {name: value for name, value in given.items() if value is not None}
-    whole = usual | {"n_evaluations": N_EVALUATIONS} | wanted
+    whole = usual | wanted
     return {name: value for name, value in whole.items() if name not in OWN_OPTIONS}
 
 

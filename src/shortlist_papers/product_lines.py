@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.methods.evolution.ibea import ibea, ibed
-from shortlist.methods.evolution.variation import Evolution
 from shortlist.products import chosen_attributes, read_attributes, read_model
-from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED, checked_front, find_front
+from shortlist.products.configuration.found_front import checked_front, find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
 from shortlist.products.configuration.product_objectives import parse_objectives
@@ -24,6 +22,9 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget, seconds_now
+from shortlist_papers.product_evolution.evolved_front import REPAIR_SHARE, REPAIRED
+from shortlist_papers.product_evolution.ibea import ibea, ibed
+from shortlist_papers.product_evolution.variation import Evolution
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """In the order by which the study sorts points."""

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from shortlist._words import all_of
 from shortlist.methods.solrep.solrep import DEVIATIONS as SOLREP_DEVIATIONS
-from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED
 from shortlist.runs import Unit
 from shortlist_papers.paper import Extent, Paper, Plan, Rows, file_fingerprints
 from shortlist_papers.product_claims import CLAIMS
+from shortlist_papers.product_evolution.evolved_front import REPAIR_SHARE, REPAIRED
 from shortlist_papers.product_lines import SYSTEMS, data_files, has_stored, is_there
 from shortlist_papers.product_runs import (
     CWMOIP,
@@ -315,7 +315,7 @@ CODE = {
     CWMOIP: ("methods/integer",),
     "exact": ("methods/integer",),
     "printed": ("product_runs.py",),
-    **dict.fromkeys(("ibed", "ibea", "satibea", "smtibea"), ("methods/evolution",)),
+    **dict.fromkeys(("ibed", "ibea", "satibea", "smtibea"), ("product_evolution",)),
 }
 """What rows depend on."""
 

@@ -100,15 +100,6 @@ WRITING = {
 
 ADDING = {
     "configure --study": [*CONFIGURE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
-    "configure --method ibea --study": [
-        *CONFIGURE,
-        "--method",
-        "ibea",
-        "--set",
-        "evaluations=200",
-        "--study",
-        "w.db",
-    ],
     "solve --study": [*SOLVE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
     "compare --study of stages": [

@@ -55,19 +55,6 @@ def test_what_is_in_a_model_is_unknown_at_the_limit(folder: Path) -> None:
             ],
             0,
         ),
-        (
-            [
-                "configure",
-                "hard.dimacs",
-                "--objectives",
-                "max selected",
-                "--method",
-                "satibea",
-                "--study",
-                "none",
-            ],
-            0,
-        ),
     ],
 )
 def test_a_search_without_end_ends_at_its_limit(words: list[str], status: int, folder: Path) -> None:

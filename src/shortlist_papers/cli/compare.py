@@ -61,17 +61,12 @@ USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
 """What is compared on a product line."""
 
 
-def _product_settings() -> dict[str, type]:
-    from shortlist.products.configuration.search_options import OPTIONS
-
-    return {method: kind for method, kind in OPTIONS.items() if method != "auto"}
-
-
 def _settings() -> dict[str, type]:
     from shortlist_papers.cli.compare_pruned import PRUNING, PruneSettings
     from shortlist_papers.cli.compare_staged import STAGES, StageSettings
+    from shortlist_papers.product_methods import OPTIONS
 
-    return _product_settings() | {PRUNING: PruneSettings, STAGES: StageSettings}
+    return dict(OPTIONS) | {PRUNING: PruneSettings, STAGES: StageSettings}
 
 
 KINDS: dict[str, tuple[type, ...]] = {

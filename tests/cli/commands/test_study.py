@@ -35,8 +35,10 @@ KILLED = {
     "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
     "compare": (RUNS, [3, 12]),
     "compare of pruning": (FOLDS, [1]),
-    "configure satibea": ([*CONFIGURE, "--method", "satibea", "--set", "evaluations=900"], [1, 6]),
-    "configure ibed": ([*CONFIGURE, "--method", "ibed", "--set", "evaluations=900"], [3]),
+    "compare of evolution": (
+        [*RUNS[:-6], "ibed,satibea", "--set", "evaluations=900", "--set", "seeds=1"],
+        [1, 6],
+    ),
     "evolve": (
         [*EVOLVE[:2], "--set", "generations=8", "--set", "population=10", "--set", "space=networks"],
         [1, 5],

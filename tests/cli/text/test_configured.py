@@ -42,7 +42,6 @@ def test_a_front_that_was_cut_short_says_what_to_do_next_and_at_what_pace() -> N
     assert advice.startswith("The front is not complete, and nothing bounds its ends. Raise --time-limit")
     assert "--select" in advice
     assert next_lines(cut({PROGRAM: {"columns": 1}}))[0].endswith("Raise --time-limit.")
-    assert next_lines(cut({}, "ibea")) == []
     assert next_lines(cut({"n_reference_points": 6})) == []
 
 

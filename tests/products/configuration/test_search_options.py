@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.methods.program_methods import ProgramOptions
 from shortlist.products.configuration.search_options import (
     METHODS,
     OPTIONS,
-    KeptEvolutionOptions,
     search_options,
     takes,
 )
@@ -27,8 +27,6 @@ VALUES: dict[str, Any] = {
     "solve_limit_s": 0.5,
     "study": "file",
     "workers": 2,
-    "n_evaluations": 200,
-    "n_starts": 2,
 }
 
 
@@ -56,14 +54,15 @@ def test_every_option_is_for_some_method_but_not_for_all(option: str) -> None:
 
 
 def test_none_stands_for_the_default() -> None:
-    assert search_options("ibea", n_points=None, seed=None) == KeptEvolutionOptions()
+    assert search_options("exact", n_points=None, seed=None) == ProgramOptions()
 
 
 @pytest.mark.parametrize(
     ("method", "given", "message"),
     [
         pytest.param("guess", {}, "method must be one of", id="method"),
-        pytest.param("ibea", {"wings": 2}, "`wings` is no option of", id="unknown"),
+        pytest.param("ibea", {}, "got 'ibea'. It is an opponent", id="opponent"),
+        pytest.param("exact", {"wings": 2}, "`wings` is no option of", id="unknown"),
         pytest.param("exact", {"solver": "abacus"}, "solver must be one of", id="solver"),
         pytest.param("solrep", {"rule": "dice"}, "rule must be one of", id="rule"),
         pytest.param("solrep", {"n_points": -1}, "n_points must be at least 0", id="points"),
@@ -72,9 +71,7 @@ def test_none_stands_for_the_default() -> None:
         pytest.param(
             "solrep", {"workers": 2, "rule": "adaptive"}, "workers must be 1 with rule", id="adaptive"
         ),
-        pytest.param("ibed", {"n_evaluations": 99}, "n_evaluations must be at least 100", id="evaluations"),
-        pytest.param("ibed", {"n_starts": 101}, "at most 100", id="starts"),
-        pytest.param("ibed", {"seed": -1}, "seed must be at least 0", id="seed"),
+        pytest.param("exact", {"seed": -1}, "seed must be at least 0", id="seed"),
         pytest.param("diagram", {"max_bytes": 0}, "max_bytes must be at least 1", id="bytes"),
     ],
 )
@@ -86,7 +83,6 @@ def test_bad_options_are_named(method: str, given: dict[str, Any], message: str)
 @pytest.mark.parametrize(
     ("method", "options", "package"),
     [
-        ("nsga2", {}, "pymoo"),
         ("exact", {"solver": "gurobi"}, "gurobipy"),
         ("auto", {"solver": "gurobi"}, "gurobipy"),
     ],
@@ -102,4 +98,3 @@ def test_a_package_that_is_not_there_is_told_before_anything_is_read(
         MissingDependencyError, match=rf"needs the {package} package. Install it: pip install"
     ):
         search_options(method, **options)
-    search_options("ibea")

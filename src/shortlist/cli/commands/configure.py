@@ -41,10 +41,7 @@ class SearchRun(StudyOptions):
 
     method: Annotated[
         str,
-        typer.Option(
-            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, "
-            "smtibea, ibed or nsga2."
-        ),
+        typer.Option(help="Method: auto, diagram, exact, cwmoip, epsilon-constraint or solrep."),
     ] = "auto"
     seed: MethodSeed = None
     workers: MethodWorkers = None
@@ -80,9 +77,7 @@ def configure(
     settings: dict[str, Any],
     time_limit: Annotated[
         float | None,
-        typer.Option(
-            help=f"{SECONDS_HELP}; by default 60, none for solrep and evolution, and 10 for each line typed."
-        ),
+        typer.Option(help=f"{SECONDS_HELP}; by default 60, none for solrep, and 10 for each line typed."),
     ] = None,
     kept: SearchRun,
     details: Details = False,
@@ -111,7 +106,7 @@ def configure(
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
+    from shortlist.products.configuration.search_options import search_options, takes
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
@@ -132,7 +127,7 @@ def configure(
     note_settings(context, checked)
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
-    if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
+    if time_limit is None and method != "solrep":
         time_limit = DEFAULT_SECONDS
     with (
         kept.opened(context) as opened,

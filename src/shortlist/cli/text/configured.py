@@ -131,11 +131,10 @@ SPREAD_POINTS = 60
 
 def next_lines(front: "Front") -> list[str]:
     """Say what to do next after a limit ended a complete method, and about how long it takes."""
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
     from shortlist.results.front import PROGRAM
 
     n_programs = front.extras.get("n_programs")
-    if not front.proof.limit or "n_reference_points" in front.extras or front.method in EVOLUTIONARY_METHODS:
+    if not front.proof.limit or "n_reference_points" in front.extras:
         return []
     if not n_programs:
         narrow = "" if PROGRAM in front.extras else NARROW
@@ -167,10 +166,5 @@ def work_lines(front: "Front") -> list[str]:
         lines.append(
             f"{extras['n_checked']:,} answers are proved in integers, or a second program found nothing "
             "better."
-        )
-    if "correctness" in extras:
-        lines.append(
-            f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the "
-            "last population are products."
         )
     return lines

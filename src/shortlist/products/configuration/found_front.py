@@ -1,7 +1,6 @@
 """What a method finds for a question, within its time, every product checked."""
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,27 +9,17 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.integer.engines import DIAGRAM, Shape, engine_for
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions
 from shortlist.pareto import nondominated_unique
-from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import (
     Question,
     diagram_of,
     front_by_diagram,
     front_by_program,
-    padded_costs,
 )
-from shortlist.products.configuration.search_options import (
-    POPULATION,
-    AutoOptions,
-    DiagramOptions,
-    EvolutionOptions,
-    KeptEvolutionOptions,
-)
-from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.configuration.search_options import AutoOptions, DiagramOptions
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
@@ -109,12 +98,8 @@ def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budge
 
 
 def _by_method(question: Question, name: str, options: SearchOptions, budget: Budget) -> Front:
-    if isinstance(options, EvolutionOptions):
-        front = front_by_evolution(question, method=name, options=options, budget=budget)
-    elif isinstance(options, ProgramOptions):
-        front = front_by_program(question, method=name, options=options, budget=budget)
-    else:
-        raise TypeError(f"{name} needs its own options, got {options!r}")
+    assert isinstance(options, ProgramOptions), f"{name} needs its own options, got {options!r}"
+    front = front_by_program(question, method=name, options=options, budget=budget)
     return checked_front(question, front, name)
 
 
@@ -167,7 +152,7 @@ def checked_front(question: Question, found: Front, method: str) -> Front:
     """Return the front of the products that `method` found, each checked and its points added up again.
 
     Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
-    Products outside the soft limits are dropped: the diagram and evolution leave those to this check. Raises
+    Products outside the soft limits are dropped: the diagram leaves those to this check. Raises
     SolverError if a product breaks a rule, or its objectives are not those of its point.
     """
     model = with_constraints(question.model, question.hard_limits)
@@ -203,70 +188,3 @@ def products_front(
     """Return a front over the features of the model."""
     kinds = [goal.objective for goal in question.objectives]
     return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
-
-
-REPAIR_SHARE = 0.02
-"""Share of the offspring that SATIBEA repairs (Henard et al. 2015), and SMTIBEA in its authors' program."""
-REPAIRED = ("satibea", "smtibea")
-"""Methods that repair."""
-
-
-def front_by_evolution(
-    question: Question, *, method: str, options: EvolutionOptions, budget: Budget
-) -> Front:
-    """Return what evolution finds; limits on objectives are not applied.
-
-    Raises BadInputError if the model or a limit needs too many clauses.
-    """
-    from shortlist.methods.evolution.variation import Evolution
-
-    clauses = _clauses(question, method)
-    costs, offsets = padded_costs(question, clauses.n_variables)
-    settings = Evolution(
-        n_evaluations=options.n_evaluations,
-        population_size=POPULATION,
-        repair=REPAIR_SHARE if method in REPAIRED else 0.0,
-        improve=method == "smtibea",
-    )
-    seeds = None
-    if options.n_starts:
-        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
-    kept = {"study": options.study} if isinstance(options, KeptEvolutionOptions) else {}
-    return _evolutionary_method(method)(
-        clauses,
-        costs,
-        [goal.objective for goal in question.objectives],
-        [f"variable {i}" for i in range(clauses.n_variables)],
-        offsets=offsets,
-        settings=settings,
-        seeds=seeds,
-        budget=budget,
-        **kept,
-    )
-
-
-def _clauses(question: Question, method: str) -> Clauses:
-    """Return the clauses of the model, the limits that are not on objectives, and the requirements."""
-    limits = question.hard_limits
-    try:
-        clauses = to_clauses(with_constraints(question.model, limits))
-    except BadInputError:
-        what = f"limit {limits[0].name.removeprefix('limit ')!r}" if limits else "a linear constraint"
-        raise BadInputError(
-            f"method {method!r} needs clauses, but {what} needs too many. Take 'solrep' or 'exact'."
-        ) from None
-    return clauses.with_units(question.requirements.literals)
-
-
-def _evolutionary_method(name: str) -> Callable[..., Front]:
-    if name == "nsga2":
-        from shortlist.methods.evolution.nsga2 import nsga2
-
-        return nsga2
-    if name == "ibed":
-        from shortlist.methods.evolution.ibea import ibed
-
-        return ibed
-    from shortlist.methods.evolution.ibea import ibea
-
-    return ibea

@@ -108,7 +108,7 @@ def configure(
 
     Requirements are checked for contradiction first. Then a decision diagram of all products is made and its
     front computed from the bottom up (:func:`shortlist.methods.diagram.diagram_front.diagram_front`), or
-    integer programs are solved, or products evolve (:mod:`shortlist.methods`). Every product of the answer is
+    integer programs are solved (:mod:`shortlist.methods`). Every product of the answer is
     checked against the rules of the model as read, and its objectives are added up again from the attributes,
     in integers.
 
@@ -122,17 +122,16 @@ def configure(
         For objectives and limits given as text. Default: those that came with the model.
     limits : sequence of str or Constraint
         Limits such as ``"cost<=120"``. A limit on an objective in its better direction only keeps a part of
-        the front, so that diagram and evolution need no clause for it; other limits become clauses.
+        the front, so that the diagram needs no clause for it; other limits become clauses.
     requirements : Requirements, optional
         Features that must be in, and features that must be out.
     method : str, default="auto"
         ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]``
         says which and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer
-        programs, ``solrep`` a representation of proved points, and ``ibea``, ``satibea``,
-        ``smtibea``, ``ibed`` and ``nsga2`` evolve products and prove nothing.
+        programs, and ``solrep`` a representation of proved points.
     time_limit_s : float, optional
         Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it
-        on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses
+        on the diagram and keeps the rest for integer programs. The last program, the witnesses
         and a search for one product where nothing was found (one second) may pass it a little.
     report, cancellation
         Receive progress, and end the run with what was found.
@@ -153,7 +152,7 @@ def configure(
         If an objective, limit, option or method is unknown, an option is not for the method, or the diagram
         is asked for and does not fit.
     MissingDependencyError
-        If pymoo, for ``nsga2``, or the solver is not installed.
+        If the solver is not installed.
     SolverError
         If a product found does not stand the check.
 

@@ -10,18 +10,14 @@ from shortlist.methods.program_methods import (
     ProgramOptions,
     SearchOptions,
     SolRepOptions,
-    check_installed,
 )
-from shortlist.runs import NO_STUDY, Study
+from shortlist.papers import refuse_opponent
 
-EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
-"""Methods that prove nothing."""
-
-METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep", *EVOLUTIONARY_METHODS)
+METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep")
 """Names of the methods."""
 
-POPULATION = 100
-"""Members of a population, as in the study of :cite:t:`Xue2018`."""
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
+"""Opponents, which only a comparison asks."""
 
 
 @dataclass(frozen=True)
@@ -47,38 +43,11 @@ class AutoOptions(DiagramOptions, ProgramOptions):
     """Options of ``auto``, which takes the diagram or integer programs."""
 
 
-@dataclass(frozen=True)
-class EvolutionOptions(SearchOptions):
-    """Options of ``nsga2``."""
-
-    n_evaluations: Annotated[
-        int, "Number of configurations to try in a run; in a comparison 100000 by default."
-    ] = 25_000
-    """Configurations that evolution evaluates."""
-    n_starts: Annotated[int, "Number of products, found by a satisfiability solver, to start with."] = 0
-    """Products found by satisfiability that evolution starts with."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_count(self.n_evaluations, "n_evaluations", at_least=POPULATION)
-        as_count(self.n_starts, "n_starts", at_least=0, at_most=POPULATION)
-
-
-@dataclass(frozen=True)
-class KeptEvolutionOptions(EvolutionOptions):
-    """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``."""
-
-    study: Study = NO_STUDY
-    """Where the state of the last generation is kept, to go on from there."""
-
-
 OPTIONS: Mapping[str, type[SearchOptions]] = {
     "auto": AutoOptions,
     "diagram": DiagramOptions,
     **dict.fromkeys(EXACT_METHODS, ProgramOptions),
     "solrep": SolRepOptions,
-    **dict.fromkeys(EVOLUTIONARY_METHODS, KeptEvolutionOptions),
-    "nsga2": EvolutionOptions,
 }
 """The options of each method."""
 
@@ -86,7 +55,7 @@ OPTIONS: Mapping[str, type[SearchOptions]] = {
 def takes(method: str, option: str) -> bool:
     """Tell whether a method uses an option.
 
-    >>> takes("solrep", "n_points"), takes("ibea", "n_points")
+    >>> takes("solrep", "n_points"), takes("exact", "n_points")
     (True, False)
     """
     return option in {each.name for each in fields(OPTIONS[method])}
@@ -96,12 +65,11 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     """Return the options of a method; what is None or not given has its default.
 
     Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
-    MissingDependencyError if the method or the solver needs a package that is not installed.
+    MissingDependencyError if the solver needs a package that is not installed.
 
     >>> search_options("exact", seed=3, solver=None)
     ProgramOptions(seed=3, solver='highs')
     """
+    refuse_opponent(method, "method", EVOLUTIONARY_METHODS)
     as_choice(method, "method", METHODS)
-    options = as_options(OPTIONS[method], given, f"`method={method!r}`")
-    check_installed(method)
-    return options
+    return as_options(OPTIONS[method], given, f"`method={method!r}`")

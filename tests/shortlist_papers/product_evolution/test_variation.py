@@ -11,12 +11,12 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.ibea import ibea, ibed
-from shortlist.methods.evolution.variation import Evolution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Progress, Study, open_study
 from shortlist.runs.studies.study import KeepSettings
+from shortlist_papers.product_evolution.ibea import ibea, ibed
+from shortlist_papers.product_evolution.variation import Evolution
 
 EVERY_STATE = KeepSettings(every_s=0.0, share=np.inf)
 """Keeps the state of every generation, whatever the clock says."""

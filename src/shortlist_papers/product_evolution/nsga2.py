@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.variation import (
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.runs.budget import Budget
+from shortlist_papers.product_evolution.variation import (
     DEFAULT_EVOLUTION,
     Evolution,
     EvolvedProblem,
     run_generations,
 )
-from shortlist.results.front import Front
-from shortlist.results.objective import Objective
-from shortlist.runs.budget import Budget
 
 try:
     from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -45,20 +45,20 @@ def nsga2(
     """Return products found by NSGA-II: fewer violated clauses win, then dominance.
 
     The preprocessing fixes core and dead features and joins equivalent ones, as in
-    :func:`shortlist.methods.evolution.ibea.ibea`; crossover at two points, mutation of one bit per child on
+    :func:`shortlist_papers.product_evolution.ibea.ibea`; crossover at two points, mutation of one bit per child on
     average and the elimination of duplicates are pymoo's. There is no feedback-directed mutation and no
     repair.
 
     Raises MissingDependencyError when this module is imported without pymoo. Raises BadInputError as in
-    :func:`shortlist.methods.evolution.ibea.ibea`, or if `crossover` is no probability.
+    :func:`shortlist_papers.product_evolution.ibea.ibea`, or if `crossover` is no probability.
 
     `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of the last population.
-    `extras` as in :func:`~shortlist.methods.evolution.ibea.ibea`.
+    `extras` as in :func:`~shortlist_papers.product_evolution.ibea.ibea`.
 
     The search ends early when pymoo finds no child that is not in the population yet.
 
     `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `seeds`, `budget`: as in
-    :func:`shortlist.methods.evolution.ibea.ibea`. `settings`: evaluations and population; the rates of the
+    :func:`shortlist_papers.product_evolution.ibea.ibea`. `settings`: evaluations and population; the rates of the
     other methods are not used. `crossover`: probability of crossover per pair.
     """
     budget = budget or Budget()

@@ -10,15 +10,15 @@ import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.variation import Evolution
 from shortlist.pareto import nondominated
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
+from shortlist_papers.product_evolution.variation import Evolution
 
 pytest.importorskip("pymoo", reason="NSGA-II is an extra: pip install 'shortlist[nsga2]'")
-from shortlist.methods.evolution.nsga2 import nsga2
+from shortlist_papers.product_evolution.nsga2 import nsga2
 
 SHOP = Clauses.from_clauses(6, [(1,), (-2, 3), (-4, -5), (2, 4, 6)])
 COSTS = [[-1, -1, -1, -1, -1, -1], [3, 1, 4, 1, 5, 9]]
@@ -104,7 +104,7 @@ def test_without_pymoo_the_error_says_how_to_install_it(monkeypatch: pytest.Monk
             raise ImportError(name)
         return genuine(name, *rest, **named)
 
-    monkeypatch.delitem(sys.modules, "shortlist.methods.evolution.nsga2")
+    monkeypatch.delitem(sys.modules, "shortlist_papers.product_evolution.nsga2")
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(MissingDependencyError, match=r"pip install 'shortlist\[nsga2\]'"):
-        importlib.import_module("shortlist.methods.evolution.nsga2")
+        importlib.import_module("shortlist_papers.product_evolution.nsga2")

@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
-from shortlist.methods.evolution import _kernels as kernels
-from shortlist.methods.evolution.ibea import Improvement, ibea, ibed
-from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
 from shortlist.products import read_attributes, read_model
 from shortlist.products.attributes.attribute import exact_attribute
 from shortlist.products.configuration.product_objectives import parse_objectives
@@ -23,8 +20,11 @@ from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.cancellation import Cancellation
+from shortlist_papers.product_evolution import _kernels as kernels
+from shortlist_papers.product_evolution.ibea import Improvement, ibea, ibed
+from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, repaired
 from tests.examples import examples
-from tests.methods import evolution_oracles as oracles
+from tests.shortlist_papers.product_evolution import evolution_oracles as oracles
 
 N = 6
 literal = st.integers(1, N).flatmap(lambda v: st.sampled_from([v, -v]))

@@ -14,7 +14,6 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import Presolved, presolve_in_time
 from shortlist.logic.sat import SatSolver, SearchStoppedError
-from shortlist.methods.evolution import _kernels as kernels
 from shortlist.pareto import nondominated
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
@@ -23,6 +22,7 @@ from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.studies import Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import digest_of_arrays
+from shortlist_papers.product_evolution import _kernels as kernels
 
 GENERATIONS = "generations"
 """What progress says is being done, and the unit of a study whose state is kept."""
@@ -43,7 +43,7 @@ class Evolution:
     `mutation`: probability that any other feature is flipped. `crossover`: probability of one-point crossover
     per pair. `repair`: share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al.
     (2015) use 0.02. `improve`: repair to a product that is no worse than the offspring in any objective, as
-    in SMTIBEA; needs `repair`. See :class:`shortlist.methods.evolution.ibea.Improvement`.
+    in SMTIBEA; needs `repair`. See :class:`shortlist_papers.product_evolution.ibea.Improvement`.
     `differential_weight`: for ``ibed``: probability that a bit where two members differ is flipped in a
     third. `differential_crossover`: for ``ibed``: probability that a trial takes a bit of the mutant.
     `valid_first`: let the indicator judge only among distinct vectors with the fewest violated clauses, close

@@ -13,16 +13,6 @@ from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError
-from shortlist.methods.evolution import _kernels as kernels
-from shortlist.methods.evolution.variation import (
-    DEFAULT_EVOLUTION,
-    Evolution,
-    EvolvedProblem,
-    random_state,
-    repaired,
-    run_checkpoint,
-    run_generations,
-)
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.solution import Limits
@@ -31,6 +21,16 @@ from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies import NO_STUDY, Study
 from shortlist.runs.studies.checkpoints import KeptState, random_facts
+from shortlist_papers.product_evolution import _kernels as kernels
+from shortlist_papers.product_evolution.variation import (
+    DEFAULT_EVOLUTION,
+    Evolution,
+    EvolvedProblem,
+    random_state,
+    repaired,
+    run_checkpoint,
+    run_generations,
+)
 
 N_NODES = 100
 """Branch-and-bound nodes that one question may take; the authors' program stops Z3 after six seconds."""
@@ -285,7 +285,7 @@ def ibed(
 ) -> Front:
     """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
 
-    The first population is that of :func:`shortlist.methods.evolution.ibea.ibea`. In the second, each member
+    The first population is that of :func:`shortlist_papers.product_evolution.ibea.ibea`. In the second, each member
     has a trial made from differences of other members, then mutated with feedback; the trial takes its place
     if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
     selects the first population from its members, its offspring and all trials, so that what differential
@@ -293,9 +293,9 @@ def ibed(
     rules are ours.
 
     `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of both populations.
-    `extras` as in :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
+    `extras` as in :func:`~shortlist_papers.product_evolution.ibea.ibea`; `correctness` is that of both populations.
     `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `settings`, `seeds`, `budget`, `study`: as in
-    :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring
+    :func:`shortlist_papers.product_evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring
     of both count as evaluations.
 
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
