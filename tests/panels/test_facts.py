@@ -125,11 +125,11 @@ def test_sentences_name_judges_shares_and_prices() -> None:
         assert all(name in sentence for name in stage["asks"])
         assert f"{100 * stage['answered']:.3g} % of the cases" in sentence
     share = told["final"]["share"]
-    others = f"the other {100 * share:.3g} %" if share else "a case that nobody answers"
+    others = f"the other {100 * share:.3g} %" if share else "cases without an answer"
     assert told["in_words"][-1] == f"A person decides about {others}, for 20 each, and counts as right."
     assert told["verdict"][0] == made("hand-over")[1].verdict.sentence()
     assert f"{told['single']['name']!r} alone" in told["verdict"][0]
-    [flips] = [sentence for sentence in told["verdict"] if sentence.startswith("Another panel")]
+    [flips] = [sentence for sentence in told["verdict"] if sentence.startswith("This choice changes")]
     for name, one in told["break_even"].items():
         assert (f"{name} " in flips) == bool(one.get("up_to") or one.get("below"))
 
@@ -142,9 +142,9 @@ def test_the_prices_that_have_to_change_least_are_told_first() -> None:
     }
     told = break_even_sentence(prices, "accuracy")
     assert told == (
-        "Another panel or judge of no worse accuracy on the training cases would be cheaper than this panel if "
-        "one price were different: near below 2.9 (now 3), j0 above 2 (now 1), j1 above 3 (now 1), j2 above 4 (now "
-        "1), j3 above 5 (now 1), j4 above 6 (now 1) or 4 more."
+        "This choice changes if a price does: near below 2.9 (now 3), j0 above 2 (now 1), j1 above 3 (now 1), j2 "
+        "above 4 (now 1), j3 above 5 (now 1), j4 above 6 (now 1) or 4 more. Another panel or judge that was found "
+        "is cheaper then, and no worse in accuracy on the training cases."
     )
     assert break_even_sentence({"never": {"now": 1.0, "up_to": None}}, "accuracy") == ""
 
@@ -167,8 +167,8 @@ def test_how_answers_are_combined_is_told_where_several_are() -> None:
     told = [panel_facts(panel_report(choice, point)) for point in range(len(choice.found))]
     for one in told:
         several = len({name for stage in one["stages"] for name in stage["asks"]}) > 1
-        assert any("are combined by" in sentence for sentence in one["in_words"]) == several
-    assert "The answers so far are combined by logistic regression." in told[0]["in_words"]
+        assert any("combines all answers" in sentence for sentence in one["in_words"]) == several
+    assert "Each stage combines all answers so far by logistic regression." in told[0]["in_words"]
 
 
 def test_a_p_value_is_told_where_the_interval_says_otherwise() -> None:
@@ -194,7 +194,7 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
         report = panel_report(choice, point, limits=[read_limit("price<=0.3"), read_limit("accuracy>=0.99")])
         own = report.verdict.panel_figures
         verdict = panel_facts(report)["verdict"]
-        said = [one for one in verdict if "holds on the cases that chose" in one]
+        said = [one for one in verdict if "holds on the training cases" in one]
         assert verdict[: len(said)] == said
         assert any("price<=0.3" in one for one in said) == (own.price_interval[0] > 0.3)
         assert any("accuracy>=0.99" in one for one in said) == (own.accuracy_interval[1] < 0.99)
@@ -210,7 +210,7 @@ def test_a_price_that_is_the_limit_keeps_it_however_doubles_round() -> None:
     for point, one in enumerate(choice.found):
         limit = read_limit(f"price<={0.1 * len(one.recipe.judges):.1f}")
         report = panel_report(choice, point, limits=[limit])
-        assert not any("on those that measured: price" in one for one in panel_facts(report)["verdict"])
+        assert not any("on the hold-out cases: price" in one for one in panel_facts(report)["verdict"])
 
 
 def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:
@@ -222,9 +222,7 @@ def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() 
     def told(panel: Panel, stages: list[dict[str, Any]]) -> str:
         return in_words(stages, None, panel, 0.042)[-1].removeprefix("The other 4.2 % get no answer")
 
-    assert told(panel, []) == ", where nobody gave a class or classes were equal."
-    assert told(panel, majority) == ", where nobody gave a class or none had more than half of the votes."
-    assert told(replace(panel, classes=()), []) == (
-        ", where nobody gave an answer or answers were given equally often."
-    )
+    assert told(panel, []) == ": no judge gave a class, or the vote was tied."
+    assert told(panel, majority) == ": no judge gave a class, or none had more than half of the votes."
+    assert told(replace(panel, classes=()), []) == ": no judge gave an answer, or the vote was tied."
     assert told(replace(panel, final=Final("reject")), []) == "."

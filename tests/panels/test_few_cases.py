@@ -9,7 +9,6 @@ import pytest
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import N_PARTS, PanelChoice, choose_panels, told_notes
-from shortlist.panels.envelope import beside_two, best_of_two
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
@@ -63,10 +62,6 @@ def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: floa
     assert (told.rechosen_figures or told.single_figures).n_right == sum(single)
     assert told.single == choice.chosen.judges[best_single(choice)]
     assert told.difference == pytest.approx((sum(right) - sum(single)) / 240)
-    two = best_of_two(choice.of_two, choice.found[point].price)
-    assert two is not None
-    told_two = beside_two(choice, point, two, "two").verdict.single_figures
-    assert told_two.price == pytest.approx(two.price / (240 * choice.steps))
 
 
 def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
@@ -78,7 +73,7 @@ def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
     assert len(plain.chosen.truth) < len(choice.chosen.truth) == 240
     told = panel_facts(report)
     assert (told["n_parts"], told["measured_on"]) == (
-        N_PARTS, "240 cases: accuracy of panels chosen in the same way without them, its own price",
+        N_PARTS, "240 cases (nested cross-validation; the price is that of this panel)",
     )  # fmt: skip
     assert "nested cross-validation: on each of 5 parts" in told_notes(choice.chosen, choice)[-1]
 
@@ -99,9 +94,7 @@ def test_every_figure_lies_in_its_interval_and_a_named_judge_is_measured_itself(
     for choice, point in [(one, point) for one in choices for point in range(0, len(one.found), 3)]:
         report = panel_report(choice, point, limits=limits)
         told, log = report.verdict, choice.test
-        assert report.beside is not None
-        of_two = report.beside.verdict.single_figures
-        for one in filter(None, (told.panel_figures, told.single_figures, told.rechosen_figures, of_two)):
+        for one in filter(None, (told.panel_figures, told.single_figures, told.rechosen_figures)):
             for name in ("value", "accuracy", "price"):
                 low, high = getattr(one, f"{name}_interval")
                 assert low - 1e-12 <= getattr(one, name) <= high + 1e-12
@@ -135,8 +128,7 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
     most, share = max((float((truth == label).mean()), label) for label in ("no", "yes"))
     assert told["verdict"][0] == "The best is a single judge: 'j0' alone."
     assert told["verdict"][1] == (
-        f"It is no better beyond chance than answering {share!r} in every case without asking anybody: "
-        f"accuracy {most:.4g}."
+        f"It is no better beyond chance than the answer {share!r} to every case: accuracy {most:.4g}."
     )
     assert "The one judge as it answers." in told["notes"]
     assert told["n_more_cases"] is None

@@ -14,13 +14,12 @@ from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ScoreTable, heard
 from shortlist.panels.figures import figures
-from shortlist.panels.losses import scoring_of
+from shortlist.panels.losses import accuracy_scoring, scoring_of
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
-from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import compared, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import read_limit
@@ -159,7 +158,10 @@ def test_repeated_cases_do_not_narrow_intervals_or_lower_p_values() -> None:
     assert many.panel_figures.accuracy_interval == pytest.approx(one.panel_figures.accuracy_interval)
     assert many.panel_figures.price_interval == pytest.approx(one.panel_figures.price_interval)
     assert many.n_more_cases == one.n_more_cases
-    errors = [recall_and_specificity(panel, log, 1) for log in (once, repeated)]
+    scoring = replace(accuracy_scoring(once), positive=1)
+    errors = [figures(panel, log, scoring).errors for log in (once, repeated)]
+    assert errors[0] is not None
+    assert errors[1] is not None
     assert errors[0]["recall_interval"] == pytest.approx(errors[1]["recall_interval"])
 
 
@@ -273,7 +275,7 @@ def test_a_cheaper_panel_is_as_good_only_where_the_interval_stays_within_the_mar
         )
         assert one.kind is kind
         assert one.recommended == (kind is Kind.AS_GOOD)
-        assert ("how much worse, these cases cannot tell" in one.sentence()) == (kind is Kind.CHEAPER)
+        assert ("these cases do not tell how much worse" in one.sentence()) == (kind is Kind.CHEAPER)
         assert standing(one) is (Standing.BEATEN if kind is Kind.AS_GOOD else Standing.OPEN)
         assert replace(one, margin=0.02).kind is Kind.AS_GOOD
     worse = replace(told, p_value=0.01, difference=-0.1 * sign, panel_figures=figures_of)
@@ -347,10 +349,10 @@ def test_at_the_same_coverage_is_said_only_where_it_is_the_same() -> None:
     all_of_them = replace(told, single_answers=0.6).sentence()
     assert all_of_them.endswith("Of 'm' these are all its answers.")
     fewer = replace(told, single_figures=replace(other, answered=0.5), single_answers=0.5).sentence()
-    assert fewer.startswith("Of the answers: ")
-    assert fewer.endswith("'m' answers only 50 % of the cases, the panel 60 %.")
+    assert fewer.startswith("Where they answer: ")
+    assert fewer.endswith("The panel answers 60 % of the cases, 'm' 50 %.")
     more = replace(told, single_figures=replace(other, answered=0.9), tells_confidence=False).sentence()
-    assert more.startswith("Of the answers: ")
+    assert more.startswith("Where they answer: ")
     assert "'m' tells no confidence" in more
     nothing = replace(told, panel_figures=replace(own, answered=0.0), single_figures=other).sentence()
     assert nothing == "The panel answers no case, so there is nothing to compare."

@@ -1,7 +1,7 @@
 """What one gets for a budget, and at which price of a judge another policy would take a panel's place."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from shortlist._words import all_of, any_of
 from shortlist.arrays import Floats
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.panel_options import ERROR_COST, LATENCY, PRICE
+from shortlist.panels.panel_options import ACCURACY, ERROR_COST, LATENCY, PRICE
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Found
 from shortlist.panels.single_judges import single_found
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from shortlist.panels.facts import PanelReport
 
 MOST_BUDGETS = 10
-"""So many budgets at most are told what one gets for them."""
 MOST_PRICES = 6
-"""So many prices are told at most that would make another panel the cheapest."""
+"""Prices that are told of those that would make another panel the cheapest."""
 
 
 def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
@@ -113,8 +112,8 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
         return ""
     nearest = any_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
     return (
-        f"Another panel or judge of no worse {what} on the training cases would be cheaper than this panel "
-        f"if one price were different: {nearest}."
+        f"This choice changes if a price does: {nearest}. Another panel or judge that was found is cheaper "
+        f"then, and no worse in {what} on the training cases."
     )
 
 
@@ -143,10 +142,41 @@ def what_one_gets(report: "PanelReport") -> list[dict[str, Any]]:
     return rows
 
 
-def budgets_title(report: "PanelReport") -> str:
-    """Say what a table of budgets tells."""
-    kept = [str(limit) for limit in report.limits if limit.name != PRICE]
-    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}"
+def budget_table(told: Mapping[str, Any], *, with_latency: bool) -> tuple[str, list[tuple[str, ...]]]:
+    """Return the title of what one gets for each budget, and its rows, of which the first is the header.
+
+    `told`: as :func:`shortlist.panels.facts.panel_facts` returns it.
+    """
+    names = ["recall", "specificity"] if told["errors"] else [told["objective"]]
+    of_two, seconds = bool(told["cascades_of_two"]), ["seconds"] * with_latency
+    alone = ["best alone"] * (told["guarantee"] is None)  # of a judge nothing is promised
+    header = ("at most", *map(title_of(told), names), "price", *seconds, *["of two judges"] * of_two)
+    rows = [(*header, *alone, "panel", "asks")]
+    for row in told["budgets"]:
+        single, two = row["single"], row["two_judges"]
+        rows.append(
+            (
+                f"{row['budget']:g}",
+                *(f"{row[name]:.4f}" for name in names),
+                f"{row['price']:.4g}",
+                *("unknown" if row["latency"] is None else f"{row['latency']:.3g}" for _ in seconds),
+                *["none" if two is None else f"{two[names[0]]:.4f}"] * of_two,
+                *(
+                    "none" if single is None else f"{single['name']} {single[told['objective']]:.4f}"
+                    for _ in alone
+                ),
+                f"{row['number']}",
+                row["stages"],
+            )
+        )
+    kept = [limit for limit in told["limits"] if not limit.startswith(PRICE)]
+    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}", rows
+
+
+def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return what an objective on the training cases is called; under a promise no answer is not right."""
+    renamed = {ACCURACY: "right of all cases"} if told["guarantee"] else {}
+    return lambda name: renamed.get(name, name)
 
 
 def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:

@@ -12,7 +12,6 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import LATEST, Decision, Votes
-from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.figures import Figures
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
@@ -20,7 +19,6 @@ from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.single_judges import best_single, single_found, single_panel
-from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import Limit
@@ -32,23 +30,17 @@ class PanelReport:
     """A panel, the front that it is from, and what was measured.
 
     `point`: its number on the front; None of the best single judge. `price`: its mean price on the training
-    cases. `objective`: what the front has besides price: ``accuracy``,
-    ``error-cost``, or ``balanced-accuracy``, the mean of recall and specificity, where the front has both of
-    them. `front`: for each point ``number``, its value of the objective by name, ``price``, ``latency`` or
-    None, ``promised`` or None, and ``stages`` in words; on the training cases. `judges`: for each judge
-    ``name``, its value of the objective by name, and ``price``, on the same cases. `verdict`: the panel and
-    the best single judge, on hold-out cases. `ways`: what becomes of these cases: of those that a router
-    cannot tell, or of all without one, and of those of each branch. `two`: for each policy of at most two
-    judges that no other such one beats its value of the objective by name, ``price``, ``latency`` and
-    ``stages``, as in `front`. `beside`: the panel and the best of these for no more, on hold-out cases.
-    `break_even`: as :func:`shortlist.panels.budgets.break_even_prices` returns it. `notes`: what was
-    searched, and what was missing in the log. `best_of_all`: the panel and the best of all single judges,
-    where that judge does not keep the limits of the panel. `errors`: where recall and specificity are
-    objectives: the ``positive`` class, and both of the ``panel`` and of the best ``single`` judge on the
-    hold-out cases, as `recall_and_specificity` returns them. `n_parts`: into how many parts the cases are
-    cut, where all of them choose; 0 where some are held out. `limits`: what was asked for. `instead`: of a
-    single judge: what the panel is worth that was picked. `with_latency`:
-    whether latency is an objective.
+    cases. `objective`: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the mean of recall and
+    specificity. `front`: for each point ``number``, its value of the objective by name, ``price``,
+    ``latency`` or None, ``promised`` or None, and ``stages`` in words; on the training cases. `judges`,
+    `two`: the same of each judge by ``name``, and of each policy of at most two judges that no other such one
+    beats. `verdict`: the panel beside the best single judge, on hold-out cases. `ways`: what becomes of these
+    cases: of those that a router cannot tell, or of all without one, and of those of each branch.
+    `break_even`: see :func:`shortlist.panels.budgets.break_even_prices`. `notes`: what was searched, and what
+    was missing in the log. `best_of_all`: the panel beside the best of all judges, where that one does not
+    keep the limits. `positive`: the class that recall is of, where it is an objective. `n_parts`: of nested
+    cross-validation; 0 where cases are held out. `limits`: what was asked for. `instead`: of a single judge:
+    what the panel is worth that was picked. `with_latency`: whether latency is an objective.
     """
 
     panel: Panel
@@ -60,12 +52,11 @@ class PanelReport:
     verdict: Verdict
     ways: "Sequence[Way]"
     two: Sequence[Mapping[str, Any]] = ()
-    beside: BesideTwo | None = None
     guarantee: Guarantee | None = None
     break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     best_of_all: Verdict | None = None
-    errors: Mapping[str, Any] | None = None
+    positive: str | None = None
     n_parts: int = 0
     limits: Sequence[Limit] = ()
     with_latency: bool = False
@@ -92,13 +83,6 @@ def panel_report(
     else:
         found, panel, measured = choice.found[point], choice.panel(point), measured_panel(choice, point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
-    with_latency = LATENCY in choice.front.names
-    two = (
-        None
-        if point is None
-        else best_of_two(choice.of_two, found.price, found.seconds if with_latency else math.inf)
-    )
-    asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
     told = verdict(choice, measured, limits=limits, margin=margin)
     return PanelReport(
         panel=panel,
@@ -110,24 +94,15 @@ def panel_report(
         verdict=told,
         ways=ways_of(panel, choice.test),
         two=_rows_of_two(choice),
-        beside=None if two is None or point is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees and point is not None else None,
         break_even=break_even_prices(choice, found),
         notes=[*choice.claims, *notes],
         best_of_all=None if told.is_best else verdict(choice, measured, margin=margin),
-        errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
+        positive=choice.chosen.classes[choice.cases.positive] if objective == BALANCED else None,
         n_parts=len(choice.parts),
         limits=limits,
-        with_latency=with_latency,
+        with_latency=LATENCY in choice.front.names,
     )
-
-
-def _held_out_errors(choice: PanelChoice, panel: Panel, limits: Sequence[Limit]) -> dict[str, Any]:
-    """Return recall and specificity of a panel and of the best single judge on the hold-out cases."""
-    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice, limits))
-    both = {"panel": panel, "single": alone}
-    told = {name: recall_and_specificity(one, choice.test, positive) for name, one in both.items()}
-    return {"positive": choice.chosen.classes[positive], **told}
 
 
 class Way(NamedTuple):
@@ -207,7 +182,6 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "single": {"name": told.single, "title": told.title, **dataclasses.asdict(told.single_figures)},
         "single_rechosen": None if rechosen is None else dataclasses.asdict(rechosen),
         "best_of_all": _best_of_all(report),
-        "two_judges": None if report.beside is None else report.beside.facts(),
         "difference": told.difference,
         "difference_interval": list(told.difference_interval),
         "p_value": told.p_value,
@@ -226,7 +200,13 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "budgets": what_one_gets(report),
         "limits": [str(limit) for limit in report.limits],
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
-        "errors": report.errors,
+        "errors": None
+        if report.positive is None
+        else {
+            "positive": report.positive,
+            "panel": told.panel_figures.errors,
+            "single": told.single_figures.errors,
+        },
         "advice": advice(report),
         "verdict": verdict_sentences(report),
         "in_words": in_words(stages, router, panel, left),
@@ -240,7 +220,7 @@ def _measured_on(report: PanelReport) -> str:
         return f"{n_cases} calibration cases"
     if not report.n_parts:
         return f"{n_cases} hold-out cases"
-    return f"{n_cases} cases: accuracy of panels chosen in the same way without them, its own price"
+    return f"{n_cases} cases (nested cross-validation; the price is that of this panel)"
 
 
 def _best_of_all(report: PanelReport) -> dict[str, Any] | None:
@@ -316,7 +296,7 @@ def advice(report: PanelReport) -> str | None:
     if told.kind is Kind.CHEAPER:
         return (
             f"Ask {told.single} alone where accuracy counts most: this panel is cheaper, and these cases "
-            "cannot tell how much worse."
+            "do not tell how much worse."
         )
     how = "not better beyond chance" if told.within_chance else "worse beyond chance"
     return f"Ask {told.single} alone: this panel is {how}."
@@ -325,20 +305,19 @@ def advice(report: PanelReport) -> str | None:
 def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
-    beside = "" if report.beside is None else report.beside.sentence()
-    said = [*filter(None, (report.instead,)), told.sentence(), *([beside] if beside else [])]
+    said = [*filter(None, (report.instead,)), told.sentence()]
     if told.constant is not None:
         label, value = told.constant
         said.insert(
             1,
-            f"{'It is no' if told.is_judge else 'Neither is'} better beyond chance than answering {label!r} "
-            "in every case without asking anybody: "
+            f"{'It is no' if told.is_judge else 'Neither is'} better beyond chance than the answer {label!r} "
+            "to every case: "
             f"{told.panel_figures.objective.replace('-', ' ')} {value:.4g}.",
         )
     if report.best_of_all is not None:
         said.insert(1, _best_of_all_sentence(report.best_of_all))
-    if report.errors is not None:
-        said.insert(0, f"Recall is that of {report.errors['positive']!r}.")
+    if report.positive is not None:
+        said.insert(0, f"Recall is that of {report.positive!r}.")
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases"
@@ -347,12 +326,12 @@ def verdict_sentences(report: PanelReport) -> list[str]:
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(
-            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}: they "
-            f"amount to {told.n_independent:.1f} independent votes."
+            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}, so they "
+            f"are worth {told.n_independent:.1f} independent votes."
         )
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
-    what = "recall and specificity" if report.errors else told.panel_figures.objective.replace("-", " ")
+    what = "recall and specificity" if report.positive else told.panel_figures.objective.replace("-", " ")
     flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
     return [*_limits_exceeded(report), *said, *([flips] if flips else [])]
 
@@ -369,7 +348,7 @@ def _limits_exceeded(report: PanelReport) -> list[str]:
             continue  # panels that were chosen anew measure, or accuracy is of answers
         if (limit.sign > 0 and low > most + near) or (limit.sign < 0 and high < most - near):
             said.append(
-                f"The limit {limit} holds on the cases that chose, and not on those that measured: "
+                f"The limit {limit} holds on the training cases, but not on the hold-out cases: "
                 f"{limit.name} {value:.4g} ({low:.3g} to {high:.3g}). Ask for a stricter one, or add cases."
             )
     return said
@@ -380,20 +359,16 @@ def _best_of_all_sentence(best: Verdict) -> str:
     own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
     return (
         f"The best of all judges on the training cases, {best.single!r}, does not keep the limits: "
-        f"{own.objective} {own.value:.4g} for {own.price:.4g} a case. This panel differs from {whom} by "
-        f"{difference_in_words(best)}, "
-        f"{'which may be chance' if best.within_chance else 'beyond chance'}."
+        f"{own.objective} {own.value:.4g} for {own.price:.4g} a case. Against {whom} this panel has "
+        f"{difference_in_words(best)}, {'within' if best.within_chance else 'beyond'} chance."
     )
 
 
-def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Return what was measured with intervals, as text by name: the objective first, the price last.
-
-    `figures`: figures or mapping. `errors`: recall and specificity, as :func:`recall_and_specificity` returns
-    them.
-    """
+def measured(figures: Figures | Mapping[str, Any]) -> dict[str, str]:
+    """Return what was measured with intervals, as text by name: the objective first, the price last."""
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
-    told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}
+    errors = own["errors"] or {}
+    told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if name in errors}
     if own["of_answers"]:
         told |= {
             "answered": _with_interval(own, "answered"),
@@ -411,9 +386,9 @@ def _with_interval(own: Mapping[str, Any], name: str) -> str:
     return with_interval(own[name], own[f"{name}_interval"])
 
 
-def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> str:
+def measured_in_words(figures: Mapping[str, Any]) -> str:
     """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
-    told = measured(figures, errors)
+    told = measured(figures)
     price = told.pop("price")
     words = [f"{name} {text}" for name, text in told.items()]
     words += [f"price {price} a case"] if figures["price"] else []

@@ -1,14 +1,16 @@
 """What a panel does on cases of known truth: how much is answered and right, for how much, with intervals."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.losses import Scoring, accuracy_scoring
-from shortlist.panels.panel_options import ACCURACY
+from shortlist.panels.panel_options import ACCURACY, RECALL, SPECIFICITY
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.results.told import Interval, interval_of_mean, wilson_interval
 
@@ -53,7 +55,8 @@ class Figures:
     and its interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
     :func:`shortlist.results.told.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
     cases that each stage ends. `recall`: the share of each class that is answered rightly; None where no
-    case is of it. Of open answers none.
+    case is of it. Of open answers none. `errors`: recall and specificity where they are objectives, and
+    Wilson's intervals as ``recall_interval`` and ``specificity_interval``; None without cases of the class.
     """
 
     n_cases: int
@@ -73,6 +76,7 @@ class Figures:
     latency: float | None
     ended: tuple[float, ...]
     recall: tuple[float | None, ...]
+    errors: Mapping[str, Any] | None = None
 
 
 def figures(
@@ -123,6 +127,7 @@ def figures(
         latency=None if math.isnan(latency) else latency,
         ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
         recall=_recalls(right, log),
+        errors=None if scoring.positive is None else _errors(right, log, scoring.positive),
     )
 
 
@@ -147,3 +152,13 @@ def possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
 def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
     of_class = [log.truth == code for code in range(0 if log.is_open else len(log.classes))]
     return tuple(float(right[mask].mean()) if mask.any() else None for mask in of_class)
+
+
+def _errors(right: Mask, log: AnswerLog, positive: int) -> dict[str, Any]:
+    """Return recall and specificity with their intervals, in which several rows of one case count as one."""
+    told: dict[str, Any] = {}
+    for name, here in ((RECALL, log.truth == positive), (SPECIFICITY, log.truth == 1 - positive)):
+        share = float(right[here].mean()) if here.any() else None
+        n = len(np.unique(log.groups[here])) if log.groups is not None else int(here.sum())
+        told |= {name: share, f"{name}_interval": None if share is None else wilson_interval(share * n, n)}
+    return told

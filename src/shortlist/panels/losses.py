@@ -22,11 +22,12 @@ class Scoring:
 
     `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
     nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced
-    accuracy both classes weigh the same on the log at hand.
+    accuracy both classes weigh the same on the log at hand; `positive` is the one that recall is of.
     """
 
     objective: str
     losses: Floats
+    positive: int | None = None
 
     @property
     def sign(self) -> int:
@@ -76,7 +77,7 @@ def scoring_of(choice: "PanelChoice", log: AnswerLog) -> Scoring:
     if RECALL not in choice.front.names:
         return Scoring(first, losses)
     sizes = np.bincount(log.truth, minlength=2)
-    return Scoring(BALANCED, losses * len(log.truth) / (2 * np.maximum(sizes, 1)))
+    return Scoring(BALANCED, losses * len(log.truth) / (2 * np.maximum(sizes, 1)), choice.cases.positive)
 
 
 def accuracy_scoring(log: AnswerLog) -> Scoring:

@@ -5,9 +5,10 @@ from typing import Any
 
 from shortlist._words import all_of
 from shortlist.export.protocol_picture import picture
-from shortlist.panels.budgets import budgets_title
+from shortlist.panels.budgets import budget_table, title_of
 from shortlist.panels.facts import PanelReport, measured, panel_facts
 from shortlist.panels.protocol import panel_protocol
+from shortlist.panels.words import NO_JUDGE
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
@@ -68,7 +69,7 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
     rows = [
         (
             *([where] if router is not None else []),
-            f"{stage['number']}. {all_of(stage['asks'] or ['nobody'])}",
+            f"{stage['number']}. {all_of(stage['asks'] or [NO_JUDGE])}",
             f"{stage['price']:.4g}",
             *(_number(stage["seconds"]) for _ in seconds),
             f"{100 * stage['reached']:.3g} %",
@@ -89,24 +90,17 @@ def _least(stage: Mapping[str, Any]) -> str:
 
 
 def _held_out(told: Mapping[str, Any]) -> Table:
-    single, own, errors = told["single"], told["held_out"], told["errors"] or {}
+    single, own = told["single"], told["held_out"]
     told_of = {
-        "this panel": (measured(own, errors.get("panel")), own["latency"]),
-        f"{single['name']} alone": (measured(single, errors.get("single")), single["latency"]),
+        "this panel": (measured(own), own["latency"]),
+        f"{single['name']} alone": (measured(single), single["latency"]),
     }
     rechosen = told["single_rechosen"]
     if rechosen is not None:
-        told_of[f"{single['name']} alone, on the cases that chose it"] = told_of.pop(
-            f"{single['name']} alone"
-        )
-        told_of["single judges chosen in the same way"] = measured(rechosen), rechosen["latency"]
+        told_of[f"{single['name']} alone, on its training cases"] = told_of.pop(f"{single['name']} alone")
+        told_of["single judges by nested cross-validation"] = measured(rechosen), rechosen["latency"]
     is_timed = own["latency"] is not None
     rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
-    if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
-        two = told["two_judges"]
-        rows.insert(
-            1, (f"at most two judges: {two['asks']}", *measured(two).values(), _number(two["latency"]))
-        )
     names = {"accuracy": "right", "price": "mean price"}
     columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
     cells = [row if is_timed else row[:-1] for row in (columns, *rows)]
@@ -119,6 +113,7 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     Points of a third objective are no steps.
     """
     name = told["objective"]
+    title = title_of(told)(name)
     panels = [
         [
             row["price"],
@@ -148,43 +143,19 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     rows = [*told["front"], *told["cascades_of_two"], *told["judges"]]
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
-        f"Price against {name}",
+        f"Price against {title}",
         f"{len(panels):,} panels that no other beats, "
         f"{'the best cascades of at most two judges, ' if two else ''}and all {len(judges):,} judges alone, "
         "on the training cases; what is learned decides out of fold.",
-        {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": name}, "series": series},
-        Table(f"Price against {name}", ("who", "price", name), tuple(numbers)),
+        {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": title}, "series": series},
+        Table(f"Price against {title}", ("who", "price", title), tuple(numbers)),
     )
 
 
 def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
-    name, seconds = told["objective"], ["seconds"] * report.with_latency
-    of_two = ["at most two judges"] * bool(told["cascades_of_two"])
-    rows = [
-        (
-            f"{row['budget']:.6g}",
-            f"{row[name]:.4g}",
-            f"{row['price']:.4g}",
-            *(_number(row["latency"]) for _ in seconds),
-            str(row["number"]),
-            row["stages"],
-            *("none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4g}" for _ in of_two),
-            "none" if row["single"] is None else f"{row['single']['name']} {row['single'][name]:.4g}",
-        )
-        for row in told["budgets"]
-    ]
-    columns = (
-        "up to, a case",
-        name,
-        "mean price",
-        *seconds,
-        "panel",
-        "who is asked",
-        *of_two,
-        "best judge alone",
-    )
+    title, rows = budget_table(told, with_latency=report.with_latency)
     notes = ("Figures are of the training cases, out of fold where something is learned.",)
-    return Table(budgets_title(report), columns, tuple(rows), notes)
+    return Table(title, rows[0], tuple(rows[1:]), notes)
 
 
 def _front(told: Mapping[str, Any]) -> Table:
@@ -193,7 +164,7 @@ def _front(told: Mapping[str, Any]) -> Table:
     names = [name, *(["recall", "specificity"] if told["errors"] else [])]
     promise = ["promise"] if has_promise else []
     seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
-    columns = ["panel", *names, "mean price", *seconds, *promise, "who is asked"]
+    columns = ["panel", *map(title_of(told), names), "mean price", *seconds, *promise, "asks"]
     cells = [
         (
             str(row["number"]),

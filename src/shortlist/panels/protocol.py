@@ -20,6 +20,7 @@ from shortlist.export.protocols import (
 from shortlist.panels.decisions import COUNTED, FIRST, LATEST, MAJORITY, Decision, ScoreTable, Votes
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.router import Alone
+from shortlist.panels.words import NO_JUDGE
 
 if TYPE_CHECKING:
     from shortlist.panels.facts import Way
@@ -90,7 +91,7 @@ def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share
         rules = (rules[0]._replace(answer="a class"),)
     return Step(
         first + place,
-        tuple(plain(panel.judges[judge]) for judge in stage.asks) or ("nobody",),
+        tuple(plain(panel.judges[judge]) for judge in stage.asks) or (NO_JUDGE,),
         tuple(_amounts(panel, stages[: place + 1])),
         score.sums,
         score.lines,

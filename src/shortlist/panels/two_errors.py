@@ -7,17 +7,13 @@ best at some weight and price; a point that no weight makes the best is not look
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.search import find_policies
-from shortlist.results.told import wilson_interval
 from shortlist.runs.budget import Budget
 
 DOUBLINGS = 4
@@ -84,21 +80,6 @@ def with_errors(cases: Cases, found: Found) -> Found:
     is_positive = cases.truth == cases.positive
     errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
     return found._replace(loss=int(cases.loss_of(told).sum()), errors=errors)
-
-
-def recall_and_specificity(panel: Panel, log: AnswerLog, positive: int) -> dict[str, Any]:
-    """Return recall and specificity of a panel on a log, and Wilson's intervals at 95 %.
-
-    They are None where no case is of the class. Several rows of one case count as one in the intervals.
-    """
-    right = panel.run(log).right(log)
-    told: dict[str, Any] = {}
-    for name, here in (("recall", log.truth == positive), ("specificity", log.truth == 1 - positive)):
-        share = float(right[here].mean()) if here.any() else None
-        n = len(np.unique(log.groups[here])) if log.groups is not None else int(here.sum())
-        told[name] = share
-        told[f"{name}_interval"] = None if share is None else wilson_interval(share * n, n)
-    return told
 
 
 def undominated_by_errors(found: Iterable[Found]) -> list[Found]:

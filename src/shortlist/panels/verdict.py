@@ -101,7 +101,7 @@ class Verdict:
         """What the difference is to."""
         if self.rechosen_figures is None:
             return f"{self.single!r} alone"
-        return "single judges chosen in the same way"
+        return "single judges by nested cross-validation"
 
     @property
     def within_chance(self) -> bool:
@@ -142,7 +142,7 @@ class Verdict:
             Kind.WORSE: f"Worse than the {self.title}: {what}.",
             Kind.AS_GOOD: f"As good as the {self.title}, and cheaper: {what}.",
             Kind.CHEAPER: (
-                f"Cheaper than the {self.title}; how much worse, these cases cannot tell: {what}."
+                f"Cheaper than the {self.title}, but these cases do not tell how much worse: {what}."
             ),
             Kind.UNDECIDED: (
                 f"Too few cases to tell whether it is better than the {self.title}: {what}. "
@@ -164,10 +164,10 @@ class Verdict:
         """Say a difference with the answers of the judge that are compared."""
         own, wanted = self.single_figures.answered, self.panel_figures.answered
         if own < wanted:
-            share = f"{100 * own:.3g} % of the cases, the panel {100 * wanted:.3g} %"
-            return f"Of the answers: {what}. {self.single!r} answers only {share}."
+            share = f"{100 * wanted:.3g} % of the cases, {self.single!r} {100 * own:.3g} %"
+            return f"Where they answer: {what}. The panel answers {share}."
         if not self.tells_confidence:
-            begin = "At the same coverage" if own == wanted else "Of the answers"
+            begin = "At the same coverage" if own == wanted else "Where they answer"
             return f"{begin}: {what}. {self.single!r} tells no confidence, so all its answers are compared."
         which = self._surest() if self._leaves_answers else "all its answers"
         return f"At the same coverage: {what}. Of {self.single!r} these are {which}."

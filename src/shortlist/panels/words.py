@@ -1,6 +1,7 @@
 """What a panel does in sentences: whom it asks, how answers are combined, and what becomes of the rest."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,22 @@ def stages_in_words(panel: Panel) -> str:
     ]
     if panel.router is None:
         return told[0]
-    return f"by {all_of(columns_of(panel.router))}: {' | '.join(told)}"
+    different = [*dict.fromkeys(told)]
+    left = len(different) - MOST_WAYS
+    shown = different if left <= 1 else [*different[:MOST_WAYS], f"{left:,} more"]
+    return f"by {all_of(columns_of(panel.router))}: {' | '.join(shown)}"
+
+
+MOST_WAYS, MOST_LETTERS = 5, 150
+"""Branches of a router that are told in sentences, and letters of the condition of each."""
 
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
-    return [panel.judges[judge] for judge in stage.asks] or ["nobody"]
+    return [panel.judges[judge] for judge in stage.asks] or [NO_JUDGE]
+
+
+NO_JUDGE = "no judge"
+"""Who is asked in a branch that answers without any call."""
 
 
 def _changed(panel: Panel, stage: Stage) -> str:
@@ -48,11 +60,7 @@ def in_words(
     """Say in sentences whom a panel asks, and how many cases each stage answers."""
     said = []
     if router is not None:
-        said.append(f"By {all_of(router['columns'])} a case goes one of these ways before anybody is asked.")
-        for branch in router["branches"]:
-            said.append(f"Where {branch['when']} ({_percent(branch['share'])} of the cases):")
-            said += [_stage_sentence(stage) for stage in branch["stages"]]
-        said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
+        said += _branch_sentences(router)
     said += [_stage_sentence(stage) for stage in stages]
     final = panel.final
     every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
@@ -60,7 +68,7 @@ def in_words(
     if any(_changed(panel, stage) for way in panel.ways for stage in way):
         said.append("Where one judge decides alone, its answers are re-weighed by the learned scores.")
     if final.kind == HAND_OVER:
-        others = f"the other {_percent(left)}" if left else "a case that nobody answers"
+        others = f"the other {_percent(left)}" if left else "cases without an answer"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
     elif left:
         why = _why_unanswered(panel, every) if final.kind == ANSWER else ""
@@ -68,17 +76,35 @@ def in_words(
     return said
 
 
+def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
+    """Say which way most cases go behind a router, the most frequent ways first."""
+    branches = sorted(router["branches"], key=lambda branch: -branch["share"])
+    said = [f"Before the first call, a case is routed by {all_of(router['columns'])}:"]
+    for branch in branches[: MOST_WAYS + (len(branches) == MOST_WAYS + 1)]:
+        stages = branch["stages"]
+        asks = ", then ".join(f"ask {all_of(stage['asks'])}" for stage in stages if stage["asks"])
+        asks = asks or f"answer {stages[0]['answers']!r} without any call"
+        when = shorten(branch["when"], MOST_LETTERS, placeholder=" ...")
+        said.append(f"{_percent(branch['share'])} of the cases, where {when}: {asks}.")
+    rest = branches[MOST_WAYS:]
+    if len(rest) > 1:
+        share = _percent(sum(branch["share"] for branch in rest))
+        said.append(f"{share} of the cases: {len(rest):,} more branches, which the page and --json list.")
+    said.append(f"{_percent(router['unrouted'])} of the cases, where a value is missing or unknown:")
+    return said
+
+
 def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
     """Say why a panel that answers whatever it decides leaves cases without an answer."""
     what = "a class" if panel.classes else "an answer"
-    equal = "classes were equal" if panel.classes else "answers were given equally often"
+    tied = "the vote was tied"
     if any(one["decides"] == "majority" for one in stages):
-        equal = "none had more than half of the votes"
-    return f", where nobody gave {what} or {equal}"
+        tied = "none had more than half of the votes"
+    return f": no judge gave {what}, or {tied}"
 
 
 COMBINED = {
-    AGREEMENT: "agreement: what two judges agree on, or else what the judge asked last says",
+    AGREEMENT: "agreement: the answer that two judges share, or else that of the judge asked last",
     "plurality": "votes, where the most votes win",
     "majority": "votes, where more than half of them win",
     "logistic": "logistic regression",
@@ -91,7 +117,7 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
     if len({name for one in stages for name in one["asks"]}) < 2:
         return []
-    return [f"The answers so far are combined by {all_of(rules)}."]
+    return [f"Each stage combines all answers so far by {all_of(rules)}."]
 
 
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
@@ -99,7 +125,7 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
     if stage["votes"] is not None:
         ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:
-        return f"Answer {stage['answers']} without asking anybody: {ends}"
+        return f"Answer {stage['answers']!r} without any call: {ends}"
     begin = "Ask" if stage["number"] == 1 else "Then ask"
     once = " at once" if len(stage["asks"]) > 1 else ""
     waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"

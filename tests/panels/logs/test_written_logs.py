@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ CALLS = st.tuples(
     st.none() | st.integers(0, 4), st.none() | st.integers(0, 1),
 )  # fmt: skip
 TRUTHS = st.lists(st.sampled_from(["yes", "no", "Yes.", "NA", ""]), min_size=6, max_size=6)
-NOTATIONS = {
+NOTATIONS: dict[str, Callable[[float], str]] = {
     "plain": str,
     "dollars": lambda number: f"${number:,.2f}",
     "euros": lambda number: f"{number:,.2f} €".translate(str.maketrans(",.", ".,")),

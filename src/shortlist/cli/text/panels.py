@@ -5,19 +5,18 @@ from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.cli.text.front_text import contract
 from shortlist.cli.text.screen import WIDTH, print_lines
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.budgets import budgets_title
+from shortlist.panels.budgets import budget_table
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of
-from shortlist.panels.panel_options import ACCURACY, BALANCED
+from shortlist.panels.panel_options import ACCURACY
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at
-from shortlist.panels.shapes import shape_of
 from shortlist.panels.single_judges import best_single, single_panel, surest
 from shortlist.panels.standing import (
     Kept,
@@ -28,14 +27,12 @@ from shortlist.panels.standing import (
     promised_standing,
     standing,
 )
-from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
 from shortlist.results.told import CHANCE, MARGIN
 
-MOST_ROWS = 12
 MOST_SENTENCES = 4
 """Sentences at most about whom to ask; --details has all."""
 LIMIT_BROKEN = "The limit "
@@ -71,9 +68,8 @@ def all_claims(choice: PanelChoice, told: PanelReport) -> list[str]:
     return [
         *choice.claims,
         (
-            f"No panel that answers as one of the judges that it asks is right about more than "
-            f"{100 * bound:.1f} % of the training cases"
-            f"{f', at {told.price:.4g} a case' if told.price else ''}."
+            f"Bound: {f'at {told.price:.4g} a case ' if told.price else ''}no panel that takes an answer of "
+            f"a judge that it asks gets more than {100 * bound:.1f} % of the training cases right."
         ),
     ]
 
@@ -108,14 +104,14 @@ def _shortened(sentences: Sequence[str]) -> list[str]:
 
 def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     """Return what was measured, of the panel and of the best single judge beside it."""
-    rechosen, errors, single = facts["single_rechosen"], facts["errors"] or {}, facts["single"]
-    lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'], errors.get('panel'))}."]
-    on_what = "" if rechosen is None else ", on the cases that chose it, which is optimistic"
+    rechosen, single = facts["single_rechosen"], facts["single"]
+    lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'])}."]
+    on_what = "" if rechosen is None else ", on its training cases, which is optimistic"
     if facts["point"] is not None or rechosen is not None:
-        alone = measured_in_words(single, errors.get("single"))
+        alone = measured_in_words(single)
         lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
     if rechosen is not None:
-        lines.append(f"Single judges chosen in the same way: {measured_in_words(rechosen)}.")
+        lines.append(f"Single judges by nested cross-validation: {measured_in_words(rechosen)}.")
     return lines
 
 
@@ -128,36 +124,27 @@ def _first_sentences(told: PanelReport, facts: Mapping[str, Any]) -> list[str]:
 
 def _proof_line(choice: PanelChoice) -> str:
     """Say in one line what is proved about the front."""
-    is_complete = choice.front.proof.kind is ProofKind.COMPLETE
-    told = "complete, every best trade-off is listed" if is_complete else "not all panels"
-    late = f", until {choice.front.proof.limit}" if choice.front.proof.limit else ""
-    shape = "for the promise" if choice.guarantees else f"as for {shape_of(choice.cases).name}"
-    return f"Searched {shape}: {told}{late}. Budgets, chance and what was searched: --details."
+    limit = choice.front.proof.limit
+    if choice.front.proof.kind is ProofKind.COMPLETE:
+        told = "Search: complete, every best trade-off is listed"
+    else:
+        judges = counted(len(choice.chosen.judges), "judge")
+        told = (
+            f"Search: not every panel of the {judges} was tried{f', as {limit} came first' if limit else ''}"
+        )
+    return f"{told}. Budgets, chance and what was searched: --details."
 
 
 def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
     """Print what one gets for each budget, on the training cases."""
-    names = ["recall", "specificity"] if facts["errors"] else [facts["objective"]]
-    of_two = ["of two judges"] * bool(facts["cascades_of_two"])
-    seconds = ["seconds"] * told.with_latency
-    rows = [
-        [
-            f"{row['budget']:g}",
-            *(f"{row[name]:.4f}" for name in names),
-            f"{row['price']:.4g}",
-            *(f"{row['latency']:.3g}" for _ in seconds),
-            *("none" if row["two_judges"] is None else f"{row['two_judges'][names[0]]:.4f}" for _ in of_two),
-            shorten(row["stages"], MOST_LETTERS, placeholder=" ..."),
-        ]
-        for row in facts["budgets"][:MOST_ROWS]
-    ]
-    if not rows:
+    title, rows = budget_table(facts, with_latency=told.with_latency)
+    if len(rows) == 1:
         return
-    print(f"\n{budgets_title(told)}, out of fold on the training cases:")
-    header = ["at most", *names, "price", *seconds, *of_two, "asks"]
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
-    for row in (header, *rows):
-        cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True))
+    print(f"\n{title}, out of fold on the training cases:")
+    rows = [(*row[:-1], shorten(row[-1], MOST_LETTERS, placeholder=" ...")) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row in rows:
+        cells = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
         print(f"  {cells}  {row[-1]}")
 
 
@@ -185,12 +172,6 @@ def compared_facts(
         alone = surest(choice, judge, log, int((new.run(log).codes >= 0).sum()))
     told = compared("the saved panel", old, new, log, scoring, promised=promised)
     told = dataclasses.replace(told, margin=margin)
-    positive = choice.cases.positive
-    errors = {
-        name: recall_and_specificity(one, log, positive)
-        for name, one in (("saved", old), ("new", new), ("single", alone))
-        if scoring.objective == BALANCED
-    }
     found, share, kept = standing(told), None if promised is None else 0.0, None
     every = figures(old, known, promised=share)
     difference, interval, p = told.difference, told.difference_interval, told.p_value
@@ -216,8 +197,8 @@ def compared_facts(
             "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
             **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
         },
-        "errors": errors or None,
         "at_most": most,
+        "prices_changed": _prices_changed(old, log),
         "difference_of": of_what,
         "difference": difference,
         "difference_interval": list(interval),
@@ -230,6 +211,17 @@ def compared_facts(
     }  # fmt: skip
 
 
+CHANGED = 0.1
+"""Relative; prices that differ by less are those of other cases."""
+
+
+def _prices_changed(old: Panel, log: AnswerLog) -> dict[str, list[float]]:
+    """Return the prices of a saved panel, and those in a log, of judges for which they differ."""
+    now = log.prices.mean(axis=0)[[log.judges.index(name) for name in old.judges]]
+    pairs = zip(old.judges, old.prices, now.tolist(), strict=True)
+    return {name: [one, price] for name, one, price in pairs if abs(price - one) > CHANGED * max(price, one)}
+
+
 def _promise_facts(old: Panel, kept: Kept | None) -> dict[str, Any] | None:
     """Return whether a saved panel keeps its promise on all cases: as far as they tell."""
     if kept is None or old.question is None or old.question.promise is None:
@@ -239,24 +231,29 @@ def _promise_facts(old: Panel, kept: Kept | None) -> dict[str, Any] | None:
 
 
 KEPT_WORDS = {
-    "kept": "Its promise is kept on these cases",
-    "missed": "Fewer answers are right than it promises, which may be chance",
-    "broken": "Its promise is broken, beyond chance",
+    Kept.KEPT: "The saved panel keeps its promise on these cases",
+    Kept.MISSED: "The saved panel has fewer right answers than promised, which may be chance",
+    Kept.BROKEN: "The saved panel breaks its promise, beyond chance",
 }
 
 STANDING_WORDS = {
-    Standing.BETTER: "The saved panel is still the best: it is better than the new one beyond chance.",
-    Standing.AS_GOOD: (
-        "The saved panel is still the best: the new one is neither better beyond chance nor cheaper."
-    ),
-    Standing.BEATEN: "The saved panel is not the best any more: the new one is better beyond chance.",
-    Standing.OPEN: "The new panel is cheaper; how much worse, these cases cannot tell.",
+    Standing.BETTER: "Keep the saved panel: it is better than the new one beyond chance.",
+    Standing.AS_GOOD: "Keep the saved panel: the new one is neither better beyond chance nor cheaper.",
+    Standing.BEATEN: "Take the new panel: it is better than the saved one beyond chance.",
+    Standing.OPEN: "The new panel is cheaper, but these cases do not tell how much worse it is.",
 }
-CHEAPER_WORDS = "The saved panel is not the best any more: the new one is cheaper, and as good."
+CHEAPER_WORDS = "Take the new panel: it is cheaper than the saved one, and as good."
+PROMISED_WORDS = {
+    Standing.BETTER: "Keep the saved panel: it answers more cases, and the new one is not cheaper.",
+    Standing.AS_GOOD: "Keep the saved panel: the new one neither answers more cases nor is cheaper.",
+    Standing.BEATEN: "Take the new panel: it makes the same promise, is cheaper, and answers no fewer cases.",
+    Standing.OPEN: "The new panel is cheaper, but answers fewer cases, beyond chance.",
+}
+"""Of panels with the same promise."""
 
 
 def _standing_words(facts: Mapping[str, Any]) -> str:
-    """Say how the saved panel stands."""
+    """Say how the saved panel stands, and so which one to take."""
     found = Standing(facts["standing"])
     if facts["new"]["promised"] is False:
         return "No new panel can make the promise of the saved one on these cases."
@@ -264,52 +261,37 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
         is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
         return CHEAPER_WORDS if is_chance else STANDING_WORDS[found]
     if found is Standing.BEATEN and facts["promise"]["kept"] == Kept.BROKEN:
-        return "The saved panel is not the best any more: the new one makes the promise that it breaks."
+        return "Take the new panel: it makes the promise that the saved one breaks."
     if found is Standing.OPEN and not facts["cheaper"]:
-        return "The new panel answers more cases, beyond chance, and is not cheaper."
+        return "The new panel answers more cases, beyond chance, but is not cheaper."
     return PROMISED_WORDS[found]
-
-
-PROMISED_WORDS = {
-    Standing.BETTER: (
-        "The saved panel is still the best: it answers more cases, beyond chance, and the new one is not "
-        "cheaper."
-    ),
-    Standing.AS_GOOD: (
-        "The saved panel is still the best: the new one neither answers more cases beyond chance nor is "
-        "cheaper."
-    ),
-    Standing.BEATEN: (
-        "The saved panel is not the best any more: the new one makes the same promise, is cheaper, and "
-        "does not answer fewer cases beyond chance."
-    ),
-    Standing.OPEN: "The new panel is cheaper, and answers fewer cases, beyond chance.",
-}
-"""Of panels with the same promise."""
 
 
 def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     """Print whether a saved panel is still the best, and whether it keeps its promise."""
-    lines, promise = list[str](), facts["promise"]
-    lines.append(_standing_words(facts))
-    every = facts["saved_on_all"]
+    lines, promise, every = [_standing_words(facts)], facts["promise"], facts["saved_on_all"]
     if promise is not None and not every["answered"]:
         lines.append("The saved panel answers no case, so these cases do not test its promise.")
     elif promise is not None:
-        share = f"{100 * promise['accuracy']:g} % of the answers to be right"
-        lines.append(f"{KEPT_WORDS[promise['kept']]}: it promises {share}.")
+        share = f"{100 * promise['accuracy']:g} % of its answers right"
+        lines.append(f"{KEPT_WORDS[Kept(promise['kept'])]}: {share}.")
     lines += ["", f"Saved panel, on all {every['n_cases']:,} cases: {measured_in_words(every)}."]
-    judge = "Best single judge" + ("" if facts["single"]["is_best"] else " for no more")
+    judge = "Best single judge" + ("" if facts["single"]["is_best"] else " within that price")
     which = "calibration" if promise is not None else "hold-out"
     lines.append(f"On the {facts['new']['n_cases']:,} {which} cases:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
         one = facts[name]
         who = one.get("asks") or one["name"]
         who = who if details else shorten(who, MOST_LETTERS, placeholder=" ...")
-        lines.append(f"  {title} ({who}): {measured_in_words(one, (facts['errors'] or {}).get(name))}.")
-    if facts["at_most"]:
-        lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
+        lines.append(f"  {title} ({who}): {measured_in_words(one)}.")
     p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
     lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
-    lines.append("If some of these cases chose the saved panel, it looks better than it is.")
+    if facts["prices_changed"]:
+        changes = [f"{name} {old:.4g} to {new:.4g}" for name, (old, new) in facts["prices_changed"].items()]
+        lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
+    lines.append("Cases on which the saved panel was chosen make it look better than it is.")
+    if facts["at_most"]:
+        lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
+    if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
+        lines.append(f"Next: write one with shortlist panel LOGS --max-price {facts['at_most']:.4g}.")
     print_lines(lines)
