@@ -92,7 +92,6 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "front show": [Front.load, Front.pick],
     "front diff": [Front.load, front_differences],
     "report": [result_page, read_model],
-    "open": [result_page],
     "front plot": [Front.load, save_figure, result_page],
     "front pick": [Front.load, Front.pick, read_model],
     "model info": [read_model, summarise],
@@ -106,16 +105,14 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "datasets show": [public_set],
     "datasets list": [],
     "reproduce": [run_again],
-    "study list": [],
     "study show": [],
     "study resume": [],
-    "study clear": [],
 }  # fmt: skip
 """What each command passes options on to. A new call of the library belongs here."""
 
 NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
-    "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
+    "report", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "reject_label", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",

@@ -114,14 +114,6 @@ def test_a_page_without_data_is_small(found: Reader) -> None:
     assert len(page("t", [])) < 150_000
 
 
-def test_a_page_that_follows_may_ask_its_own_server_and_nobody_else() -> None:
-    text = read(page("t", [], following="7"))
-    (content,) = [a["content"] for t, a in text.elements if t == "meta" and "http-equiv" in a]
-    assert content == policy(following=True)
-    assert "connect-src 'self'" in policy(following=True)
-    assert ("html", {"lang": "en", "data-state": "7"}) in text.elements
-
-
 def test_lines_are_aligned() -> None:
     table = Table("t", ("method", "n"), (("a", "10"), ("longer", "9")))
     assert table.lines() == ["method   n", "a       10", "longer   9"]

@@ -25,7 +25,7 @@ from shortlist.cli.commands.panel import compare as compare_panel
 from shortlist.cli.commands.panel import panel
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
-from shortlist.cli.commands.report import open_result, report
+from shortlist.cli.commands.report import report
 from shortlist.cli.commands.sample import sample
 from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
@@ -129,7 +129,6 @@ app.add_typer(front.app, name="front")
 app.command()(predict)
 app.command()(verify)
 app.command()(report)
-app.command("open")(open_result)
 app.command("export")(export_policy)
 for each in ("compare", "reproduce"):
     _add_of_papers(each)

@@ -8,31 +8,26 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.papers import papers_part
 from shortlist.report.page import page
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table
+from shortlist.report.parts import Parts
 from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
-from shortlist.runs.studies.summary import summary
 
 if TYPE_CHECKING:
     from shortlist.export.protocols import Protocol
     from shortlist.products.feature_models.model import FeatureModel
 
-KINDS = (
-    "a model (.joblib), a front or a comparison (.parquet), or a study (.db); or, with --protocol, a panel"
-)
+KINDS = "a model (.joblib), or a front or a comparison (.parquet); or, with --protocol, a panel"
 
 
-def result_page(
-    path: str | Path, *, model: "FeatureModel | None" = None, trust: bool = False, following: str = ""
-) -> str:
+def result_page(path: str | Path, *, model: "FeatureModel | None" = None, trust: bool = False) -> str:
     """Return the page of a saved result.
 
     Raises BadFileError if the file is none of these, or cannot be read. Raises UntrustedFileError if a model
     is not the user's own and `trust` is False.
 
-    `path`: a model, a front, the results of a comparison of pruning methods, or a study. `model`: for a front
+    `path`: a model, a front, or the results of a comparison of pruning methods. `model`: for a front
     of products: what they are configurations of. `trust`: load a model that this user did not write, which
-    runs the code in it. `following`: see :func:`shortlist.report.page.page`.
+    runs the code in it.
     """
     path = Path(path)
     ending = path.suffix.casefold()
@@ -40,15 +35,13 @@ def result_page(
         title, parts = _model_parts(path, trust=trust)
     elif ending == ".parquet":
         title, parts = _table_parts(path, model)
-    elif ending in {".db", ".sqlite"}:
-        title, parts = "Study", study_parts(path)
     else:
         raise BadFileError(f"{path} must be {KINDS}. Name such a file.")
     if model is not None and not title.startswith("Products"):
         raise BadInputError(
             f"a feature model goes with a front of products, and {path} is none. Leave it out."
         )
-    return page(f"{title}: {path.name}", parts, following=following)
+    return page(f"{title}: {path.name}", parts)
 
 
 def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
@@ -130,47 +123,3 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)
-
-
-def study_parts(path: Path) -> Parts:
-    """Return the parts of a page that show how far a study is.
-
-    Raises BadFileError if the file is not a study, or is damaged.
-    """
-    found = summary(path)
-    facts = [
-        ("command", str(found.asked.get("command", "unknown"))),
-        ("state", f"in work, by {found.driver}" if found.driver else "not in work"),
-        ("units done", f"{found.n_done:,} in {found.seconds:,.1f} s"),
-        ("units failed", f"{found.n_failed:,}"),
-        ("size", f"{found.size / 1e6:.2f} MB"),
-    ]
-    parts: list[Any] = [Heading("The study"), Facts(tuple(facts))]
-    if not found.stages:
-        return parts
-    names = [" ".join(filter(None, (one.part, one.name))) for one in found.stages]
-    left = [one.left_s for one in found.stages]
-    series = [
-        {"name": "done", "values": [one.done for one in found.stages]},
-        {"name": "to do", "values": [max(0, one.total - one.done) for one in found.stages]},
-    ]
-    rows = tuple(
-        (
-            name, f"{one.done:,} of {one.total:,}", f"{one.running:,}", f"{one.seconds:.1f}",
-            "unknown" if seconds is None else f"{seconds:.1f}", one.best or "none",
-        )
-        for name, one, seconds in zip(names, found.stages, left, strict=True)
-    )  # fmt: skip
-    parts += [
-        Chart(
-            "How far the study is",
-            f"{sum(one.done for one in found.stages):,} of {sum(one.total for one in found.stages):,} units "
-            "are done.",
-            {"kind": "bar", "names": names, "series": series, "x": {"label": "units"}},
-        ),
-        Table("Parts", ("part", "done", "running", "seconds", "seconds left", "best so far"), rows),
-    ]
-    if found.failures:
-        failed = tuple((str(i), text) for i, text in enumerate(found.failures, start=1))
-        parts.append(Table("Why the latest units failed", ("number", "reason"), failed))
-    return parts

@@ -41,7 +41,8 @@ class Limits:
         Stop when the objective is this near to the bound. With integer objective values 1 - 1e-6 still proves
         the optimum.
     clock : callable, default=seconds_now
-        What `seconds` are of. On another clock the solver knows no limit, and is told to stop when it is over.
+        What `seconds` are of. On another clock the solver knows no limit, and is told to stop when it is
+        over.
 
     Raises
     ------

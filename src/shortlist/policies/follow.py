@@ -1,8 +1,9 @@
 """The loop that follows a policy: cases go from stage to stage until each is decided, or waits for an answer.
 
 A policy is two functions. Given what is known of cases, `ask` names those that have what a stage needs (all
-others wait for it), and `decide` says which of them end there, as which class, and how sure it is. Committees,
-stages and panels are three kinds of it: their stages are members, features that are bought, and judges.
+others wait for it), and `decide` says which of them end there, as which class, and how sure it is.
+Committees, stages and panels are three kinds of it: their stages are members, features that are bought, and
+judges.
 """
 
 from collections.abc import Callable

@@ -16,9 +16,6 @@ from shortlist.report.parts import Branch, Chart, Facts, Heading, Part, Parts, P
 SCRIPTS = ("dom", "shapes", "view", "planes", "parallel", "points", "explorer", "charts", "page")
 """The parts of the page's script, in the order in which they are put together."""
 
-FOLLOWING = "follow"
-"""One more part of the script, for pages that ``shortlist open`` serves: it asks whether there is news."""
-
 
 LONG = 60
 """Cells of more letters are broken into lines."""
@@ -26,30 +23,27 @@ MOST_OPEN_ROWS = 50
 """Longer tables open on demand."""
 
 
-def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str = "") -> str:
+def page(title: str, parts: Parts, *, notes: Sequence[str] = ()) -> str:
     """Return an HTML page.
 
     The page holds its style and its script, which browsers know by their SHA-256 and run nothing else; it may
     load and send nothing. Every text is escaped, and data are JSON in which no tag can end.
 
-    `parts`: what it shows, in order. `notes`: a paragraph each, below the heading. `following`: for a page
-    that is served while a study runs: what the state of its data is called. Such a page asks its own server
-    for news, and may connect to nothing else.
+    `parts`: what it shows, in order. `notes`: a paragraph each, below the heading.
     """
     style = asset("page.css")
-    script = page_script(following=bool(following))
+    script = page_script()
     body: list[str] = []
     heading = ""
     for number, part in enumerate(parts):
         heading = part.text if isinstance(part, Heading) else heading
         body += _html(part, f"part-{number}", heading)
-    state = f' data-state="{escape(following)}"' if following else ""
     head = f"<h1>{escape(title)}</h1>"
     theme = '<button type="button" id="theme" hidden>Dark or light</button>'
     return (
-        f'<!DOCTYPE html>\n<html lang="en"{state}>\n<head>\n<meta charset="utf-8">\n'
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" '
-        f'content="{escape(policy(following=bool(following)))}">\n'
+        f'content="{escape(policy())}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f'<header class="page">{head}{theme}</header>\n<main>\n'
@@ -64,12 +58,11 @@ def write_page(path: str | Path, text: str) -> None:
     write_text(path, text)
 
 
-def policy(*, following: bool = False) -> str:
+def policy() -> str:
     """Return what a browser may do for a page: run its own script, load nothing, send nothing."""
-    connect = "connect-src 'self'; " if following else ""
     return (
-        f"default-src 'none'; script-src '{_digest(page_script(following=following))}'; "
-        f"style-src '{_digest(asset('page.css'))}'; {connect}form-action 'none'; base-uri 'none'"
+        f"default-src 'none'; script-src '{_digest(page_script())}'; "
+        f"style-src '{_digest(asset('page.css'))}'; form-action 'none'; base-uri 'none'"
     )
 
 
@@ -80,10 +73,9 @@ def asset(name: str) -> str:
 
 
 @functools.cache
-def page_script(*, following: bool = False) -> str:
+def page_script() -> str:
     """Return the script of a page: its parts in one function, so that it leaves no name behind."""
-    names = [*SCRIPTS, FOLLOWING] if following else SCRIPTS
-    return '(() => {\n"use strict";\n' + "\n".join(asset(f"{name}.js") for name in names) + "})();\n"
+    return '(() => {\n"use strict";\n' + "\n".join(asset(f"{name}.js") for name in SCRIPTS) + "})();\n"
 
 
 def as_json(data: Mapping[str, Any]) -> str:

@@ -27,8 +27,7 @@ MEANINGS = {
         "export": "a policy, and what answers by it",
         "model convert": "a model, and its attributes",
     },
-    "FILE": {"report": "any result", "open": "any result"},
-    "FILES": {"study clear": "studies to remove"},
+    "FILE": {"report": "any result"},
     "--costs": {
         "prune": "prices of classifiers; elsewhere of features",
         "compare": "prices of judges or of features",

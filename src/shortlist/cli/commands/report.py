@@ -12,7 +12,7 @@ from shortlist.cli.text.output import print_json, run_facts
 ResultFile = Annotated[
     Path,
     typer.Argument(
-        help="Model (.joblib), front or comparison (.parquet), or study (.db); with --protocol stages "
+        help="Model (.joblib), or front or comparison (.parquet); with --protocol stages "
         "(.joblib) or a panel (.json)."
     ),
 ]
@@ -87,36 +87,3 @@ def report(
         print(f"Protocol in {out}.")
         return
     print(f"Page in {out} ({len(text.encode()) / 1e6:.2f} MB); it opens in any browser, without a network.")
-
-
-def open_result(
-    file: Annotated[
-        Path, typer.Argument(help="Study (.db), model (.joblib), or front or comparison (.parquet).")
-    ],
-    *,
-    browser: Annotated[bool, typer.Option(help="Open it in the browser of this machine.")] = True,
-    trust: Trust = False,
-) -> None:
-    """Show a result or a running study in the browser.
-
-    A running study is followed until Ctrl-C. The page is read-only, and served to this machine only, at an
-    address that cannot be guessed.
-    """
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"FILE": file}, outputs={})
-    import webbrowser
-
-    from shortlist.cli.result_pages import result_page
-    from shortlist.cli.text.output import complain
-    from shortlist.report.server import PageServer, state_of
-
-    result_page(file, trust=trust, following=state_of(file))  # what cannot be shown is told at once
-    with PageServer(file, lambda state: result_page(file, trust=trust, following=state)) as server:
-        complain(f"{file} is at {server.address} on this machine only. Ctrl-C ends it.")
-        if browser:
-            webbrowser.open(server.address)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            complain("No longer served.")

@@ -255,7 +255,8 @@ class ExactPruner(ExactOptions):
             Keeps folds of a choice and the best selection so far, from which the same fit continues; the time
             limit then begins anew.
         clock : callable, default=seconds_now
-            What the time limit is counted on; :func:`~shortlist.runs.budget.processor_seconds` on a busy machine.
+            What the time limit is counted on; :func:`~shortlist.runs.budget.processor_seconds` on a busy
+            machine.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 

@@ -46,7 +46,7 @@ def test_a_panel_and_stages_are_written_as_protocols(folder: Path, ending: str) 
         (["exact.joblib", "--protocol", "-o", "w.html"], "a protocol is made of a model of stages"),
         (
             ["panel.json", "-o", "w.html"],
-            "must be a model (.joblib), a front or a comparison (.parquet), or a study (.db); or, with --protocol, a panel.",
+            "must be a model (.joblib), or a front or a comparison (.parquet); or, with --protocol, a panel.",
         ),
         (["panel.json", "-o", "w.svg"], "--out"),
         (["damaged.json", "--protocol", "-o", "w.html"], "damaged.json must be a policy of Shortlist"),
