@@ -53,8 +53,9 @@ class Point(NamedTuple):
 
     def does(self, threshold: float) -> tuple[int, int, float]:
         """Count answered rows and right answers, and tell the mean price."""
-        answered, right, reached = outcomes(self.stages, threshold)
-        return int(answered.sum()), int(right.sum()), float(self.prices[reached - 1].mean())
+        told = outcomes(self.stages, threshold)
+        mean_price = float(self.prices[told.reached - 1].mean())
+        return int((told.codes >= 0).sum()), int((told.codes == 1).sum()), mean_price
 
 
 def made_points(name: str) -> list[Point]:

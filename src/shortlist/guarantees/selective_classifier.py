@@ -19,6 +19,7 @@ from shortlist.guarantees.thresholds import (
     most_that_holds,
     possible_thresholds,
     promise,
+    promise_each,
 )
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
@@ -230,7 +231,9 @@ class SelectiveClassifier(TableClassifier):
         )
         demand = self._demand()
         self.guarantee_: Guarantee = promise(*trial, demand)
-        self.promised_instead_ = None if self.guarantee_.promised else most_that_holds([trial], demand)
+        self.promised_instead_ = None
+        if not self.guarantee_.promised:
+            self.promised_instead_ = most_that_holds(lambda one: promise_each([trial], one)[0], demand)
         return self
 
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:

@@ -6,7 +6,7 @@ whose hypothesis is true is rejected with the error of the demand at most. The s
 is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.special import bdtr
 
 from shortlist.arrays import Mask
 from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
+from shortlist.guarantees.sequences import passing
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
@@ -107,13 +108,14 @@ def promise(
     >>> promise(np.array([0.9, 0.8, 0.0]), few, few, Demand(0.9, 0.95)).threshold
     0.8
     """
-    passed = -1
-    for place in range(first_to_try(chosen, calibration.n_rows, demand), len(thresholds)):
-        answered, right = int(calibration.answered[place]), int(calibration.right[place])
-        if tail(answered, answered - right, demand) > demand.error:
-            break
-        passed = place
-    return _guarantee_from(thresholds, calibration, passed, demand)
+    places = range(first_to_try(chosen, calibration.n_rows, demand), len(thresholds))
+    passed = passing(p_values(calibration, demand), [places], demand.error)
+    return _guarantee_from(thresholds, calibration, passed[-1] if passed else -1, demand)
+
+
+def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
+    """Return the p-value of "too many answers are wrong" at each threshold, ``(n_thresholds,)``."""
+    return tail(calibration.answered, calibration.answered - calibration.right, demand)
 
 
 def _guarantee_from(
@@ -165,11 +167,8 @@ def promise_each(
     ]
     points = np.repeat(np.arange(len(trials)), [len(worth) for worth in worths])
     places = np.concatenate([np.arange(len(worth)) for worth in worths])
-    answered = np.concatenate([trial.calibration.answered for trial in trials])
-    right = np.concatenate([trial.calibration.right for trial in trials])
-    order = np.argsort(-np.concatenate(worths), kind="stable")
-    passes = tail(answered, answered - right, demand)[order] <= demand.error
-    passed = order[: len(order) if passes.all() else int(passes.argmin())]
+    told = np.concatenate([p_values(trial.calibration, demand) for trial in trials])
+    passed = passing(told, [np.argsort(-np.concatenate(worths), kind="stable").tolist()], demand.error)
     last = np.full(len(trials), -1)
     np.maximum.at(last, points[passed], places[passed])
     guarantees, thresholds = [], []
@@ -179,15 +178,14 @@ def promise_each(
     return tuple(guarantees), np.array(thresholds)
 
 
-def most_that_holds(trials: Sequence[Trial], demand: Demand) -> Guarantee | None:
+def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: Demand) -> Guarantee | None:
     """Return what could have been promised instead: the most accurate, in whole per cent, of any point.
 
     Of several points the one with the most right answers among the calibration rows. None where not even
-    :data:`LEAST_PER_CENT` could.
+    :data:`LEAST_PER_CENT` could. `promised`: what is promised about each point for a demand.
     """
     for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
-        guarantees, _ = promise_each(trials, demand._replace(accuracy=per_cent / 100))
-        kept = [one for one in guarantees if one.promised]
+        kept = [one for one in promised(demand._replace(accuracy=per_cent / 100)) if one.promised]
         if kept:
             return max(kept, key=lambda one: one.n_right)
     return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, Guarantee
+from shortlist.guarantees.thresholds import most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
@@ -34,7 +35,6 @@ from shortlist.panels.promises import (
     found_of,
     most_likely,
     promised,
-    promised_instead,
     recipe_of,
     ways_to_ask,
 )
@@ -292,7 +292,7 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
         place = most_likely(found, demand)
         nothing = Guarantee(*demand, math.inf, found.n_calibration, 0, 0)
         recipes = {recipe_of(found, place, is_promised=False): nothing}
-        instead = promised_instead(found, demand)
+        instead = most_that_holds(lambda one: [told for _, told in promised(found, one)], demand)
     kept = _with_front(choice, _undominated(choice, [found_of(choice, recipe) for recipe in recipes]))
     guarantees = tuple(recipes[one.recipe] for one in kept.found)
     extras = {

@@ -38,8 +38,6 @@ SURE_ENOUGH = 0.9
 """Prices have bands if a candidate of each passes with this chance, at its share of the error."""
 LEAST_CHANCE = 0.05
 """Candidates that are less likely to pass are not tested."""
-LEAST_PER_CENT = 50
-"""What is offered in place of a promise that cannot be made is no less than this."""
 
 
 class Counts(NamedTuple):
@@ -252,19 +250,6 @@ def promised(found: Candidates, demand: Demand) -> list[tuple[int, Guarantee]]:
 def _guarantee(found: Candidates, place: int, demand: Demand) -> Guarantee:
     n_answered, n_right = int(found.calibration.answered[place]), int(found.calibration.right[place])
     return Guarantee(*demand, float(found.thresholds[place]), found.n_calibration, n_answered, n_right)
-
-
-def promised_instead(found: Candidates, demand: Demand) -> Guarantee | None:
-    """Return what could have been promised instead: the most accurate, in whole per cent, of any candidate.
-
-    Of several the one with the most right answers among the calibration cases. None where not even
-    :data:`LEAST_PER_CENT` could.
-    """
-    for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
-        kept = promised(found, demand._replace(accuracy=per_cent / 100))
-        if kept:
-            return max((one for _, one in kept), key=lambda one: one.n_right)
-    return None
 
 
 def most_likely(found: Candidates, demand: Demand) -> int:

@@ -286,7 +286,7 @@ def promised_front(
     promised = np.array([one.promised for one in guarantees])
     measures = measures_from(problem, assignments, chose, thresholds)
     kept = _kept(problem, measures, promised)
-    instead = None if promised.any() else most_that_holds(trials, demand)
+    instead = None if promised.any() else most_that_holds(lambda one: promise_each(trials, one)[0], demand)
     extras = {name: fact for name, fact in front.extras.items() if name != "n_tied"}
     facts = extras | {
         "without_promise": {"n_points": len(front), "proof": str(front.proof.kind)},
