@@ -460,7 +460,6 @@ def stratified_folds(
 
 
 def _word(*numbers: int) -> int:
-    """Mix numbers into a seed."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0] % 2**31)
 
 

@@ -210,7 +210,6 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
-    """Return mean ranks by the number of classifiers, and their means."""
     number, measure = (4, "accuracy") if metric == "accuracy" else (6, "balanced accuracy")
     methods = RANKED[metric]
     by_size = mean_ranks(runs, metric)

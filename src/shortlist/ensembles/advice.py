@@ -104,10 +104,8 @@ def advise(
 
 
 def _keeps(rule: Measured, most: float | None) -> bool:
-    """Whether a rule keeps the limit on cost, if there is one."""
     return most is None or rule.price is None or rule.price <= most
 
 
 def _capital(text: str) -> str:
-    """Begin with a capital letter what is no name."""
     return f"T{text[1:]}" if text.startswith("the ") else text

@@ -409,7 +409,6 @@ def _right_where_chosen(
 
 
 def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
-    """Return how many rows are answered, and rightly."""
     decided, found = selective.predict(X), selective.answers(X)
     return int(found.sum()), int((found & (decided == y)).sum())
 

@@ -158,7 +158,6 @@ def check_claims(
 
 
 def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
-    """Return the points in steps, or why they are none."""
     factors = np.array([one.sign * (one.scale or 1) for one in integers.objectives])
     points = np.rint(front.values * factors).astype(np.int64)
     rest = (points - integers.offsets) % integers.steps

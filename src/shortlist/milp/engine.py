@@ -170,7 +170,6 @@ class CheckedSession:
         return replace(claim, status=Status.FEASIBLE, values=start)
 
     def _plain_claim(self, limits: Limits, cancellation: Cancellation | None) -> Claim | None:
-        """Return the answer where it is plain without a solver."""
         current = self._current
         if current.empty:
             return Claim(Status.INFEASIBLE)

@@ -66,7 +66,6 @@ def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def _others(terms: NDArray[np.float64], rows: NDArray[np.integer[Any]], n_rows: int) -> NDArray[np.float64]:
-    """Return for each term the sum of the other terms of its row, where a term may be -inf."""
     endless = np.isinf(terms)
     n_endless = np.bincount(rows[endless], minlength=n_rows)[rows]
     finite = np.where(endless, 0.0, terms)
@@ -254,7 +253,6 @@ def largest_sum(program: Program) -> float:
 
 
 def _bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the bounds of the columns, from the rows where there are none."""
     if np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all():
         return program.column_lower.copy(), program.column_upper.copy()
     return implied_bounds(program)

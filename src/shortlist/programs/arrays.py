@@ -135,7 +135,6 @@ def from_pyomo(model: Any) -> NamedProgram:
 def _pyomo_terms(
     expression: Any, name: str, columns: Mapping[int, int]
 ) -> "tuple[np.ndarray[Any, np.dtype[np.float64]], float]":
-    """Return the coefficients of a linear expression and its constant."""
     from pyomo.repn import generate_standard_repn
 
     found = generate_standard_repn(expression, compute_values=True)
@@ -241,7 +240,6 @@ def solve_front(
 
 
 def _dense(C: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the costs, one row for each objective."""
     costs = _numbers("C", C.toarray() if sparse.issparse(C) else C)
     if costs.ndim != 2:
         raise BadInputError(
@@ -258,7 +256,6 @@ def _numbers(name: str, given: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _pair(name: str, given: Any, wanted: str, advice: str = "") -> tuple[Any, Any]:
-    """Return the lower and the upper part of a pair."""
     if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
         raise BadInputError(name, f"must be {wanted}", repr(given)[:60], advice)
     return _numbers(name, given[0]), _numbers(name, given[1])

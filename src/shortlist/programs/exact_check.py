@@ -91,7 +91,6 @@ def keeps_all(program: Program, values: Sequence[Fraction]) -> bool:
 
 
 def _misses(program: Program, row: int, solution: Sequence[Fraction | int]) -> bool:
-    """Whether a solution misses a row, added up in fractions."""
     part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
     terms = zip(program.rows.indices[part].tolist(), program.rows.data[part].tolist(), strict=True)
     total = sum((seen(factor) * solution[column] for column, factor in terms), Fraction(0))

@@ -63,7 +63,6 @@ def read_lp(source: Source) -> NamedProgram:
 
 
 def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
-    """Yield the kind of each section, its tokens, and the line of its heading."""
     kind, heading, tokens, first = "", "", list[_Token](), 1
     for line, text in source.lines():
         rest = text.partition("\\")[0].strip()
@@ -263,7 +262,6 @@ class _Reading:
         return sign
 
     def _signed(self, wanted: str) -> float:
-        """Read a number with its sign, which may be infinite."""
         sign = self._signs()
         token = self._next(wanted, "number", "name")
         if token.kind == "name" and token.text.lower() not in _INFINITE:
@@ -319,7 +317,6 @@ class _Reading:
         self._bound(column, compare, self._signed(wanted), left=False)
 
     def _bound(self, column: int, compare: str, number: float, *, left: bool) -> None:
-        """Set the bounds of a column that is compared with a number on the left or on the right."""
         if compare == "=":
             self.parts.lower[column] = self.parts.upper[column] = number
         elif ("<" in compare) == left:
@@ -340,14 +337,12 @@ class _Reading:
                 self._binary.append(column)
 
     def _named_column(self, name: _Token) -> int:
-        """Return the number of a column that bounds or lists name."""
         if name.text not in self.parts.columns:
             self.parts.notes.append(f"Column {name.text!r} is in no row and no objective.")
         return self.parts.column(name.text)
 
 
 def _less(limit: float, constant: Decimal) -> float:
-    """Subtract a constant from a limit, as decimals."""
     return float(Decimal(repr(limit)) - constant) if math.isfinite(limit) else limit
 
 

@@ -173,7 +173,6 @@ def _with_e(word: str) -> str:
 
 
 def _is_huge(text: str) -> bool:
-    """Whether a text is a number that stands for infinity."""
     try:
         found = Decimal(text)
     except ArithmeticError:
@@ -265,7 +264,6 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
 
 
 def _stepped(named: NamedProgram, name: str, step: float) -> NamedProgram:
-    """Return the program with one objective in steps."""
     program = named.program
     number = [linear.objective.name for linear in program.objectives].index(name)
     linear = program.objectives[number]

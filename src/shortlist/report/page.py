@@ -121,7 +121,6 @@ def _hidden(title: str, heading: str) -> str:
 
 
 def _folded(table: Table, heading: str) -> Iterator[str]:
-    """Yield a table, which opens on demand where it is long."""
     if len(table.rows) <= MOST_OPEN_ROWS:
         yield from _table(table, heading)
         return

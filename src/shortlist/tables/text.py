@@ -129,7 +129,6 @@ def _different(column: "pd.Series[Any]", marker: str | None) -> tuple[Any, list[
 
 
 def _cells_as_written(text: str, separator: str, columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the different cells of some columns as the file has them."""
     records = text_records(text, separator)
     _, header = next(records)
     places = {column: header.index(column) for column in columns if column in header}

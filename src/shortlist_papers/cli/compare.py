@@ -79,7 +79,6 @@ TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".
 
 
 def _is_table(name: str) -> bool:
-    """Whether methods are compared on a table, by its name."""
     ending = Path(name.lower().removesuffix(".gz").removesuffix(".zip")).suffix
     return name == "-" or name.startswith("example:") or ending in TABLE_ENDINGS
 

@@ -78,19 +78,6 @@ class MeanProblem:
         """The summands."""
         return mean_terms(self.votes, self.goal)
 
-    def of_classifiers(self, few: NDArray[np.intp]) -> "MeanProblem":
-        """Return the problem of some of the classifiers alone."""
-        limits = self.limits
-        return MeanProblem(
-            SoftVotes(self.votes.shares[:, few], self.votes.labels),
-            self.goal,
-            dataclasses.replace(
-                limits,
-                max_size=min(limits.max_size, len(few)),
-                costs=None if limits.costs is None else limits.costs[few],
-            ),
-        )
-
     @property
     def n_classifiers(self) -> int:
         """Number of classifiers."""

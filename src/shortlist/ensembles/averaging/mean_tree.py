@@ -235,7 +235,6 @@ class MeanTree:
         return True
 
     def _lower_bound(self) -> None:
-        """Tell the incumbent what is not ruled out."""
         if self.heap and np.isinf(self.heap[0][0]):
             return
         known = [self.ruled_out]

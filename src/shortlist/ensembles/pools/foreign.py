@@ -132,7 +132,6 @@ def _of_pipeline(source: Pipeline) -> Pool:
 
 
 def _is_ensemble(source: Any) -> bool:
-    """Whether the members of a classifier can be taken out of it."""
     from sklearn.ensemble import (
         BaggingClassifier,
         ExtraTreesClassifier,

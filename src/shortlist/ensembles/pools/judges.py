@@ -137,7 +137,6 @@ class Judge:
         return np.asarray(shares / sums)
 
     def _numbers(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
-        """Return a column of probabilities, NaN where there is none."""
         import pandas as pd
 
         if column.dtype.kind == "f" and column.min() >= 0 and column.max() <= 1:

@@ -171,7 +171,6 @@ class VoteSteps:
 
     @property
     def _target_gain(self) -> int | None:
-        """The same of a bound, as a gain."""
         best, rows = self.run.best, self.problem.rows
         if best.mask is None:
             return None
@@ -201,7 +200,6 @@ class VoteSteps:
         self._walk_from(first, budget, self.run.settings.effort.first_steps)
 
     def _search_on(self, budget: Budget) -> None:
-        """Go on from the best selection."""
         effort = self.run.settings.effort
         patient = self.shape.by_plurality and self.shape.is_timed
         known = [] if self.run.best.mask is None else [self.run.best.mask]
@@ -251,7 +249,6 @@ class VoteSteps:
         )
 
     def _prove_by_pairs(self, budget: Budget) -> None:
-        """Give the program with the pairs to SCIP."""
         from shortlist.milp.backends.scip import Scip
 
         pairs = [] if self.pair_bound is None else self.pair_bound.pool
@@ -320,7 +317,6 @@ class VoteSteps:
         self.solve(self._tight_program(budget), budget)
 
     def _prove_quickly(self, budget: Budget) -> None:
-        """Give it to the solver for a moment."""
         last, nodes = self.run.last_limit, self.run.settings.short_nodes
         self.solve(self._tight_program(budget), budget, nodes=min(nodes, budget.nodes or nodes))
         if self.run.is_open:

@@ -351,7 +351,6 @@ def _about_members(chosen: Chosen) -> Iterator[str]:
 
 
 def _votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
-    """Return the votes, or the classes answered, that are on record."""
     record = chosen.record
     if record.packed_votes is not None:
         return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))

@@ -317,7 +317,6 @@ def epsilon_constraint(
 
 
 def _bounds_by_columns(solves: BoundedSolves, bounded: Sequence[int]) -> Ends:
-    """Return the limits of the objectives that follow from the bounds of the columns."""
     integers = solves.integers
     for number in bounded:
         if max(-integers.lower[number], integers.upper[number]) >= UNLIMITED:

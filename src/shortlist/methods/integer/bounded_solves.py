@@ -348,7 +348,6 @@ class BoundedSolves:
         return self._solver.open(self._with_objectives, seed=self._seed + attempt)
 
     def _check_limits(self) -> None:
-        """Raise if there must be no other program."""
         if self.budget.stopped:
             raise LimitReachedError(self.budget.limit_text)
         if self._max_solves is not None and self.n_programs >= self._max_solves:
@@ -395,5 +394,4 @@ def safe_weights(
 
 
 def _as_limits(upper: Vector) -> NDArray[np.float64]:
-    """Return integer bounds as limits of rows."""
     return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

@@ -144,7 +144,6 @@ def _state(
 
 
 def _sums(terms: Longs, row_of: NDArray[np.intp], n_rows: int) -> Longs:
-    """Return the sum of the terms of each row, in integers."""
     sums = np.zeros(n_rows, dtype=np.int64)
     np.add.at(sums, row_of, terms)
     return sums

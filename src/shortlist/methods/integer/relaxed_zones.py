@@ -225,7 +225,6 @@ def _adds_up(rows: IntegerRows, bounds: Interval) -> bool:
 
 
 def _whole_bounds(program: Program) -> Interval:
-    """Return bounds of the columns, integers where the columns are."""
     lower, upper = implied_bounds(program)
     integer = program.integer
     with np.errstate(invalid="ignore"):
@@ -234,5 +233,4 @@ def _whole_bounds(program: Program) -> Interval:
 
 
 def _as_limits(upper: Vector) -> Floats:
-    """Return bounds on objectives as limits of rows."""
     return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

@@ -188,7 +188,6 @@ class _Search:
             self._split(answer.point)
 
     def _by_program(self, zone: Vector) -> Answer:
-        """Solve the whole program within a zone."""
         first, upper = self._first, _below(zone)
         weights, decides = safe_weights(
             self._solves.integers, first, self.least, upper, self._solves.largest_objective
@@ -306,5 +305,4 @@ def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
 
 
 def _below(zone: Vector) -> Vector:
-    """Return the largest vector inside the open zone."""
     return np.where(zone >= UNLIMITED, UNLIMITED, zone - 1)

@@ -112,7 +112,6 @@ def exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> 
 
 
 def _check_integer(program: Program) -> None:
-    """Raise if a column is continuous."""
     if not program.integer.all():
         raise BadInputError(
             f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is "

@@ -175,7 +175,6 @@ class LinearProgram:
         return np.array(ray, dtype=np.float64) if found else None
 
     def _check(self, status: "highspy.HighsStatus", what: str) -> None:
-        """Raise if HiGHS refused."""
         import highspy
 
         if status == highspy.HighsStatus.kError:

@@ -170,8 +170,6 @@ class ForeignSubclassifiers:
         return self.n_jobs != 1 and n_left > 1 and self.seconds_here >= self.workers_after_s
 
     def _run(self, units: Sequence[Unit], where: Where, *, after: int = 0) -> Iterator[tuple[str, Any]]:
-        """Run the units after some that are fitted, and tell how many of all are."""
-
         def tell(progress: Progress) -> None:
             self.budget.report(replace(progress, done=progress.done + after, total=len(units)))
 

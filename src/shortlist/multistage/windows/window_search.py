@@ -161,7 +161,6 @@ def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, 
 
 
 def _keep(checkpoint: Checkpoint, climber: WindowClimber, place: _Place, budget: Budget) -> None:
-    """Keep what was found so far, as finished if it is."""
     points = counted(len(climber.archive.measures), "point")
     n_weightings = len(place.bests)
     done = n_weightings if place.ended else place.n_climbs

@@ -97,7 +97,6 @@ def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget 
 
 
 def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
-    """Return the slice, or raise where it has no end."""
     traced = traced_clauses(model)
     own = {feature + 1 for feature in kept}
     shared = backbone(traced.clauses, budget)

@@ -205,7 +205,6 @@ def _refused(
 
 
 def _diagram(problem: DecisionProblem, forced: Forced, max_nodes: int | None) -> tuple[Diagram | None, str]:
-    """Return the diagram of all products, and why there is none."""
     if not problem.limited.whole or problem.limited.clauses is None:
         return None, "a limit or a constraint needs too many clauses"
     if max_nodes == 0:

@@ -141,7 +141,6 @@ def is_clause(formula: Formula) -> bool:
 
 
 def _optional(parent: int, children: Iterable[int], but: int = -1) -> Iterator[Group]:
-    """Yield a group for each child, which may be left out."""
     return (make_group(parent, [child], GroupKind.OPTIONAL) for child in children if child != but)
 
 

@@ -129,7 +129,6 @@ def versions() -> dict[str, str]:
 
 
 def _folder() -> str:
-    """Return the folder that relative paths are meant from."""
     try:
         return str(Path.cwd())
     except OSError:  # it was removed

@@ -274,7 +274,6 @@ class Study:
             return read(recorded)
 
     def _rows(self, kind: str, cell: str = "value", key: str | None = None) -> list[tuple[str, Any]]:
-        """Return the keys of this part's rows of a kind with one of their cells, in the order of the keys."""
         if self._file is None:
             return []
         query = f"SELECT key, {cell} FROM rows WHERE kind = ? AND part = ?"  # noqa: S608  # the cell is ours
