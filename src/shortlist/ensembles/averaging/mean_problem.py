@@ -1,6 +1,5 @@
 """Pruning for a mean of probabilities as a problem whose best selection an incumbent keeps."""
 
-import dataclasses
 import functools
 import hashlib
 import math
