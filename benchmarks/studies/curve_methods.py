@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import streed_trees
 from shortlist.multistage.method_choice import refined_front
-from shortlist.multistage.predict.prediction import FittedStage, StagedModel, confidences, decide_known
+from shortlist.multistage.predict.prediction import (
+    FittedStage,
+    StagedModel,
+    decide_known,
+    stage_probabilities,
+)
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
@@ -104,7 +109,9 @@ def _model_of(problem: StageProblem, assignment: NDArray[np.int8]) -> StagedMode
 
 def _by_stages(model: StagedModel, rows: NDArray[np.float64]) -> Judged:
     decided = decide_known(model, rows, guess=True)
-    return Judged(decided.guesses, confidences(model, rows, decided.stages), decided.costs)
+    return Judged(
+        decided.guesses, stage_probabilities(model, rows, decided.stages).max(axis=1), decided.costs
+    )
 
 
 def opponent(classifier: BudgetedClassifier, asked: Asked) -> Iterator[Candidate]:

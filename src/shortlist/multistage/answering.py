@@ -27,11 +27,11 @@ from shortlist.multistage.predict.prediction import (
     Decisions,
     OnDemand,
     StagedModel,
-    confidences,
     decide_known,
     decide_on_demand,
     fitted_stages,
     stage_amounts,
+    stage_probabilities,
 )
 from shortlist.multistage.predict.stage_answers import Figures, answers_of_model, measured_points
 from shortlist.multistage.problem.costs import FeatureCosts
@@ -142,13 +142,7 @@ class StagedAnswers(TableClassifier):
         NaN for rows that lack what the first stage needs.
         """
         rows, states = self._known(X)
-        reached = decide_known(self.model_, rows, states).stages
-        probabilities = np.full((len(rows), len(self.classes_)), np.nan)
-        for number, stage in enumerate(self.model_.stages, start=1):
-            here = np.flatnonzero(reached == number)
-            if len(here):
-                probabilities[here] = stage.model.probabilities(rows[here])
-        return probabilities
+        return stage_probabilities(self.model_, rows, decide_known(self.model_, rows, states).stages)
 
     def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
         """Predict rows whose features are bought only when a stage needs them.
@@ -205,7 +199,7 @@ class StagedAnswers(TableClassifier):
                 "label": self._labels(decisions),
                 "rejected": (decisions.labels == REJECTED) & decisions.finished,
                 "stage": decisions.stages,
-                "confidence": confidences(self.model_, rows, decisions.stages),
+                "confidence": stage_probabilities(self.model_, rows, decisions.stages).max(axis=1),
                 "features": bought[decisions.stages],
                 "cost": decisions.costs,
                 **self._amounts(decisions.stages),

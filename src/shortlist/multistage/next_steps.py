@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED, labels_of
-from shortlist.multistage.predict.prediction import REJECTED, confidences, decide_known
+from shortlist.multistage.predict.prediction import REJECTED, decide_known, stage_probabilities
 from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def next_step(
     decisions = decide_known(model, rows, states, guess=classifier.answer_rejected)
     stage = int(decisions.stages[0])
     prices = [0.0, *(one.price / model.costs.scale for one in model.stages)]
-    certain = confidences(model, rows, decisions.stages)[0]
+    certain = stage_probabilities(model, rows, decisions.stages).max()
     facts: dict[str, Any] = {
         "confidence": None if np.isnan(certain) else float(certain),
         "stage": stage,

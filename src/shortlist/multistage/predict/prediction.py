@@ -213,16 +213,15 @@ def decide_on_demand(
     return _decisions(model, found, rows if guess and not failure else None), failure, cause
 
 
-def confidences(
+def stage_probabilities(
     model: StagedModel, rows: NDArray[np.float64], reached: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the largest class probability of each row at the stage it reached."""
-    best = np.full(len(rows), np.nan)
-    for number, stage in enumerate(model.stages, start=1):
+    """Return the class probabilities of each row at the stage it reached; NaN where none."""
+    found = np.full((len(rows), len(model.rule.thresholds)), np.nan)
+    for number in set(reached.tolist()) - {0}:
         here = np.flatnonzero(reached == number)
-        if len(here):
-            best[here] = stage.model.probabilities(rows[here]).max(axis=1)
-    return best
+        found[here] = model.stages[number - 1].model.probabilities(rows[here])
+    return found
 
 
 class _Said:
@@ -252,10 +251,8 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
     """Return the decisions of stages; with `rows`, those that are not answered are guessed."""
     guesses = found.codes
     if rows is not None:
-        guesses = guesses.copy()
-        for number in set(found.reached[guesses == REJECTED].tolist()) - {0}:
-            here = np.flatnonzero((found.codes == REJECTED) & (found.reached == number))
-            guesses[here] = model.stages[number - 1].model.probabilities(rows[here]).argmax(axis=1)
+        guesses, here = guesses.copy(), np.flatnonzero((guesses == REJECTED) & (found.reached > 0))
+        guesses[here] = stage_probabilities(model, rows[here], found.reached[here]).argmax(axis=1)
     return Decisions(found.codes, found.reached, _paid(model, found.reached), ~found.waits, guesses)
 
 
