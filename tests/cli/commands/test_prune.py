@@ -462,7 +462,6 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     assert saved["mean_calls"] == answers["calls"].mean() < 3
     assert f"{saved['mean_calls']:.2f} of 3 members were asked on average" in early.stderr
     assert facts["early_exit"]["mean_calls"] == pytest.approx(saved["mean_calls"], rel=0.1)
-    assert facts["early_exit"]["least_mean_calls"] <= facts["early_exit"]["mean_calls"]
 
     table[facts["selection"][1:]].to_csv(tmp_path / "few.csv", index=False)
     ran = shortlist("predict", "model.joblib", "few.csv", "--out", "f.csv", cwd=tmp_path)

@@ -288,8 +288,7 @@ def _asking(facts: dict[str, Any]) -> list[str]:
         *lines,
         (
             f"{exits['rule']} So a row takes {', and '.join(parts)}; asking all members takes "
-            f"{len(exits['order'])} calls{cost}. {exits['least_mean_calls']:.2f} is the fewest on the "
-            "selection rows for any lossless early exit in this order."
+            f"{len(exits['order'])} calls{cost}."
         ),
     ]
 

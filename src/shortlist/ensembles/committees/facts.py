@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
-from shortlist.ensembles.committees.asking import MEAN_ROUNDING, Asking, ask_in_order, ask_record
-from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
+from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.ballots import Ballot
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
@@ -33,10 +32,6 @@ class ExitReport:
     """How many rows that is counted on."""
     mean_calls: float
     """Members that are asked for a row."""
-    least_mean_calls: float
-    """The fewest that any exit needs that is never wrong, in this order, found row by row from what all
-    members answered.
-    """
     mean_cost: float | None
     cost: float | None
     """What they cost for a row, and what all members do; None without prices."""
@@ -67,7 +62,6 @@ def exit_report(committee: Committee, *, least: float | None = None) -> ExitRepo
         order.is_best,
         len(calls),
         float(calls.mean()),
-        float(least_calls(asking, added, scored).mean()),
         None if spent is None else float(spent.mean()),
         None if prices is None else float(prices.sum()),
     )
@@ -90,53 +84,6 @@ def price_paid(
     calls = ask_in_order(asking, len(added), ask_record(added)).calls
     spent = paid(prices[order], calls)
     return int(spent.sum() if counts is None else spent @ counts)
-
-
-def least_calls(
-    asking: Asking, added: NDArray[np.int64], scored: NDArray[Any] | None = None
-) -> NDArray[np.int64]:
-    """Return the fewest calls that settle each row, looked for from the end, when everything is known.
-
-    Before a place that some answers could still have turned, nobody can leave who is never wrong.
-
-    `added`, ``(n_rows, n_members, n_classes)``: what each member adds to the totals, with all copies, in the
-    order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
-    answer probable, where it has to be. Answers that are as probable as they have to be but for
-    rounding turn nothing here, so that the numbers of calls, ``(n_rows,)``, are never too large.
-    """
-    n_rows, n_members, _ = added.shape
-    ballot, to_come = asking.ballot, answers_to_come(asking.copies[asking.order])
-    totals = ballot.start + added.sum(axis=1)
-    counted = None if scored is None else (scored * asking.copies[:, None]).sum(axis=1)
-    winner, (reaches, fails) = totals.argmax(axis=1), _outcomes(asking, totals, counted)
-    least, may_be_less = np.full(n_rows, n_members), np.ones(n_rows, dtype=bool)
-    for place in range(n_members - 1, -1, -1):
-        member = asking.order[place]
-        totals = totals - added[:, member]
-        if counted is not None and scored is not None:
-            counted = np.maximum(0, counted - asking.copies[member] * scored[:, member])  # but for rounding
-        for rival in range(ballot.n_classes):
-            # all who come later answer for the rival, who wins if that is more, or as much and comes first
-            turned, probable = totals.copy(), None if counted is None else counted.copy()
-            turned[:, rival] += to_come[place] * ballot.most[rival]
-            if probable is not None:
-                probable[:, rival] += to_come[place]
-            now_reaches, now_fails = _outcomes(asking, turned, probable)
-            other_class = turned.argmax(axis=1) != winner
-            may_be_less &= ~(reaches & (now_fails | (other_class & now_reaches)))
-            may_be_less &= ~(fails & now_reaches)
-        least[may_be_less] = place
-    return np.where(reaches, np.maximum(1, least), least)  # no answer comes from nobody
-
-
-def _outcomes(asking: Asking, totals: NDArray[np.int64], counted: NDArray[Any] | None) -> tuple[Mask, Mask]:
-    """Mark the rows that are surely answered when all members have been asked, and those that are not."""
-    if asking.scores is None or counted is None:
-        return np.ones(len(totals), dtype=bool), np.zeros(len(totals), dtype=bool)
-    winner = totals.argmax(axis=1)[:, None]
-    probability = np.take_along_axis(asking.scores.range_of(counted, 0).least, winner, axis=1)[:, 0]
-    apart = MEAN_ROUNDING if asking.scores.by_mean else 0.0
-    return np.asarray(probability >= asking.least + apart), np.asarray(probability < asking.least - apart)
 
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
