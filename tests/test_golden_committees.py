@@ -15,7 +15,8 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import SelectiveClassifier
-from shortlist.ensembles import ExactPruner, FrontPruner, OrderedPruner, Pool
+from shortlist.ensembles import ExactPruner, FrontPruner, Pool
+from shortlist_papers import OrderedPruner
 
 GOLDEN = Path(__file__).parent / "golden" / "committees.json"
 

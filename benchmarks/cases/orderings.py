@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.registry import Case, register
 from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.margin_selection import select_by_margins
-from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes
+from shortlist_papers.rules.margin_selection import select_by_margins
+from shortlist_papers.rules.orderings import RULES, order_classifiers
 
 
 def made_votes(n_classifiers: int, n_rows: int) -> ClassVotes:

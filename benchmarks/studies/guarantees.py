@@ -14,7 +14,6 @@ import pandas as pd
 from mapie.risk_control import BinaryClassificationController
 
 from benchmarks.data.uci import read_uci
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.guarantee import Demand
@@ -22,6 +21,7 @@ from shortlist.guarantees.thresholds import count_answers, possible_thresholds, 
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.tables.splits import hold_out, keep_rows_apart
+from shortlist_papers import OrderedPruner
 
 TABLES = (
     "pima_diabetes", "heart_failure_clinical_records", "australian_credit", "wdbc", "parkinsons", "musk_v1",

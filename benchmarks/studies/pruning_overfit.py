@@ -9,7 +9,8 @@ from typing import Any
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner
+from shortlist_papers import OrderedPruner
 from shortlist_papers.pruning import measure_pool
 from shortlist_papers.pruning_comparison import fold_pool, stratified_folds
 

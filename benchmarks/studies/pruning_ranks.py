@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 from shortlist.ensembles.pools.pool import Pool
 from shortlist_papers.comparison import rank_methods
 from shortlist_papers.pruning import measure_pool
 from shortlist_papers.pruning_comparison import Fold, fold_pool, stratified_folds
+from shortlist_papers.rules.rule_pruners import pruning_methods
 
 TABLES = {
     "parkinsons": 10,

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.estimators.base import AVERAGED, HARD
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import Pool
@@ -30,6 +29,7 @@ from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.tables.splits import hold_out, shuffled_folds
 from shortlist_papers.pruning_comparison import remembered_pool
+from shortlist_papers.rules.rule_pruners import pruning_methods
 
 SETS = (
     "hepatitis",

@@ -9,8 +9,6 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPrun
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
 from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.pool import Pool as Pool

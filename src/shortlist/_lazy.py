@@ -42,7 +42,9 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
 
     def load_name(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            from shortlist.papers import absent
+
+            raise absent(package, name)
         return getattr(importlib.import_module(homes[name]), name)
 
     return load_name, lambda: sorted({*public, *vars(importlib.import_module(package))}), public

@@ -49,24 +49,25 @@ def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> Non
         )
 
 
-MOVED = frozenset(
-    [
-        "rank_methods",
-        "compare_methods",
-        "CostOrderedStages",
-        "SingleStage",
-        "GreedyMiser",
-        "CactLasso",
-        "L1Path",
-        "CostAwareLightGBM",
-        "ASTC",
-        "CSTC",
-    ]
-)
-"""Public names that were here."""
+_RULES = ("MarginPruner", "OrderedPruner")
+
+MOVED = {
+    GROUP: (
+        "rank_methods", "compare_methods", "CostOrderedStages", "SingleStage", "GreedyMiser", "CactLasso",
+        "L1Path", "CostAwareLightGBM", "ASTC", "CSTC",
+    ),
+    "shortlist": _RULES,
+    "shortlist.ensembles": _RULES,
+}  # fmt: skip
+"""Public names that were in the library, by their packages."""
+
+
+def absent(package: str, name: str) -> Exception:
+    """Return the error to raise for a name that a package does not have: it says where the name is now."""
+    if name in MOVED.get(package, ()):
+        return ImportError(f"{package}.{name} is {PACKAGE}.{name} now. Import it from there.")
+    return AttributeError(f"module {package!r} has no attribute {name!r}")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in MOVED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise ImportError(f"{__name__}.{name} is {PACKAGE}.{name} now. Import it from there.")
+    raise absent(GROUP, name)

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 
-from shortlist.papers import GROUP, PACKAGE, papers_part
+from shortlist.papers import MOVED, PACKAGE, papers_part
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -34,8 +34,8 @@ def saved_from(package: str) -> Callable[[Kind], Kind]:
 def saved_class(path: str) -> Any:
     """Return the class of a public path such as ``shortlist.ensembles.Pool``, wherever its module is."""
     package, _, name = path.rpartition(".")
-    home = papers_part("names") if package in {GROUP, PACKAGE} else importlib.import_module(package)
-    return getattr(home, name)
+    moved = package == PACKAGE or name in MOVED.get(package, ())
+    return getattr(papers_part("names") if moved else importlib.import_module(package), name)
 
 
 def saved_path(kind: Any) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.rules.margin_selection import CRITERIA, distinct_classifiers
+from shortlist.ensembles.evolution.margins import CRITERIA, distinct_classifiers
 from shortlist.runs import Budget, Unit
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
@@ -49,7 +49,7 @@ NAMES = {
 """What tables call each method."""
 
 CODE = (
-    "ensembles/evolution", "ensembles/rules/margin_selection.py", "ensembles/rules/_kernels.py",
+    "ensembles/evolution", "ensembles/rules/_kernels.py",
     "ensembles/votes/class_votes.py",
 )  # fmt: skip
 """What the rows of evolution depend on."""

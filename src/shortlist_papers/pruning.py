@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
@@ -22,6 +22,7 @@ from shortlist_papers.paper import Extent, Paper, Plan, Rows, fingerprints, sets
 from shortlist_papers.pruning_claims import CLAIMS
 from shortlist_papers.pruning_comparison import Fold, fit_method, fold_pool, stratified_folds
 from shortlist_papers.pruning_tables import CONTENTS, NEEDED, STOPPED_BY_ACCURACY, pruning_tables
+from shortlist_papers.rules.rule_pruners import OrderedPruner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,6 @@ from shortlist._words import counted
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import PoolPruner, rows_to_fit_and_prune
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.fitting import make_pool
@@ -32,6 +31,7 @@ from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds
 from shortlist_papers.comparison import described
+from shortlist_papers.rules.rule_pruners import pruning_methods
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,7 @@ General
 End
 """
 
-PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--workers", "1"]
+PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "backfitting", "--workers", "1"]
 FOLDS = [
     "compare",
     "table.csv",

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = ["--target", f"target{ESCAPE}", "--workers", "1"]
     for words in (
         [*configure, "--out", "f.parquet"],
-        ["prune", "t.csv", *target, "--classifiers", "3", "--method", "uwa", "--out", "p.joblib"],
+        ["prune", "t.csv", *target, "--classifiers", "3", "--method", "backfitting", "--out", "p.joblib"],
         ["prune", "judges.csv", "--answers", "--workers", "1", "--out", "j.joblib"],
         ["stage", "t.csv", *target, "--set", "max-stages=2", "--method", "enumerate", "--out", "s.joblib"],
         ["evolve", "t.csv", *target, "--set", "generations=2", "--set", "population=10", "--out", "e.joblib"],

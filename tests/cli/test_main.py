@@ -20,7 +20,7 @@ from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner, pruning_methods
+from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, pruning_methods
 from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
@@ -75,7 +75,7 @@ from tests.cli.command_lines import commands
 COMMANDS = commands()
 
 PASSED: dict[str, list[Callable[..., Any]]] = {
-    "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, FrontPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
+    "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, FrontPruner, BaselinePruner, make_pool, load_pool, prune_table,
               pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
@@ -124,7 +124,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s", "stop"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "slice_s"},
     "configure": {"units"},
     "compare": {"slice_s", "units"},
     "model check": {"units"},

@@ -51,7 +51,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set voting": [
         (["--set", "voting=softly"], "--set voting must be one of auto, averaged, hard or soft, got 'softly'"),
-        (["--set", "voting=soft", "--method", "uwa"], "of the methods exact and greedy-means, got uwa"),
+        (["--set", "voting=soft", "--method", "backfitting"], "of the methods exact and greedy-means, got backfitting"),
         (["--set", "voting=hard", "--method", "greedy-means"], "--set voting must be auto or soft with the method"),
     ],
     "--set probabilities": [
@@ -97,17 +97,18 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "no.joblib"], "no.joblib cannot be read"),
         (["--pool", "numbers.joblib"], "numbers.joblib does not hold a pool"),
         (["--pool", "other.joblib"], "the pool tells no and yes apart, but the target holds ill and well"),
-        (["--pool", "other.joblib", "--method", "uwa"], "the pool tells no and yes apart"),
+        (["--pool", "other.joblib", "--method", "backfitting"], "the pool tells no and yes apart"),
     ],
     "--trust": [(["--trust"], "--trust belongs to --pool")],
     "--classifiers": [
         (["--classifiers", "0"], "--classifiers must be at least 1"),
-        (["--method", "uwa", "--classifiers", "-3"], "--classifiers must be at least 1"),
+        (["--method", "uwa"], "got 'uwa'. It is an opponent in shortlist_papers: shortlist compare"),
+        (["--method", "backfitting", "--classifiers", "-3"], "--classifiers must be at least 1"),
     ],
     "--set pruning-rows": [
         (["--set", "pruning-rows=folds"], "--set pruning-rows must be one of"),
         (["--pool", "pool.joblib", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to a pool that is fitted here"),
-        (["--method", "uwa", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
+        (["--method", "backfitting", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
     ],
     "--set diversity": [
         (["--set", "diversity=averge"], "Did you mean 'average'?"),
@@ -125,7 +126,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--set max-copies": [
         (["--set", "max-copies=0"], "--set max-copies must be at least 1"),
         (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or cost, got 2. Pass --set voting=soft, and no --max-cost."),
-        (["--set", "max-copies=2", "--method", "uwa"], "--set max-copies belongs to the method exact"),
+        (["--set", "max-copies=2", "--method", "backfitting"], "--set max-copies belongs to the method exact"),
         (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to the method exact"),
     ],
     "--answers": [
@@ -319,10 +320,10 @@ COMPARE: list[tuple[list[str], str]] = [
 """What compare refuses on a table."""
 
 UNUSED = [
-    (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact and --objectives."),
-    (["prune", "--method", "uwa", "--set", "solver=auto"], "--set solver belongs to the method exact."),
-    (["prune", "--method", "uwa", "--objective", "recall", "--max-cost", "3"], "--objective and --max-cost belong to the method exact"),
-    (["prune", "--method", "uwa", "--set", "positive=ill"], "--set positive belongs to the method exact"),
+    (["prune", "--method", "backfitting", "--time-limit", "60"], "--time-limit belongs to the method exact and --objectives."),
+    (["prune", "--method", "backfitting", "--set", "solver=auto"], "--set solver belongs to the method exact."),
+    (["prune", "--method", "backfitting", "--objective", "recall", "--max-cost", "3"], "--objective and --max-cost belong to the method exact"),
+    (["prune", "--method", "backfitting", "--set", "positive=ill"], "--set positive belongs to the method exact"),
     (["prune", "--set", "confidence-level=0.9"], "--set confidence-level belongs to --answer-accuracy."),
     (["prune", "--objectives", "max accuracy, min size", "--method", "exact"], "--method belongs to a run without --objectives."),
     (["prune", "--objectives", "max accuracy, min size", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to the method exact and rules."),

@@ -18,7 +18,7 @@ COMMANDS = {
 }
 LEARNING = [words for words, command in COMMANDS.items() if any(p.name == "target" for p in command.params)]
 SMALL = {
-    "prune": ["--classifiers", "3", "--method", "margin"],
+    "prune": ["--classifiers", "3", "--method", "backfitting"],
     "evolve": ["--set", "generations=2", "--set", "population=10"],
     "stage": ["--set", "max-stages=2"],
 }
@@ -264,7 +264,7 @@ def test_a_long_log_of_judges_is_told_how_to_become_a_table_and_the_advice_works
     assert advice == ("table.pivot(index=['case', 'target'], columns='model', values='label').reset_index()")
     wide = table.pivot(index=["case", "target"], columns="model", values="label").reset_index()
     wide.to_csv(folder / "wide.csv", index=False)
-    run = shortlist("prune", "wide.csv", "--answers", "--method", "margin", cwd=folder)
+    run = shortlist("prune", "wide.csv", "--answers", "--method", "backfitting", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "long log" not in run.stderr
 

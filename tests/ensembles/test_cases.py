@@ -6,7 +6,6 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.holdout import prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -21,6 +20,7 @@ from shortlist.tables.splits import (
     shuffled_folds,
     split_cases,
 )
+from shortlist_papers import OrderedPruner
 from shortlist_papers.pruning_comparison import compare_methods, stratified_folds
 
 RNG = np.random.default_rng(0)

@@ -13,10 +13,10 @@ from shortlist import BadInputError
 from shortlist.ensembles import holdout
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.runs import Cancellation, Progress, Work
+from shortlist_papers import OrderedPruner
 from tests.ensembles.pools.test_judges import made
 
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)

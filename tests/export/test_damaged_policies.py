@@ -13,13 +13,14 @@ import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from shortlist import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
+from shortlist import EvolutionaryEnsembleClassifier, ExactPruner
 from shortlist.ensembles import make_pool
 from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.export import reader
 from shortlist.export.policies import policy_of, write_policy
 from shortlist.panels.policy import Final
 from shortlist.saved_models import SavedModel
+from shortlist_papers import OrderedPruner
 from tests.export.test_no_answer import of_judges, of_stages
 from tests.panels.made import behind_a_router, log_of, panel_of_kind
 

@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist import BadInputError, ExactPruner, GreedyMeansPruner, OrderedPruner, SelectiveClassifier
+from shortlist import BadInputError, ExactPruner, GreedyMeansPruner, SelectiveClassifier
 from shortlist.ensembles import Pool
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.export import reader
 from shortlist.export.onnx_graph import onnx_of
 from shortlist.export.policies import asked_columns, check_policy, policy_of, readable, write_policy
 from shortlist.saved_models import SavedModel
+from shortlist_papers import OrderedPruner
 
 N_ROWS = 90
 CLASSES = {"two": ["no", "yes"], "three": [1, 2, 3]}

@@ -12,11 +12,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist import OrderedPruner
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.onnx_graph import check_onnx, onnx_of
 from shortlist.export.policies import check_policy, policy_of
 from shortlist.saved_models import SavedModel
+from shortlist_papers import OrderedPruner
 from tests.export.test_policies import CODES, KINDS, X
 
 ROWS = pd.DataFrame(5 + 3 * X, columns=list("abcde"))

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist import BadInputError, ExactPruner, MultiStageClassifier, OrderedPruner, SelectiveClassifier
+from shortlist import BadInputError, ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
 from shortlist.export.onnx_graph import check_onnx, onnx_of
 from shortlist.export.policies import policy_of
 from shortlist.saved_models import SavedModel
+from shortlist_papers import OrderedPruner
 from tests.export.test_policies import SUMS, TABLE, TARGETS, TIED, neighbours_of, saved
 
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist import BadInputError, ExactPruner, MultiStageClassifier, OrderedPruner, SelectiveClassifier
+from shortlist import BadInputError, ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
 from shortlist.export import reader
 from shortlist.export.policies import (
@@ -34,6 +34,7 @@ from shortlist.export.policies import (
 )
 from shortlist.multistage import feature_costs, next_step
 from shortlist.saved_models import SavedModel
+from shortlist_papers import OrderedPruner
 from tests.examples import examples
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)

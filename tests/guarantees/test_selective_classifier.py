@@ -10,8 +10,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist import OrderedPruner, SelectiveClassifier
+from shortlist import SelectiveClassifier
 from shortlist.errors import BadInputError
+from shortlist_papers import OrderedPruner
 from tests.contract import keeps_contract
 
 

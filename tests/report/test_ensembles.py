@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist.cli.result_pages import estimator_parts
-from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
+from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner
 from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import prune_table
@@ -15,6 +15,7 @@ from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist_papers import OrderedPruner
 
 
 def charts(parts: Parts) -> dict[str, Any]:

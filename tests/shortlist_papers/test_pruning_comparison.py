@@ -15,13 +15,14 @@ from shortlist import BadInputError
 from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner, OrderedPruner, pruning_methods
+from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.runs import Cancellation, Progress, Work, open_study
+from shortlist_papers import OrderedPruner
 from shortlist_papers import pruning_comparison as comparison
 from shortlist_papers.comparison import write_results
 from shortlist_papers.pruning_comparison import (
@@ -30,6 +31,7 @@ from shortlist_papers.pruning_comparison import (
     best_singles_text,
     compare_methods,
 )
+from shortlist_papers.rules.rule_pruners import pruning_methods
 from tests.ensembles.pools.test_judges import made
 
 TABLES: dict[str, Any] = {

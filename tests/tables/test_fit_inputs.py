@@ -16,12 +16,11 @@ from shortlist import (
     EvolutionaryEnsembleClassifier,
     ExactPruner,
     GreedyMeansPruner,
-    MarginPruner,
     MultiStageClassifier,
-    OrderedPruner,
 )
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.tables.fit_inputs import TableClassifier
+from shortlist_papers import MarginPruner, OrderedPruner
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "ExactPruner": lambda: ExactPruner(n_classifiers=6, random_state=0),

@@ -15,8 +15,6 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPrun
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import Evolved, Generation
 from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
 from shortlist.ensembles.evolution.spaces import RuleSystems

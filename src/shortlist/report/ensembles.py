@@ -308,13 +308,13 @@ def _decided(chosen: Chosen, codes: ClassCodes) -> ClassCodes:
 
 
 def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
-    from shortlist.ensembles.rules.orderings import order_classifiers  # its kernels take time to load
+    from shortlist.ensembles.rules.orderings import reduced_error  # its kernels take time to load
 
     votes = merge_class_rows(class_votes(codes, truth, n_classes=len(chosen.classes_)))
     n_rows = len(truth)
     alone = (codes == truth[:, None]).sum(axis=0)
     by_accuracy = np.argsort(-alone, kind="stable")
-    greedy = order_classifiers(votes, "reduced-error")
+    greedy = reduced_error(votes)
     right = [n_right(votes, by_accuracy[: k + 1]) for k in range(len(by_accuracy))]
     size = int(chosen.selection.sum())
     own = float((_decided(chosen, codes) == truth).mean())

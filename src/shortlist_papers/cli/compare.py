@@ -253,10 +253,10 @@ def _compare_on_table(
 def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
     """Return whether methods prune or have stages, and their names, None for all of them."""
     from shortlist._validation import as_choice
-    from shortlist.ensembles.estimators.rule_pruners import pruning_methods
     from shortlist.errors import BadInputError
     from shortlist_papers.cli.compare_pruned import PRUNING
     from shortlist_papers.cli.compare_staged import STAGES, stage_names
+    from shortlist_papers.rules.rule_pruners import pruning_methods
 
     if methods is None:
         raise BadInputError(

@@ -110,8 +110,8 @@ def chosen_methods(
     asked: "TableQuestion", methods: list[str] | None, settings: Mapping[str, Any], options: PoolOptions
 ) -> dict[str, Any]:
     """Return the unfitted methods by name; what the user should know of them is noted."""
-    from shortlist.ensembles.estimators.rule_pruners import pruning_methods
     from shortlist.ensembles.pools.answers import gives_probabilities
+    from shortlist_papers.rules.rule_pruners import pruning_methods
 
     wanted = of_settings(ExactOptions, settings)
     if asked.time_limit is not None:

@@ -249,7 +249,7 @@ def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
 @pytest.mark.slow
 def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
     command = [
-        "prune", "three.csv", "--target", "outcome", "--method", "margin", "--classifiers", "5", "--workers", "1",
+        "prune", "three.csv", "--target", "outcome", "--method", "backfitting", "--classifiers", "5", "--workers", "1",
     ]  # fmt: skip
     run = shortlist(*command, "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
@@ -309,7 +309,7 @@ def test_help_does_not_load_what_it_does_not_need() -> None:
     [
         (["--set", "voting=soft", "--objective", "log-loss"], "log-loss"),
         (["--set", "voting=averaged"], "counted from the votes"),
-        (["--set", "voting=averaged", "--method", "uwa"], "counted from the probabilities"),
+        (["--set", "voting=averaged", "--method", "backfitting"], "counted from the probabilities"),
     ],
     ids=["soft", "averaged", "averaged rule"],
 )

@@ -12,10 +12,11 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from shortlist import SelectiveClassifier
 from shortlist.cli.text.pruned import Written, print_pruned, pruned_facts
 from shortlist.cli.text.screen import LINES, WIDTH
-from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
+from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import PrunedTable, prune_table
 from shortlist.results.told import Kind
+from shortlist_papers import OrderedPruner
 
 
 def printed(

@@ -12,20 +12,14 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
 from shortlist import ShortlistError
-from shortlist.ensembles import (
-    BackfittingPruner,
-    ExactPruner,
-    GreedyMeansPruner,
-    OrderedPruner,
-    Pool,
-    make_pool,
-)
+from shortlist.ensembles import BackfittingPruner, ExactPruner, GreedyMeansPruner, Pool, make_pool
 from shortlist.ensembles.committees.asking import AnswerScores, Asking, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.soft_votes import whole_shares
 from shortlist.guarantees.cells import ANSWERED, SILENT
+from shortlist_papers import OrderedPruner
 from tests.ensembles.committees.oracles import least_calls, least_on_record
 from tests.ensembles.pools.test_judges import made
 

@@ -14,18 +14,11 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError, Status
-from shortlist.ensembles import (
-    BackfittingPruner,
-    ExactPruner,
-    MarginPruner,
-    OrderedPruner,
-    Pool,
-    make_pool,
-    verify,
-)
+from shortlist.ensembles import BackfittingPruner, ExactPruner, Pool, make_pool, verify
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
+from shortlist_papers import MarginPruner, OrderedPruner
 from tests.contract import keeps_contract
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)

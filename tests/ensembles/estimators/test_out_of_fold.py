@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 
 from shortlist import BadInputError, SelectiveClassifier, Status
-from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
+from shortlist.ensembles import ExactPruner, make_pool, verify
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import prune_table
 from shortlist.ensembles.pools.answers import class_probabilities
@@ -19,6 +19,7 @@ from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import deal_folds, keep_rows_apart
+from shortlist_papers import OrderedPruner
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 FLOWERS, KINDS = load_iris(return_X_y=True)

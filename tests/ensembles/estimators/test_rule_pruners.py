@@ -15,38 +15,31 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import BadInputError
 from shortlist.ensembles import GreedyMeansPruner, Pool, verify
 from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
-from shortlist.ensembles.estimators.rule_pruners import (
-    BackfittingPruner,
-    MarginPruner,
-    OrderedPruner,
-    RulePruner,
-)
+from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, BaselinePruner, RulePruner
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.ensembles.rules.greedy_means import greedy_means
-from shortlist.ensembles.rules.orderings import RULES
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.contract import keeps_contract
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
 PRUNERS: list[RulePruner] = [
-    OrderedPruner(rule="uwa", random_state=0),
-    MarginPruner(random_state=0),
+    BaselinePruner(random_state=0),
+    BaselinePruner(rule="best-single", random_state=0),
     BackfittingPruner(random_state=0),
 ]
 
 
 @pytest.mark.slow
-@keeps_contract(OrderedPruner(rule="uwa", n_classifiers=5, random_state=0))
+@keeps_contract(BaselinePruner(n_classifiers=5, random_state=0))
 def test_an_order_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
 @keeps_contract(
-    MarginPruner(n_classifiers=5, random_state=0),
     BackfittingPruner(n_classifiers=5, random_state=0),
     GreedyMeansPruner(n_classifiers=3, n_bags=2, n_steps=3, random_state=0),
     tables=False,
@@ -60,7 +53,9 @@ def pool() -> Any:
     return make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
 
 
-@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+@pytest.mark.parametrize(
+    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
+)
 def test_members_vote_with_one_vote_each(pruner: RulePruner, pool: Any) -> None:
     fitted = pruner.set_params(pool=pool).fit(X[150:], Y[150:])
     codes = class_answers(pool, X[150:])[:, fitted.members_]
@@ -75,13 +70,6 @@ def test_members_vote_with_one_vote_each(pruner: RulePruner, pool: Any) -> None:
     assert fitted.accuracy_ == pytest.approx((fitted.predict(X[150:]) == Y[150:]).mean())
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
-def test_every_rule_prunes_three_classes(rule: str, pool: Any) -> None:
-    fitted = OrderedPruner(pool, rule=rule, random_state=0).fit(X[150:], Y[150:])
-    assert fitted.members_.tolist() == fitted.ordering_.members.tolist()
-    assert fitted.accuracy_ > 0.5
-
-
 class _Counting(DecisionTreeClassifier):
     calls = 0
 
@@ -90,7 +78,9 @@ class _Counting(DecisionTreeClassifier):
         return super().predict_proba(X, check_input)
 
 
-@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+@pytest.mark.parametrize(
+    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
+)
 def test_only_the_members_are_called_at_prediction(pruner: RulePruner) -> None:
     trees = [
         _Counting(max_depth=d, max_features=1, random_state=d).fit(X[:100], Y[:100]) for d in range(1, 8)
@@ -104,7 +94,7 @@ def test_only_the_members_are_called_at_prediction(pruner: RulePruner) -> None:
 
 def test_two_classes_agree_with_the_binary_majority() -> None:
     forest = RandomForestClassifier(8, max_depth=2, random_state=0).fit(X[:100], Y[:100] > 0)
-    fitted = OrderedPruner(forest, rule="full").fit(X[100:], Y[100:] > 0)
+    fitted = BaselinePruner(forest).fit(X[100:], Y[100:] > 0)
     positive = np.column_stack([tree.predict_proba(X)[:, 1] > 0.5 for tree in forest.estimators_]).sum(axis=1)
     assert (fitted.predict(X) == (positive > 4)).all()  # four of eight is a tie, and negative
 
@@ -121,10 +111,12 @@ def test_nan_probabilities_are_refused() -> None:
             return super().predict_proba(X, check_input) * np.nan
 
     with pytest.raises(BadInputError, match="Broken answers NaN"):
-        OrderedPruner([Broken().fit(X, Y)]).fit(X, Y)
+        BackfittingPruner([Broken().fit(X, Y)]).fit(X, Y)
 
 
-@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+@pytest.mark.parametrize(
+    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
+)
 def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: RulePruner, pool: Any) -> None:
     few = Y[150:] > 0
     fitted = pruner.set_params(pool=pool).fit(X[150:][few], Y[150:][few])
@@ -134,7 +126,9 @@ def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: RulePruner, pool:
         pruner.fit(X[150:], Y[150:] + 1)
 
 
-@pytest.mark.parametrize("pruner", PRUNERS, ids=lambda pruner: type(pruner).__name__)
+@pytest.mark.parametrize(
+    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
+)
 def test_the_same_seed_gives_the_same_members(pruner: RulePruner) -> None:
     first, second = (
         pruner.set_params(pool=None, n_classifiers=6).fit(*load_iris(return_X_y=True)).members_ for _ in "12"
@@ -144,7 +138,7 @@ def test_the_same_seed_gives_the_same_members(pruner: RulePruner) -> None:
 
 def test_more_classes_than_a_byte_holds_are_refused() -> None:
     with pytest.raises(BadInputError, match="from 2 to 256 classes, got 300 classes"):
-        OrderedPruner().fit(np.zeros((900, 1)), np.arange(900) % 300)
+        BackfittingPruner().fit(np.zeros((900, 1)), np.arange(900) % 300)
 
 
 def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
@@ -160,11 +154,8 @@ def test_a_class_with_one_row_is_fitted_but_not_pruned_on() -> None:
 @pytest.mark.parametrize(
     ("estimator", "y", "message"),
     [
-        pytest.param(OrderedPruner(), np.zeros(300), "one class only", id="one class"),
-        pytest.param(OrderedPruner(rule="best", n_classifiers=2), Y, "rule must be one of", id="rule"),
-        pytest.param(OrderedPruner(rule="drep", rho=0), Y, "rho must be a number above 0", id="rho"),
-        pytest.param(OrderedPruner(rule="margin-distance", p=2), Y, "p must be a number above 0", id="p"),
-        pytest.param(MarginPruner(criterion="mean", n_classifiers=2), Y, "criterion must be", id="criterion"),
+        pytest.param(BackfittingPruner(), np.zeros(300), "one class only", id="one class"),
+        pytest.param(BaselinePruner(rule="best", n_classifiers=2), Y, "rule must be one of", id="rule"),
     ],
 )
 def test_bad_input_is_one_sentence(estimator: Any, y: Any, message: str) -> None:

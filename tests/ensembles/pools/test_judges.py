@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from shortlist import BadInputError
-from shortlist.ensembles import BackfittingPruner, ExactPruner, MarginPruner, OrderedPruner, Pool, verify
+from shortlist.ensembles import BackfittingPruner, ExactPruner, Pool, verify
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.votes.soft_votes import whole_shares
+from shortlist_papers import MarginPruner, OrderedPruner
 
 TRUTH = ["no", "yes", "yes", "no"]
 HARD = pd.DataFrame({"ann": ["no", "yes", None, "no"], "bob": ["yes", "no", "yes", None]})

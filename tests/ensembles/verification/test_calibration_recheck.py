@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles import ExactPruner, MarginPruner, make_pool, verify
+from shortlist.ensembles import ExactPruner, make_pool, verify
 from shortlist.ensembles.verification.recheck import other_calibration
+from shortlist_papers import MarginPruner
 
 X, Y = make_classification(160, 5, flip_y=0.2, random_state=1)
 

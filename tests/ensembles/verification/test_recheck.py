@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
-from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
+from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.diversity import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
+from shortlist_papers import OrderedPruner
 
 N = 120
 

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.ensembles.verification.row_check import unusable_answers
 from shortlist.tables.fingerprints import table_fingerprint
+from shortlist_papers import OrderedPruner
 
 Y = np.random.default_rng(0).permutation(np.resize(["no", "yes"], 60))
 OTHERS = np.where(Y == "no", "yes", "no")

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier
 from shortlist._bits import pack
-from shortlist.ensembles import ExactPruner, OrderedPruner
+from shortlist.ensembles import ExactPruner
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.export.policies import policy_of
 from shortlist.multistage import MultiStageClassifier
@@ -39,6 +39,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, open_study, run_units
 from shortlist.runs.studies.study import KeepSettings
 from shortlist.saved_models import SavedModel, load_model, save_model
+from shortlist_papers import OrderedPruner
 
 X, Y = make_classification(240, 4, n_informative=3, n_redundant=0, flip_y=0.05, random_state=2)
 ROWS = StageRows(learn_encoding(X, list("abcd")), X[:160], Y[:160], X[160:], Y[160:], 2)

@@ -62,11 +62,7 @@ def prune(
     rows: TableOptions,
     method: Annotated[
         str,
-        typer.Option(
-            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, "
-            "backfitting, greedy-means, "
-            "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
-        ),
+        typer.Option(help="Method: exact, or a rule: full, best-single, backfitting or greedy-means."),
         excludes("objectives"),
         Fills("rule"),
     ] = EXACT,

@@ -24,6 +24,12 @@ EXACT = "exact"
 GREEDY = "greedy-means"
 """The rule that chooses by the mean of probabilities, and answers by it."""
 
+OPPONENTS = (
+    "random", "margin", "kappa", "kappa-pairs", "reduced-error", "complementariness", "concurrency", "uwa",
+    "orientation", "margin-distance", "drep",
+)  # fmt: skip
+"""Rules that only ``shortlist compare`` has."""
+
 
 def _fits(given: Mapping[str, Any]) -> bool:
     """Whether classifiers are fitted here."""
@@ -55,7 +61,7 @@ class AnswerOptions:
         """Return the unfitted pruner of a rule."""
         from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 
-        pruner: RulePruner = pruning_methods([method])[method]
+        pruner: RulePruner = pruning_methods()[method]
         if method != GREEDY:
             pruner.set_params(voting=rules_voting(self.voting))
         pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, probabilities=self.probabilities)
@@ -277,8 +283,10 @@ def check_method(method: str, answers: AnswerOptions) -> None:
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
     from shortlist.ensembles.estimators.rule_pruners import pruning_methods
     from shortlist.errors import BadInputError
+    from shortlist.papers import refuse_opponent
 
     voting = answers.voting
+    refuse_opponent(method, "--method", OPPONENTS)
     as_choice(method, "--method", list(pruning_methods()))
     as_choice(answers.probabilities, "--set probabilities", PROBABILITY_SOURCES)
     as_choice(voting, "--set voting", ["auto", "hard", "averaged", "soft"])

@@ -1,7 +1,6 @@
 """Scikit-learn estimators of the pruning rules; thin shells around functions."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -9,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import AUTO, as_choice, as_count
-from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.evidence import evidence_of_rule
@@ -22,8 +20,7 @@ from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.greedy_means import greedy_means
-from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
-from shortlist.ensembles.rules.orderings import RULES, check_rule, order_classifiers
+from shortlist.ensembles.rules.orderings import keep_all, keep_best
 from shortlist.ensembles.votes.class_votes import (
     ClassVotes,
     Members,
@@ -36,6 +33,9 @@ from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
+
+BASELINES = ("full", "best-single")
+"""The whole pool, and its most accurate classifier."""
 
 
 class RulePruner(PoolPruner):
@@ -119,12 +119,8 @@ class PluralityPruner(RulePruner):
         self.voting_ = self.voting
 
 
-@saved_from("shortlist")
-class OrderedPruner(PluralityPruner):
-    """The best prefix of a pool that a rule has put in order.
-
-    :data:`shortlist.ensembles.rules.orderings.RULES` names the sources of the rules; several are the hill
-    climbers of Section 5.2 of :cite:t:`Bastos2022`.
+class BaselinePruner(PluralityPruner):
+    """The whole pool, or its classifier that is right most often alone: what committees are compared with.
 
     Parameters
     ----------
@@ -132,12 +128,8 @@ class OrderedPruner(PluralityPruner):
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
         :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
         on 30 %.
-    rule : str, default="reduced-error"
-        A name in :data:`shortlist.ensembles.rules.orderings.RULES`.
-    stop : {"accuracy", "fitness"}, default="accuracy"
-        What makes a prefix best; see :func:`shortlist.ensembles.rules.orderings.order_classifiers`.
-    p, rho : float, default=0.075 and 0.25
-        Parameters of the rules ``margin-distance`` and ``drep``.
+    rule : {"full", "best-single"}, default="full"
+        Which of the two.
     voting : {"hard", "averaged"}, default="hard"
         How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
@@ -149,12 +141,12 @@ class OrderedPruner(PluralityPruner):
     n_jobs : int or None, default=None
         Workers that fit the pool.
     random_state : int, RandomState or None, default=None
-        Seed of the pool, the split and the rule ``random``.
+        Seed of the pool and the split.
 
     Attributes
     ----------
     members_ : ndarray of int
-        The members in the order in which they joined.
+        The members, the most accurate first.
     selection_ : ndarray of bool, shape (n_classifiers,)
         The same as a mask over the pool.
     ordering_ : Ordering
@@ -170,23 +162,15 @@ class OrderedPruner(PluralityPruner):
         The members only.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted: those of a given pool, otherwise those of the rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> OrderedPruner(rule="uwa", n_classifiers=10, random_state=0).fit(X, y).accuracy_ > 0.9
-    True
     """
+
+    CHECKS = PoolPruner.CHECKS | {"rule": partial(as_choice, choices=BASELINES)}
 
     def __init__(
         self,
         pool: Any = None,
         *,
-        rule: str = "reduced-error",
-        stop: str = "accuracy",
-        p: float = 0.075,
-        rho: float = 0.25,
+        rule: str = "full",
         voting: str = HARD,
         probabilities: str = AUTO,
         n_classifiers: int = 100,
@@ -202,66 +186,9 @@ class OrderedPruner(PluralityPruner):
             random_state=random_state,
         )
         self.rule = rule
-        self.stop = stop
-        self.p = p
-        self.rho = rho
-
-    def check_options(self, y: Labels) -> None:
-        """Refuse classes and options that cannot be used, before any long work."""
-        super().check_options(y)
-        check_rule(self.rule, self.stop, p=self.p, rho=self.rho)
-
-    def _choose(self, votes: ClassVotes, seed: int) -> Members:
-        self.ordering_ = order_classifiers(
-            votes, self.rule, stop=self.stop, p=self.p, rho=self.rho, seed=seed
-        )
-        return self.ordering_.members
-
-
-@saved_from("shortlist")
-class MarginPruner(PluralityPruner):
-    """The ensemble with the best margin histograms (Figure 1 of :cite:t:`Gagne2007`).
-
-    Parameters
-    ----------
-    pool, voting, probabilities, n_classifiers, n_jobs, random_state
-        As of :class:`OrderedPruner`.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        How candidates are compared; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
-
-    Attributes
-    ----------
-    ordering_ : Ordering
-        The whole order of distinct classifiers, with the number of correct decisions of every prefix.
-    members_, selection_, accuracy_, validation_, pool_, classes_
-        As of :class:`OrderedPruner`.
-    """
-
-    CHECKS = PoolPruner.CHECKS | {"criterion": partial(as_choice, choices=CRITERIA)}
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        criterion: str = "histogram",
-        voting: str = HARD,
-        probabilities: str = AUTO,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=voting,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.criterion = criterion
 
     def _choose(self, votes: ClassVotes, _seed: int) -> Members:
-        self.ordering_ = select_by_margins(votes, criterion=self.criterion)
+        self.ordering_ = keep_all(votes) if self.rule == "full" else keep_best(votes)
         return self.ordering_.members
 
 
@@ -274,41 +201,19 @@ class BackfittingPruner(PluralityPruner):
     Parameters
     ----------
     pool, voting, probabilities, n_classifiers, n_jobs, random_state
-        As of :class:`OrderedPruner`.
+        As of :class:`BaselinePruner`.
 
     Attributes
     ----------
     backfitted_ : Backfitted
         The members of every size, and how many rows they decide correctly.
     members_, selection_, accuracy_, validation_, pool_, classes_
-        As of :class:`OrderedPruner`.
+        As of :class:`BaselinePruner`.
     """
 
     def _choose(self, votes: ClassVotes, _seed: int) -> Members:
         self.backfitted_ = backfit(votes)
         return self.backfitted_.members
-
-
-def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return unfitted pruners by name; all of them by default.
-
-    The names are ``exact``, ``margin``, ``backfitting``, ``greedy-means`` and those of
-    :data:`shortlist.ensembles.rules.orderings.RULES`. Raises BadInputError if a name is unknown.
-    """
-    known = {
-        "exact": ExactPruner(),
-        "margin": MarginPruner(),
-        "backfitting": BackfittingPruner(),
-        "greedy-means": GreedyMeansPruner(),
-        **{rule: OrderedPruner(rule=rule) for rule in RULES},
-    }
-    wanted = list(known) if names is None else list(names)
-    for name in wanted:
-        if name not in known:
-            raise BadInputError(
-                "method", f"must be one of {any_of(sorted(known))}", repr(name), did_you_mean(name, known)
-            )
-    return {name: known[name] for name in wanted}
 
 
 @saved_from("shortlist")
@@ -353,7 +258,7 @@ class GreedyMeansPruner(RulePruner):
     pool_ : Pool
         The members, each as often as it is taken.
     voting_, gains_, validation_, classes_
-        As of :class:`shortlist.ensembles.OrderedPruner`; members answer by their mean.
+        As of :class:`BaselinePruner`; members answer by their mean.
 
     Notes
     -----
@@ -418,3 +323,13 @@ class GreedyMeansPruner(RulePruner):
 
     def _weights(self) -> NDArray[np.int64]:
         return self.copies_[self.selection_]
+
+
+def pruning_methods() -> dict[str, Any]:
+    """Return the unfitted pruners by name."""
+    return {
+        "exact": ExactPruner(),
+        "backfitting": BackfittingPruner(),
+        "greedy-means": GreedyMeansPruner(),
+        **{rule: BaselinePruner(rule=rule) for rule in BASELINES},
+    }

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import products_in_order
 from shortlist.ensembles.committees.evidence import ClassSelection
+from shortlist.ensembles.evolution.margins import distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import class_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.rules.margin_selection import distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
     class_tally,

@@ -26,7 +26,6 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import Shape
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
-from shortlist.ensembles.search.search_starts import FIRST_RULES
 from shortlist.milp import Limits, Program, Session, Solver
 from shortlist.milp.solution import Solution
 from shortlist.milp.watch import OnBound
@@ -196,8 +195,9 @@ class VoteSteps:
         The clock hardly ever cuts these short, so that with more time the search goes the same way further.
         """
         known = [] if self.run.best.mask is None else [self.run.best.mask]
-        first = known + [mask for rule, _, mask in self.starts if rule in FIRST_RULES]
-        self._walk_from(first, budget, self.run.settings.effort.first_steps)
+        self._walk_from(
+            known + [mask for _, _, mask in self.starts], budget, self.run.settings.effort.first_steps
+        )
 
     def _search_on(self, budget: Budget) -> None:
         effort = self.run.settings.effort

@@ -1,31 +1,18 @@
-"""Pruning rules that put classifiers in an order and keep its best prefix."""
+"""Classifiers in an order of which a prefix is kept."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_seed
-from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
 from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.rules.kappa_orders import (
-    common_counts,
-    kappa_order,
-    pairs_order,
-    similarity_to_member,
-)
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members, n_right, no_votes
-from shortlist.errors import BadInputError
-from shortlist.exact import as_fraction
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members, no_votes
 from shortlist.pickles import saved_from
 
-STOPS = ("accuracy", "fitness")
-
 LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
-"""Rules without a size of their own vary it between these shares of K (Section 5.2 of the 2022 paper)."""
+"""Rules without a size of their own vary it between these shares of K (Section 5.2 of :cite:t:`Bastos2022`)."""
 
 
 @saved_from("shortlist.ensembles")
@@ -50,250 +37,33 @@ class Ordering:
         return self.order[: self.size]
 
 
-def order_classifiers(
-    votes: ClassVotes,
-    rule: str,
-    *,
-    stop: str = "accuracy",
-    p: float = 0.075,
-    rho: float = 0.25,
-    seed: int = 0,
-) -> Ordering:
-    """Order classifiers by a rule, and keep the best prefix.
-
-    Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a
-    tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so
-    that with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
-    fitness to stop by, or a number is out of range.
-
-    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
-    weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
-
-    `votes`: rows that the classifiers were not fitted on. `rule`: a name in :data:`RULES`. `stop`, one of
-    ``"accuracy"`` and ``"fitness"``: what makes a prefix best: right decisions of its vote, or the rule's own
-    fitness, for rules that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have
-    none for a single classifier. `p`: of ``margin-distance``: where the objective point lies on the diagonal,
-    in (0, 1]. `rho`: of ``drep``: share of the classifiers left, the most diverse ones, that compete by
-    accuracy, in (0, 1]. `seed`: of ``random``.
-
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
-    >>> order_classifiers(votes, "reduced-error").members.tolist()
-    [1, 2, 0]
-    """
-    check_rule(rule, stop, p=p, rho=rho)
-    if rule == "margin-distance":
-        return _margin_distance(votes, stop, _share(p, "p"))
-    if rule == "drep":
-        return _drep(votes, _share(rho, "rho"))
-    if rule == "random":
-        rng = np.random.default_rng(as_seed(seed))
-        return _best_prefix(votes, rng.permutation(votes.n_classifiers))
-    return RULES[rule](votes, stop)
-
-
-def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
-    """Refuse unknown names, rules that have no fitness to stop by, and numbers out of range.
-
-    Raises BadInputError as said.
-    """
-    as_choice(rule, "rule", list(RULES))
-    as_choice(stop, "stop", STOPS)
-    if stop == "fitness" and rule not in RULES_WITH_FITNESS:
-        raise BadInputError(
-            "stop",
-            f"must be 'accuracy' with rule {rule!r}, which has no fitness of a prefix",
-            "'fitness'",
-            f"Of the rules, {all_of(RULES_WITH_FITNESS)} have one.",
-        )
-    _share(p, "p")
-    _share(rho, "rho")
-
-
-def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
-    """Maximise acc(S ∪ {h}) at every step: hill climbing by accuracy, whose fitness is accuracy."""
-    order, right = _empty(votes)
-    climb = _kernels.Climb(single_right(votes), no_votes(votes), order.copy(), _all(votes))
-    listed = np.arange(len(votes.labels))
-    _kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
-    return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
-
-
-def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
-    """Return a rule that weighs rows by what the members so far decide there."""
-
-    def climb(votes: ClassVotes, stop: str) -> Ordering:
-        order, right = _empty(votes)
-        scaled = right.copy()
-        alone = single_right(votes)
-        order[0] = alone.argmax()
-        _kernels.climb_by_weights(
-            rule,
-            _kernels.coded_rows(votes),
-            _kernels.Climb(alone, no_votes(votes), np.zeros(len(order), dtype=np.int64), _all(votes)),
-            np.zeros(len(votes.labels), dtype=np.int64),
-            np.zeros(len(order), dtype=np.int16),
-            order,
-            scaled,
-            right,
-        )
-        fitness = scaled.astype(np.float64)
-        if rule == _kernels.UNCERTAINTY:
-            fitness /= np.maximum(np.arange(len(order)), 1)  # shares of the members, not their number
-        fitness[0] = np.nan
-        by_fitness = stop == "fitness" and len(order) > 1
-        size = int(fitness[1:].argmax()) + 2 if by_fitness else int(right.argmax()) + 1
-        return Ordering(order, right, fitness, size)
-
-    return climb
-
-
-def _orientation(votes: ClassVotes, stop: str) -> Ordering:
-    """Order by the angle to the diagonal's projection off the mean signature (Martínez-Muñoz & Suárez 2006).
-
-    With signatures c_h in {−1, 1}^N and s their sum, that projection is a multiple of |s|²·1 − (1·s) s.
-    Fitness is a prefix's smallest product with it over |s|²; the rule's own size counts the angles below 90°,
-    and is at least 1.
-    """
-    signs = 2 * single_right(votes) - votes.n_samples
-    along = np.zeros(votes.n_classifiers, dtype=np.int64)
-    squares = total = 0
-    for rows in _blocks(votes):
-        right = votes.codes[rows] == votes.labels[rows, None]
-        sums = 2 * np.count_nonzero(right, axis=1).astype(np.int64) - votes.n_classifiers
-        weighted = sums * votes.counts[rows]
-        squares += int(weighted @ sums)
-        total += int(weighted.sum())
-        along += 2 * (weighted @ right) - weighted.sum()
-    squares = squares or 1  # no direction to project off: the diagonal itself
-    # Python's integers: these products may pass 2^63
-    products = [squares * int(sign) - total * int(a) for sign, a in zip(signs, along, strict=True)]
-    ranked = sorted(range(len(products)), key=lambda k: (-products[k], k))
-    fitness = np.array([products[k] / squares for k in ranked])
-    ordering = _best_prefix(votes, np.array(ranked, dtype=np.int64))
-    own_size = max(1, sum(product > 0 for product in products))
-    size = own_size if stop == "fitness" else ordering.size
-    return Ordering(ordering.order, ordering.right, fitness, size)
-
-
-def _margin_distance(votes: ClassVotes, stop: str, p: Fraction) -> Ordering:
-    """Add the one that brings the sum of signatures over K nearest to p·1 (Martínez-Muñoz & Suárez 2004).
-
-    The squared distance after adding h falls with Σ_i (pK − z_i) c_hi, where z is the sum of the members'
-    signatures; fitness is minus the squared distance per sample.
-    """
-    n, n_classifiers = votes.n_samples, votes.n_classifiers
-    products = common_counts([lambda rows: votes.codes[rows] == votes.labels[rows, None]], votes)
-    right = np.diag(products).astype(np.int64)
-    signs = 2 * right - n
-    products *= 4  # c·c' = N − 2·(right + right' − 2·both), whole numbers far below 2^53
-    products += n
-    products -= 2 * right[:, None]
-    products -= 2 * right[None, :]
-    wanted, scale = p.numerator * n_classifiers, p.denominator
-    scores = wanted * signs
-    order = np.empty(n_classifiers, dtype=np.int64)
-    left = _all(votes)
-    squares = along = 0
-    distances = []
-    for step in range(n_classifiers):
-        pick = _kernels.best_left(scores, left, right)
-        order[step] = pick
-        squares += 2 * int(products[order[:step], pick].sum()) + n
-        along += int(signs[pick])
-        distances.append(n * wanted**2 - 2 * wanted * scale * along + scale**2 * squares)
-        scores = scores - scale * products[pick].astype(np.int64)
-        left[pick] = False
-    ordering = _best_prefix(votes, order)
-    fitness = np.array([-distance / (n * (scale * n_classifiers) ** 2) for distance in distances])
-    size = distances.index(min(distances)) + 1 if stop == "fitness" else ordering.size
-    return Ordering(order, ordering.right, fitness, size)
-
-
-def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
-    """Add the one with fewest errors of the ⌈ρ·|left|⌉ least like the members (Li et al. 2012).
-
-    It goes on while errors fall.
-
-    The paper's diff of two classes, the mean product of a classifier's answers and the members' mean answer,
-    grows with the share of members that agree, which is defined for any number of classes and is what is
-    compared.
-    """
-    alone = single_right(votes)
-    order = [int(alone.argmax())]
-    right = [n_right(votes, order)]
-    left = _all(votes)
-    left[order[0]] = False
-    similarity = np.zeros(votes.n_classifiers, dtype=np.int64)
-    tally = no_votes(votes)
-    rows = np.arange(len(votes.labels))
-    gains = np.empty(votes.n_classifiers, dtype=np.int64)
-    while left.any():
-        similarity += similarity_to_member(votes, order[-1])
-        _kernels.add_votes(votes.columns, rows, len(rows), order[-1], 1, tally)
-        candidates = np.flatnonzero(left)
-        n_diverse = -int(-rho * len(candidates) // 1)
-        diverse = np.zeros_like(left)
-        diverse[candidates[np.argsort(similarity[candidates], kind="stable")[:n_diverse]]] = True
-        sure = _kernels.score_additions(_kernels.coded_rows(votes), tally, rows, len(rows), gains)
-        pick = _kernels.best_left(gains, diverse, alone)
-        if sure + gains[pick] <= right[-1]:
-            break
-        order.append(pick)
-        right.append(int(sure + gains[pick]))
-        left[pick] = False
-    return Ordering(np.array(order), np.array(right), None, len(order))
-
-
-def _kappa(votes: ClassVotes, _stop: str) -> Ordering:
-    return _best_prefix(votes, kappa_order(votes, int(single_right(votes).argmax())), vary_size=True)
-
-
-def _kappa_pairs(votes: ClassVotes, _stop: str) -> Ordering:
-    return _best_prefix(votes, pairs_order(votes, single_right(votes)), vary_size=True)
-
-
-def _full(votes: ClassVotes, _stop: str) -> Ordering:
+def keep_all(votes: ClassVotes) -> Ordering:
+    """Keep every classifier, ordered by accuracy."""
     ordering = _by_accuracy(votes)
     return Ordering(ordering.order, ordering.right, None, votes.n_classifiers)
 
 
-def _best_single(votes: ClassVotes, _stop: str) -> Ordering:
+def keep_best(votes: ClassVotes) -> Ordering:
+    """Keep the classifier that is right most often alone, the first of equals."""
     ordering = _by_accuracy(votes)
     return Ordering(ordering.order, ordering.right, None, 1)
 
 
-RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
-    "full": _full,
-    "best-single": _best_single,
-    "random": lambda votes, _stop: order_classifiers(votes, "random"),
-    "reduced-error": _reduced_error,
-    "complementariness": _weighted(_kernels.COMPLEMENTARINESS),
-    "concurrency": _weighted(_kernels.CONCURRENCY),
-    "uwa": _weighted(_kernels.UNCERTAINTY),
-    "orientation": _orientation,
-    "margin-distance": lambda votes, stop: order_classifiers(votes, "margin-distance", stop=stop),
-    "drep": lambda votes, _stop: order_classifiers(votes, "drep"),
-    "kappa": _kappa,
-    "kappa-pairs": _kappa_pairs,
-}
-"""The rules by name.
+def reduced_error(votes: ClassVotes) -> Ordering:
+    """Add the classifier with which most samples are right: hill climbing by accuracy, which is its fitness.
 
-``full`` and ``best-single`` order by accuracy. ``random`` is a seeded order. ``reduced-error``,
-``complementariness`` (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa``
-(:cite:t:`Partalas2010`) are the hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is
-:cite:t:`MartinezMunoz2006`, ``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`,
-``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds the classifier with the least mean κ to the members.
-"""
+    Of equal ones the more accurate alone wins, then the lowest index; of equal prefixes the smallest. A
+    plurality's ties go to the lowest class.
 
-RULES_WITH_FITNESS = (
-    "reduced-error",
-    "complementariness",
-    "concurrency",
-    "uwa",
-    "orientation",
-    "margin-distance",
-)
+    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> reduced_error(class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])).members.tolist()
+    [1, 2, 0]
+    """
+    order, right = empty_order(votes)
+    climb = _kernels.Climb(single_right(votes), no_votes(votes), order.copy(), everyone(votes))
+    listed = np.arange(len(votes.labels))
+    _kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
+    return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
 
 
 def single_right(votes: ClassVotes) -> Counts:
@@ -314,10 +84,10 @@ def sizes_to_try(n_classifiers: int) -> range:
 
 
 def _by_accuracy(votes: ClassVotes) -> Ordering:
-    return _best_prefix(votes, np.argsort(-single_right(votes), kind="stable"))
+    return best_prefix(votes, np.argsort(-single_right(votes), kind="stable"))
 
 
-def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool = False) -> Ordering:
+def best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool = False) -> Ordering:
     """Keep the prefix whose vote is right most often, the smallest of equals."""
     right = np.empty(len(order), dtype=np.int64)
     order = np.require(order, np.int64, ["C", "W"])
@@ -327,21 +97,11 @@ def _best_prefix(votes: ClassVotes, order: NDArray[np.int64], *, vary_size: bool
     return Ordering(order, right, None, size)
 
 
-def _empty(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
+def empty_order(votes: ClassVotes) -> tuple[NDArray[np.int64], Counts]:
+    """Return room for an order, and for what its prefixes decide right."""
     return np.empty(votes.n_classifiers, dtype=np.int64), np.empty(votes.n_classifiers, dtype=np.int64)
 
 
-def _all(votes: ClassVotes) -> Mask:
+def everyone(votes: ClassVotes) -> Mask:
+    """Return the mask of all classifiers."""
     return np.ones(votes.n_classifiers, dtype=bool)
-
-
-def _blocks(votes: ClassVotes) -> list[slice]:
-    """Cut the rows into blocks, so that what is made of them stays small beside the votes."""
-    return [slice(start, start + 512) for start in range(0, len(votes.labels), 512)]
-
-
-def _share(value: float, name: str) -> Fraction:
-    share = as_fraction(value, only_numbers=True)
-    if share is None or not 0 < share <= 1:
-        raise BadInputError(name, "must be a number above 0 and at most 1", repr(value))
-    return share.limit_denominator(10**6) or Fraction(1, 10**6)

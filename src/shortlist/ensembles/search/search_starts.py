@@ -12,23 +12,15 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.rules import _kernels
 from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.margin_selection import select_by_margins
-from shortlist.ensembles.rules.orderings import RULES, order_classifiers, single_right
+from shortlist.ensembles.rules.orderings import reduced_error, single_right
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary, no_votes
 from shortlist.runs.budget import Budget
 
 BACKFITTING = "backfitting"
 
-FIRST_RULES = ("full", "reduced-error", BACKFITTING)
-"""Those that usually choose best, and take little time."""
-
-START_RULES = (
-    *FIRST_RULES,
-    *(rule for rule in RULES if rule not in {*FIRST_RULES, "best-single", "random"}),
-    "margin",
-)
-"""Every rule of step by step pruning, by name."""
+START_RULES = ("full", "reduced-error", BACKFITTING)
+"""Those that choose well, and take little time."""
 
 _GREEDY = {"reduced-error", BACKFITTING}
 """The rules that count right rows, and so can count what rows are worth in their place."""
@@ -63,7 +55,7 @@ def rule_starts(
     """Yield each rule with the ensemble on its way that is worth most among those that keep the limits.
 
     Of rules that climb by right decisions the same with what the decisions are worth follows, where that is
-    something else. With all of :data:`START_RULES` the best is worth at least what any of these rules chooses
+    something else. With all of :data:`START_RULES` the best is worth at least what each of these rules chooses
     by itself. Rules with nothing within the limits are left out. Raises BadInputError if a rule is unknown.
 
     `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
@@ -169,10 +161,6 @@ def _orders(votes: ClassVotes, rule: str, limits: SelectionLimits) -> Iterator[O
         for members in backfit(votes, sizes=range(1, most + 1)).members_by_size if most else ():
             yield members, range(len(members), len(members) + 1)
         return
-    if rule == "full":  # the most accurate alone first; its own prefixes are not asked for
-        order = np.argsort(-single_right(votes), kind="stable")
-    elif rule == "margin":
-        order = select_by_margins(votes).order
-    else:
-        order = order_classifiers(votes, rule).order
+    by_accuracy = rule == "full"  # its prefixes count too
+    order = np.argsort(-single_right(votes), kind="stable") if by_accuracy else reduced_error(votes).order
     yield order, range(1, len(order) + 1)

@@ -1,4 +1,4 @@
-"""Ensemble selection by margin histograms (Section 3.2 and Figure 1 of :cite:t:`Gagne2007`)."""
+"""Growth of ensembles by margin histograms (Section 3.2 and Figure 1 of :cite:t:`Gagne2007`)."""
 
 import hashlib
 from collections.abc import Collection
@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Counts
-from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.rules.orderings import Ordering, single_right
-from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, class_tally, no_votes
+from shortlist.ensembles.evolution import _margin_kernels
+from shortlist.ensembles.rules._kernels import coded_rows
+from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, no_votes
 
 CRITERIA = ("histogram", "minimum")
 
@@ -56,30 +56,11 @@ def grow_by_margins(
     tally[:, : votes.n_classes] += start
     order, right = np.empty(n_left, dtype=np.int64), np.empty(n_left + 1, dtype=np.int64)
     levels = 2 * (int(start.sum(axis=1).max()) + n_left) + 3
-    by_margin = _kernels.SortedRows(
+    by_margin = _margin_kernels.SortedRows(
         np.empty((3, n_rows), dtype=np.int64), *np.empty((3, levels), dtype=np.int64)
     )
     equal = np.empty((6, max(1, n_left)), dtype=np.int64)
-    _kernels.climb_by_margins(
-        _kernels.coded_rows(votes), criterion == "histogram", tally, left, by_margin, equal, order, right
+    _margin_kernels.climb_by_margins(
+        coded_rows(votes), criterion == "histogram", tally, left, by_margin, equal, order, right
     )
     return order, right
-
-
-def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ordering:
-    """Order a pool by margins from its most accurate classifier on, and keep the prefix with fewest errors.
-
-    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with
-    the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
-    classifiers only. Equal prefixes go to the smallest.
-
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
-    >>> select_by_margins(votes).order.tolist()
-    [1, 2, 0]
-    """
-    first = int(single_right(votes).argmax())
-    distinct = distinct_classifiers(votes.codes)
-    start = class_tally(votes.codes[:, [first]], votes.n_classes)
-    order, right = grow_by_margins(votes, distinct[distinct != first], start, criterion=criterion)
-    return Ordering(np.concatenate([[first], order]), right, None, int(right.argmax()) + 1)

@@ -1,0 +1,1 @@
+"""Pruning rules that are compared: orders of classifiers, and margins."""

@@ -1,0 +1,181 @@
+"""Scikit-learn estimators of the pruning rules that are compared; thin shells around functions."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from shortlist._validation import AUTO, as_choice
+from shortlist._words import any_of, did_you_mean
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators import rule_pruners
+from shortlist.ensembles.estimators.base import HARD, PoolPruner
+from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
+from shortlist.ensembles.evolution.margins import CRITERIA
+from shortlist.ensembles.votes.class_votes import ClassVotes, Members
+from shortlist.errors import BadInputError
+from shortlist.pickles import saved_from
+from shortlist_papers.rules.margin_selection import select_by_margins
+from shortlist_papers.rules.orderings import RULES, check_rule, order_classifiers
+
+
+@saved_from("shortlist_papers")
+class OrderedPruner(PluralityPruner):
+    """The best prefix of a pool that a rule has put in order.
+
+    :data:`shortlist_papers.rules.orderings.RULES` names the sources of the rules; several are the hill
+    climbers of Section 5.2 of :cite:t:`Bastos2022`.
+
+    Parameters
+    ----------
+    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
+        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
+        on 30 %.
+    rule : str, default="reduced-error"
+        A name in :data:`shortlist_papers.rules.orderings.RULES`.
+    stop : {"accuracy", "fitness"}, default="accuracy"
+        What makes a prefix best; see :func:`shortlist_papers.rules.orderings.order_classifiers`.
+    p, rho : float, default=0.075 and 0.25
+        Parameters of the rules ``margin-distance`` and ``drep``.
+    voting : {"hard", "averaged"}, default="hard"
+        How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
+        probabilities. A rule chooses them by their votes either way.
+    probabilities : str, default="auto"
+        As of :class:`shortlist.ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the calibrated
+        mean.
+    n_classifiers : int, default=100
+        Size of the pool when `pool` is None.
+    n_jobs : int or None, default=None
+        Workers that fit the pool.
+    random_state : int, RandomState or None, default=None
+        Seed of the pool, the split and the rule ``random``.
+
+    Attributes
+    ----------
+    members_ : ndarray of int
+        The members in the order in which they joined.
+    selection_ : ndarray of bool, shape (n_classifiers,)
+        The same as a mask over the pool.
+    ordering_ : Ordering
+        The whole order, with the number of correct decisions of every prefix.
+    accuracy_ : float
+        Share of the pruning rows that the members decide correctly.
+    voting_ : str
+        How they answer.
+    validation_ : RecordedRows
+        The pruning rows: their positions among the rows given to :meth:`fit`, and a fingerprint of these, for
+        ``shortlist verify``.
+    pool_ : Pool
+        The members only.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted: those of a given pool, otherwise those of the rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OrderedPruner(rule="uwa", n_classifiers=10, random_state=0).fit(X, y).accuracy_ > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        rule: str = "reduced-error",
+        stop: str = "accuracy",
+        p: float = 0.075,
+        rho: float = 0.25,
+        voting: str = HARD,
+        probabilities: str = AUTO,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            pool,
+            voting=voting,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.rule = rule
+        self.stop = stop
+        self.p = p
+        self.rho = rho
+
+    def check_options(self, y: Labels) -> None:
+        """Refuse classes and options that cannot be used, before any long work."""
+        super().check_options(y)
+        check_rule(self.rule, self.stop, p=self.p, rho=self.rho)
+
+    def _choose(self, votes: ClassVotes, seed: int) -> Members:
+        self.ordering_ = order_classifiers(
+            votes, self.rule, stop=self.stop, p=self.p, rho=self.rho, seed=seed
+        )
+        return self.ordering_.members
+
+
+@saved_from("shortlist_papers")
+class MarginPruner(PluralityPruner):
+    """The ensemble with the best margin histograms (Figure 1 of :cite:t:`Gagne2007`).
+
+    Parameters
+    ----------
+    pool, voting, probabilities, n_classifiers, n_jobs, random_state
+        As of :class:`OrderedPruner`.
+    criterion : {"histogram", "minimum"}, default="histogram"
+        How candidates are compared; see :func:`shortlist.ensembles.evolution.margins.grow_by_margins`.
+
+    Attributes
+    ----------
+    ordering_ : Ordering
+        The whole order of distinct classifiers, with the number of correct decisions of every prefix.
+    members_, selection_, accuracy_, validation_, pool_, classes_
+        As of :class:`OrderedPruner`.
+    """
+
+    CHECKS = PoolPruner.CHECKS | {"criterion": partial(as_choice, choices=CRITERIA)}
+
+    def __init__(
+        self,
+        pool: Any = None,
+        *,
+        criterion: str = "histogram",
+        voting: str = HARD,
+        probabilities: str = AUTO,
+        n_classifiers: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            pool,
+            voting=voting,
+            probabilities=probabilities,
+            n_classifiers=n_classifiers,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+
+    def _choose(self, votes: ClassVotes, _seed: int) -> Members:
+        self.ordering_ = select_by_margins(votes, criterion=self.criterion)
+        return self.ordering_.members
+
+
+def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return unfitted pruners by name; all of them by default.
+
+    The names are those of the library, ``margin`` and those of
+    :data:`shortlist_papers.rules.orderings.RULES`. Raises BadInputError if a name is unknown.
+    """
+    rules: dict[str, Any] = {rule: OrderedPruner(rule=rule) for rule in RULES}
+    known = {"exact": None, "margin": MarginPruner()} | rules | rule_pruners.pruning_methods()
+    wanted = list(known) if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise BadInputError(
+                "method", f"must be one of {any_of(sorted(known))}", repr(name), did_you_mean(name, known)
+            )
+    return {name: known[name] for name in wanted}

@@ -1,0 +1,71 @@
+"""Estimators of the rules that are compared."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from shortlist import BadInputError
+from shortlist.ensembles.estimators import rule_pruners
+from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers.rules.orderings import RULES
+from shortlist_papers.rules.rule_pruners import pruning_methods
+from tests.contract import keeps_contract
+
+X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
+
+
+@pytest.mark.slow
+@keeps_contract(OrderedPruner(rule="uwa", n_classifiers=5, random_state=0))
+def test_an_order_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@keeps_contract(MarginPruner(n_classifiers=5, random_state=0), tables=False)
+def test_selection_by_margins_keeps_it(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("rule", [*sorted(RULES), "margin"])
+def test_every_rule_prunes_three_classes_and_members_vote(rule: str) -> None:
+    pool = make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
+    pruner = MarginPruner(pool) if rule == "margin" else OrderedPruner(pool, rule=rule, random_state=0)
+    fitted = pruner.fit(X[150:], Y[150:])
+    assert fitted.members_.tolist() == fitted.ordering_.members.tolist()
+    assert fitted.accuracy_ > 0.5
+    codes = class_answers(pool, X[150:])[:, fitted.members_]
+    votes = np.array([[(row == c).sum() for c in range(3)] for row in codes])
+    assert (fitted.predict(X[150:]) == votes.argmax(axis=1)).all()
+
+
+def test_the_library_has_four_rules_and_the_papers_all() -> None:
+    assert list(rule_pruners.pruning_methods()) == [
+        "exact",
+        "backfitting",
+        "greedy-means",
+        "full",
+        "best-single",
+    ]
+    assert set(pruning_methods()) == {*rule_pruners.pruning_methods(), *RULES, "margin"}
+    pool = make_pool(X[:150], Y[:150], n_classifiers=6, random_state=0)
+    for rule in rule_pruners.BASELINES:
+        own, order = rule_pruners.BaselinePruner(pool, rule=rule), OrderedPruner(pool, rule=rule)
+        assert own.fit(X[150:], Y[150:]).members_.tolist() == order.fit(X[150:], Y[150:]).members_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        pytest.param(OrderedPruner(rule="best", n_classifiers=2), "rule must be one of", id="rule"),
+        pytest.param(OrderedPruner(rule="drep", rho=0), "rho must be a number above 0", id="rho"),
+        pytest.param(OrderedPruner(rule="margin-distance", p=2), "p must be a number above 0", id="p"),
+        pytest.param(MarginPruner(criterion="mean", n_classifiers=2), "criterion must be", id="criterion"),
+    ],
+)
+def test_bad_input_is_one_sentence(estimator: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        estimator.fit(X, Y)
