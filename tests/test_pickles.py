@@ -97,7 +97,7 @@ def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None
     assert saved_path(GreedyMiser) == "shortlist_papers.GreedyMiser"
     assert saved_class("shortlist.OrderedPruner") is shortlist_papers.OrderedPruner
     with pytest.raises(ImportError, match=r"shortlist.OrderedPruner is shortlist_papers.OrderedPruner now"):
-        from shortlist import OrderedPruner as _  # type: ignore[attr-defined]  # noqa: F401  # not there
+        from shortlist import OrderedPruner as _  # type: ignore[attr-defined]  # not there
     with pytest.raises(
         ImportError, match=r"shortlist.papers.GreedyMiser is shortlist_papers.GreedyMiser now"
     ):
