@@ -22,7 +22,7 @@ def one_by_one(codes: Any, ends: Any, has: Any) -> tuple[int, int, bool, bool]:
 @given(st.integers(0, 5), st.integers(0, 4), st.integers(0, 2**32 - 1), st.booleans())
 def test_every_case_goes_as_it_would_alone(n_cases: int, n_stages: int, seed: int, may_wait: bool) -> None:
     rng = np.random.default_rng(seed)
-    codes, prices = rng.integers(-1, 3, (n_cases, n_stages)), rng.integers(0, 9, (n_cases, n_stages))
+    codes, prices = rng.integers(-1, 3, (n_cases, n_stages)), rng.integers(0, 9, n_stages)
     ends, has = rng.random((2, n_cases, n_stages)) < 0.5
     has |= not may_wait
     calls = list[int]()
@@ -38,9 +38,7 @@ def test_every_case_goes_as_it_would_alone(n_cases: int, n_stages: int, seed: in
     told = list(zip(found.codes.tolist(), found.reached.tolist(), found.waits.tolist(), left, strict=True))
     assert told == [one_by_one(*case) for case in zip(codes, ends, has, strict=True)]
     assert 0 not in calls
-    assert paid(prices, found.reached).tolist() == [
-        sum(own[:n]) for own, n in zip(prices.tolist(), found.reached.tolist(), strict=True)
-    ]
+    assert paid(prices, found.reached).tolist() == [prices[:n].sum() for n in found.reached]
 
 
 def test_how_sure_a_stage_is_stays_where_no_later_one_is_reached() -> None:

@@ -1,9 +1,8 @@
 """The loop that follows a policy: cases go from stage to stage until each is decided, or waits for an answer.
 
-A policy is two functions. Given what is known of cases, `ask` names those that have what a stage needs (all
-others wait for it), and `decide` says which of them end there, as which class, and how sure it is.
-Committees, stages and panels are three kinds of it: their stages are members, features that are bought, and
-judges.
+A policy is two functions. Of the cases that are still open `ask` marks those that have what a stage needs;
+the others wait for it. `decide` says which of them end there, as which class, and how sure it is. Committees,
+stages and panels are three kinds of it: their stages are members, features that are bought, and judges.
 """
 
 from collections.abc import Callable
@@ -90,13 +89,9 @@ def follow(
 
 
 def paid(prices: NDArray[Any], reached: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the sum of what the stages cost that each case has reached, ``(n_cases,)``.
-
-    `prices`: of each stage, ``(n_stages,)``, or for each case, ``(n_cases, n_stages)``.
+    """Return what the stages cost in all that each case has reached; `prices` has one for each stage.
 
     >>> paid(np.array([2, 3]), np.array([0, 1, 2])).tolist()
     [0, 2, 5]
     """
-    sums = np.zeros((*prices.shape[:-1], prices.shape[-1] + 1), dtype=prices.dtype)
-    np.cumsum(prices, axis=-1, out=sums[..., 1:])
-    return np.asarray(sums[reached] if sums.ndim == 1 else sums[np.arange(len(reached)), reached])
+    return np.asarray(np.cumsum([0, *prices.tolist()])[reached])

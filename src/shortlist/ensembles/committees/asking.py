@@ -199,7 +199,7 @@ class SettledRows(NamedTuple):
     """What came of asking, row by row."""
 
     codes: NDArray[np.int64]
-    """The class of each row, ``(n_rows,)``; -1 where there is no answer that is as probable as it has to be."""
+    """The class of each row, ``(n_rows,)``; -1 where no answer is as probable as it has to be."""
     calls: NDArray[np.int64]
     """How many members were asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
