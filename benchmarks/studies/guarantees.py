@@ -17,9 +17,10 @@ from benchmarks.data.uci import read_uci
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
+from shortlist.guarantees.thresholds import possible_thresholds, promise
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.policies.counts import count_answers
 from shortlist.tables.splits import hold_out, keep_rows_apart
 from shortlist_papers import OrderedPruner
 
@@ -61,7 +62,9 @@ def _committee(
         scored[part] = probabilities.max(axis=1), pruner.predict(X.iloc[parts[part]]) == y[parts[part]]
     for accuracy in ACCURACIES:
         thresholds = possible_thresholds(scored["chose"][0])
-        chose, calibration = (count_answers(*scored[part], thresholds) for part in ("chose", "calibration"))
+        chose, calibration = (
+            count_answers(*([one] for one in scored[part]), thresholds) for part in ("chose", "calibration")
+        )
         found = promise(thresholds, chose, calibration, Demand(accuracy, CONFIDENCE_LEVEL))
         by = {"shortlist": found.threshold, "threshold only": accuracy}
         for procedure in MAPIES:

@@ -14,16 +14,15 @@ from benchmarks.studies.front_promises import broken_promises, made_points, stag
 from shortlist.guarantees.guarantee import Demand, tail
 from shortlist.guarantees.thresholds import (
     MOST_THRESHOLDS,
-    AnswerCounts,
     Trial,
     chances_to_pass,
-    count_answers,
     first_to_try,
     most_that_holds,
     possible_thresholds,
     promise,
     promise_each,
 )
+from shortlist.policies.counts import AnswerCounts, count_answers
 from tests.examples import examples
 from tests.guarantees import oracles
 
@@ -35,7 +34,7 @@ def test_counts_equal_a_plain_loop(scores: list[int], seed: int) -> None:
     values = np.array(scores) / 12
     right = np.random.default_rng(seed).random(len(values)) < 0.7
     thresholds = possible_thresholds(values)
-    counts = count_answers(values, right, thresholds)
+    counts = count_answers([values], [right], thresholds)
     assert thresholds[-1] == 0
     assert (np.diff(thresholds) < 0).all()
     assert len(thresholds) <= MOST_THRESHOLDS + 1
@@ -104,8 +103,8 @@ def test_the_promise_holds_as_often_as_it_says(right_share: object) -> None:
         thresholds = possible_thresholds(chose)
         found = promise(
             thresholds,
-            count_answers(chose, rng.random(150) < right_share(chose), thresholds),
-            count_answers(new, rng.random(150) < right_share(new), thresholds),
+            count_answers([chose], [rng.random(150) < right_share(chose)], thresholds),
+            count_answers([new], [rng.random(150) < right_share(new)], thresholds),
             demand,
         )
         if found.promised:
@@ -139,8 +138,8 @@ def test_p_values_and_the_threshold_are_those_of_mapie_on_the_same_thresholds(se
     chose, scores = rng.uniform(0.05, 1, (2, 200))
     right = rng.random((2, 200)) < 0.7 + 0.3 * np.stack([chose, scores])
     thresholds = possible_thresholds(chose)
-    planned = count_answers(chose, right[0], thresholds)
-    counts = count_answers(scores, right[1], thresholds)
+    planned = count_answers([chose], [right[0]], thresholds)
+    counts = count_answers([scores], [right[1]], thresholds)
     tested = thresholds[first_to_try(planned, len(scores), demand) :]
 
     # whether an answer is right is the class, how sure it is its probability: precision is accuracy on answers
@@ -199,7 +198,7 @@ def test_what_is_promised_equals_a_plain_loop(data: st.DataObject) -> None:
         pairs += [(-chances[place] * trial.chosen.right[place] / 150, point, place) for place in range(4)]
     expected: dict[int, int] = {}
     for _, point, place in sorted(pairs):
-        n, right = (int(counts[place]) for counts in trials[point].calibration[1:])
+        n, right = (int(counts[place]) for counts in trials[point].calibration[1:3])
         if not n or oracles.tail_by_counting(n, n - right, Fraction("0.2")) > Fraction("0.1"):
             break
         expected[point] = max(place, expected.get(point, -1))
@@ -209,7 +208,7 @@ def test_what_is_promised_equals_a_plain_loop(data: st.DataObject) -> None:
         if found.promised:
             place = expected[point]
             assert found.threshold == thresholds[point] == trial.thresholds[place]
-            assert (found.n_answered, found.n_right) == tuple(c[place] for c in trial.calibration[1:])
+            assert (found.n_answered, found.n_right) == tuple(c[place] for c in trial.calibration[1:3])
             assert found.n_rows == 150
         else:
             best = min(pair for pair in pairs if pair[1] == point)

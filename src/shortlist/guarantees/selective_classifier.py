@@ -15,13 +15,13 @@ from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
 from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand
 from shortlist.guarantees.thresholds import (
     Trial,
-    count_answers,
     most_that_holds,
     possible_thresholds,
     promise,
     promise_each,
 )
 from shortlist.pickles import saved_from
+from shortlist.policies.counts import count_answers
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
 
@@ -226,8 +226,8 @@ class SelectiveClassifier(TableClassifier):
         thresholds = possible_thresholds(chose_scores[chose_scores >= 0])
         trial = Trial(
             thresholds,
-            count_answers(chose_scores, chose_right, thresholds),
-            count_answers(scores, right, thresholds),
+            count_answers([chose_scores], [chose_right], thresholds),
+            count_answers([scores], [right], thresholds),
         )
         demand = self._demand()
         self.guarantee_: Guarantee = promise(*trial, demand)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from shortlist.arrays import Mask
 from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
 from shortlist.guarantees.sequences import passing
+from shortlist.policies.counts import AnswerCounts
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
@@ -26,16 +26,6 @@ WORSE = 1.5
 chosen. It changes how many rows are answered, never whether the promise holds."""
 NEAR_BEST = 0.9
 """The first threshold is the most cautious one whose chance to pass is this share of the best chance."""
-
-
-class AnswerCounts(NamedTuple):
-    """How many of some rows are answered, and rightly, from each threshold on."""
-
-    n_rows: int
-    """Rows, answered or not."""
-    answered: NDArray[np.int64]
-    right: NDArray[np.int64]
-    """Answered rows, and those that are answered rightly, ``(n_thresholds,)``."""
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -63,11 +53,6 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
             kept.append(place)
             last = above[place]
     return np.asarray(middles[[*kept, len(middles) - 1]])
-
-
-def count_answers(scores: NDArray[np.float64], right: Mask, thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows whose score reaches each threshold, and those of them that are answered rightly."""
-    return AnswerCounts(len(scores), reaching(scores, thresholds), reaching(scores[right], thresholds))
 
 
 def reaching(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -12,12 +12,10 @@ from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
 from shortlist.guarantees.guarantee import Demand
 from shortlist.guarantees.thresholds import (
-    AnswerCounts,
     Trial,
     most_that_holds,
     possible_thresholds,
     promise_each,
-    reaching,
 )
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
@@ -27,6 +25,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
+from shortlist.policies.counts import AnswerCounts, count_answers
 from shortlist.policies.follow import Followed, Said, follow
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -173,21 +172,8 @@ def answers_of_model(
 
 
 def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows that some stage answers where each threshold is asked for, and how many rightly.
-
-    A row is answered by the first stage whose score reaches the threshold: by a stage if it reaches it and
-    none before does, so for thresholds above the best score so far and up to its own.
-    """
-    n_rows = len(stages[0].scores)
-    answered = np.zeros(len(thresholds), dtype=np.int64)
-    right = np.zeros(len(thresholds), dtype=np.int64)
-    before = np.full(n_rows, NOT_CONFIDENT)
-    for stage in stages:
-        now = np.maximum(before, stage.scores)
-        answered += reaching(now, thresholds) - reaching(before, thresholds)
-        right += reaching(now[stage.right], thresholds) - reaching(before[stage.right], thresholds)
-        before = now
-    return AnswerCounts(n_rows, answered, right)
+    """Count the rows that some stage answers where each threshold is asked for, and how many rightly."""
+    return count_answers([one.scores for one in stages], [one.right for one in stages], thresholds)
 
 
 def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:

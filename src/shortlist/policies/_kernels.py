@@ -1,0 +1,41 @@
+"""The kernel that counts what a policy answers from each threshold on."""
+
+from shortlist._jit import kernel
+from shortlist.arrays import Flags, Floats, Longs
+
+
+@kernel("void(float64[:, ::1], boolean[:, ::1], int64[:, ::1], float64[::1], int64[:, ::1])")
+def count_stages(scores: Floats, right: Flags, prices: Longs, thresholds: Floats, counts: Longs) -> None:
+    """Count what stages do with each threshold: cases answered, cases answered rightly, and what they pay.
+
+    `scores`, `right`, `prices`, ``(n_stages, n_cases)``: how sure each stage is, -1 where it cannot answer;
+    whether its answer is right; and what it costs. `thresholds`: falling. `counts`, ``(3, n_thresholds)``.
+    """
+    n_stages, n_cases = scores.shape
+    n_thresholds = thresholds.shape[0]
+    counts[:] = 0
+    for i in range(n_cases):
+        open_to = n_thresholds  # the case is open before this threshold
+        for stage in range(n_stages):
+            if open_to == 0:
+                break
+            counts[2, 0] += prices[stage, i]
+            if open_to < n_thresholds:
+                counts[2, open_to] -= prices[stage, i]
+            low, high = 0, open_to
+            while low < high:
+                middle = (low + high) // 2
+                if thresholds[middle] <= scores[stage, i]:
+                    high = middle
+                else:
+                    low = middle + 1
+            if low < open_to:
+                counts[0, low] += 1
+                counts[1, low] += right[stage, i]
+                if open_to < n_thresholds:
+                    counts[0, open_to] -= 1
+                    counts[1, open_to] -= right[stage, i]
+                open_to = low
+    for place in range(1, n_thresholds):
+        for row in range(3):
+            counts[row, place] += counts[row, place - 1]
