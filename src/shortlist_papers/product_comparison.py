@@ -121,14 +121,14 @@ def compare_products(
 
     `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
     :func:`shortlist.products.configuration.product_front.configure`. `methods`: names out of
-    :data:`~shortlist_papers.product_methods.METHODS`; a complete one, such as ``diagram``, tells what share of the complete front the
-    others find. `seeds`: evolutionary methods run once with each of them; the others once, with the first.
-    `time_limit_s`: limit of each run, and of the search before them for a product and for what all products
-    share. `work`: how many runs at a time; what is found does not depend on it, unless a limit in seconds is
-    hit. Its study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
-    question and the options; methods and seeds may be added later. A run that is stopped is left out.
-    `**options`: those of :mod:`~shortlist_papers.product_methods` but :data:`OWN_OPTIONS`, each for the
-    methods that have it, or as ``solrep.rule`` for one.
+    :data:`~shortlist_papers.product_methods.METHODS`; a complete one, such as ``diagram``, tells what share
+    of the complete front the others find. `seeds`: evolutionary methods run once with each of them; the
+    others once, with the first. `time_limit_s`: limit of each run, and of the search before them for a
+    product and for what all products share. `work`: how many runs at a time; what is found does not depend on
+    it, unless a limit in seconds is hit. Its study keeps finished runs, and a part of it the programs of
+    ``solrep``. It is bound to the question and the options; methods and seeds may be added later. A run that
+    is stopped is left out. `**options`: those of :mod:`~shortlist_papers.product_methods` but
+    :data:`OWN_OPTIONS`, each for the methods that have it, or as ``solrep.rule`` for one.
 
     Every product is checked against the rules of the model as read.
     """

@@ -5,11 +5,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.export.member_numbers import numbers_of
@@ -33,13 +43,34 @@ WRITTEN = {
     "scaled kernel": make_pipeline(
         Nystroem(gamma=0.1, n_components=20, random_state=0), LogisticRegression()
     ),
+    "scaled neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(weights="distance")),
+    "scaled network": make_pipeline(StandardScaler(), MLPClassifier((5,), max_iter=50, random_state=0)),
+    "scaled tree": make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=4, random_state=0)),
+    "older boosting": GradientBoostingClassifier(n_estimators=8, random_state=0),
+    "boosting from zero": GradientBoostingClassifier(n_estimators=3, init="zero", random_state=0),
+    "adaptive boosting": AdaBoostClassifier(n_estimators=8, random_state=0),
+    "bagging": BaggingClassifier(n_estimators=5, max_features=0.6, max_samples=0.2, random_state=0),
+    "bagged machines": BaggingClassifier(make_pipeline(StandardScaler(), LinearSVC()), 3, random_state=0),
+    "calibrated machine": CalibratedClassifierCV(LinearSVC(random_state=0), cv=3),
+    "calibrated forest": CalibratedClassifierCV(RandomForestClassifier(4, random_state=0), cv=3),
+    "LightGBM": LGBMClassifier(n_estimators=8, verbose=-1, n_jobs=1, random_state=0),
+}
+OF_TWO_CLASSES = {
+    "kernel machine": make_pipeline(StandardScaler(), SVC()),
+    "log loss": make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
 }
 
 
-@pytest.mark.parametrize("y", [CODES, KINDS], ids=["two classes", "three classes"])
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("kind", "y"),
+    [
+        *(pytest.param(kind, y, id=f"{kind}, {n}") for kind in WRITTEN for n, y in ((2, CODES), (3, KINDS))),
+        *(pytest.param(kind, CODES, id=kind) for kind in OF_TWO_CLASSES),
+    ],
+)
 def test_a_member_answers_as_plain_numbers_and_as_a_graph_do(kind: str, y: Any) -> None:
-    member: Any = WRITTEN[kind]
+    member: Any = (WRITTEN | OF_TWO_CLASSES)[kind]
     member = member.fit(ROWS[:150], y[:150])
     pruner = OrderedPruner([member], random_state=0).fit(ROWS[150:], y[150:])
     model = SavedModel(pruner, tuple(ROWS.columns), "class")
@@ -52,12 +83,23 @@ def test_a_member_answers_as_plain_numbers_and_as_a_graph_do(kind: str, y: Any) 
 @pytest.mark.parametrize(
     "member",
     [
-        SGDClassifier(loss="log_loss", random_state=0),  # which has probabilities of its own kind
+        SGDClassifier(loss="modified_huber", random_state=0),  # which has probabilities of its own kind
+        SVC(kernel="poly"),
+        CalibratedClassifierCV(LinearSVC(), method="isotonic", cv=3),
+        CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), cv=3),
+        BaggingClassifier(SVC(kernel="poly"), 2, random_state=0),
         make_pipeline(MinMaxScaler(), LogisticRegression()),
-        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
         make_pipeline(StandardScaler(), StandardScaler(), LogisticRegression()),
     ],
-    ids=["probabilities", "another scaler", "scaled tree", "three steps"],
+    ids=[
+        "probabilities",
+        "another kernel",
+        "isotonic",
+        "calibrated kernel",
+        "bagged kernels",
+        "another scaler",
+        "three steps",
+    ],
 )
 def test_what_would_answer_otherwise_is_not_written(member: Any) -> None:
     assert numbers_of(member.fit(np.asarray(ROWS), CODES)) is None

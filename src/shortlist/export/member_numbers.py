@@ -1,6 +1,6 @@
 """Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and what is like them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,10 @@ def _linear(estimator: Any) -> Numbers:
 
 
 def _most_likely(estimator: Any) -> Numbers | None:
-    """Linear classifiers without probabilities: the class of the highest score."""
+    """Linear classifiers: the class of the highest score, or with two classes the probability of log loss."""
     if hasattr(estimator, "predict_proba"):
-        return None
+        is_logistic = getattr(estimator, "loss", "") == "log_loss" and len(estimator.classes_) == 2
+        return _linear(estimator) if is_logistic else None
     return {"kind": "highest", "single": False, "of": _linear(estimator)}
 
 
@@ -102,6 +103,114 @@ def _boosted_tree(nodes: NDArray[Any]) -> Numbers:
     }
 
 
+def _older_boosting(estimator: Any) -> Numbers:
+    """Boosted trees that compare in single precision."""
+    width = np.zeros((1, estimator.n_features_in_))
+    start = np.ravel(estimator._raw_predict_init(width)).tolist()  # noqa: SLF001  # likewise
+    rounds = [
+        [
+            _tree(one.tree_) | {"value": (estimator.learning_rate * one.tree_.value[:, 0, 0]).tolist()}
+            for one in trees
+        ]
+        for trees in estimator.estimators_
+    ]
+    return {"kind": "boosting", "single": True, "start": start, "rounds": rounds}
+
+
+def _lightgbm(estimator: Any) -> Numbers | None:
+    """Boosted trees of LightGBM, as it dumps them; it folds the start into the first round."""
+    dumped = estimator.booster_.dump_model()
+    n_scores, trees = dumped["num_tree_per_iteration"], []
+    if estimator.objective_ not in {"binary", "multiclass"} or dumped["average_output"]:
+        return None
+    for info in dumped["tree_info"]:
+        tree: Numbers = {name: [] for name in ("left", "right", "feature", "threshold", "value")}
+        if not _dumped_nodes(info["tree_structure"], tree):
+            return None
+        trees.append(tree)
+    rounds = [trees[first : first + n_scores] for first in range(0, len(trees), n_scores)]
+    return {"kind": "boosting", "start": [0.0] * n_scores, "rounds": rounds}
+
+
+def _dumped_nodes(node: Any, tree: Numbers) -> bool:
+    """Add a node and all below it; False where one compares otherwise than by ``<=``."""
+    place, inner = len(tree["left"]), "split_feature" in node
+    for name, value in (
+        ("left", place + 1 if inner else -1), ("right", -1), ("feature", node.get("split_feature", 0)),
+        ("threshold", node.get("threshold", 0.0)), ("value", node.get("leaf_value", 0.0)),
+    ):  # fmt: skip
+        tree[name].append(value)
+    if not inner:
+        return True
+    if node["decision_type"] != "<=" or not _dumped_nodes(node["left_child"], tree):
+        return False
+    tree["right"][place] = len(tree["left"])
+    return _dumped_nodes(node["right_child"], tree)
+
+
+def _mean(parts: Sequence[tuple[Any, Numbers | None]], n_classes: int, **rule: Any) -> Numbers | None:
+    """Return the mean of parts, each with its columns, weight and classes; None if one cannot be written."""
+    if any(model is None for _, model in parts):
+        return None
+    listed = [about | {"model": model} for about, model in parts]
+    return {"kind": "mean", "n_classes": n_classes, "votes": False, "sharpness": 0.0, "parts": listed} | rule
+
+
+def _bagging(estimator: Any) -> Numbers | None:
+    n_classes = len(estimator.classes_)
+    parts = [
+        (
+            {"columns": columns.tolist(), "classes": one.classes_.astype(int).tolist(), "weight": 1.0},
+            numbers_of(one),
+        )
+        for one, columns in zip(estimator.estimators_, estimator.estimators_features_, strict=True)
+    ]
+    return _mean(parts, n_classes)
+
+
+def _adaptive_boosting(estimator: Any) -> Numbers | None:
+    """Write weighted votes, and the softmax of their lead."""
+    n_classes, every = len(estimator.classes_), list(range(estimator.n_features_in_))
+    parts = [
+        (
+            {
+                "columns": every,
+                "classes": np.searchsorted(estimator.classes_, one.classes_).tolist(),
+                "weight": float(weight),
+            },
+            numbers_of(one),
+        )
+        for one, weight in zip(estimator.estimators_, estimator.estimator_weights_, strict=False)
+        if weight > 0
+    ]
+    return _mean(parts, n_classes, votes=True, sharpness=n_classes / (n_classes - 1) ** 2)
+
+
+def _calibrated(estimator: Any) -> Numbers | None:
+    """Write the mean of classifiers, each with a sigmoid for every score."""
+    if estimator.method != "sigmoid":
+        return None
+    n_classes, every = len(estimator.classes_), list(range(estimator.n_features_in_))
+    parts = []
+    for one in estimator.calibrated_classifiers_:
+        of = numbers_of(one.estimator)
+        if of is not None and of["kind"] == "highest":
+            of = of["of"]
+        if of is None or (of["kind"] != "linear" and hasattr(one.estimator, "decision_function")):
+            return None
+        if len(one.estimator.classes_) != n_classes:
+            return None
+        slopes = [float(each.a_) for each in one.calibrators]
+        model = {
+            "kind": "calibrated",
+            "of": of,
+            "slopes": slopes,
+            "shifts": [float(each.b_) for each in one.calibrators],
+        }
+        parts.append(({"columns": every, "classes": list(range(n_classes)), "weight": 1.0}, model))
+    return _mean(parts, n_classes)
+
+
 def _network(estimator: Any) -> Numbers | None:
     if estimator.activation not in {"relu", "tanh"}:
         return None
@@ -155,12 +264,13 @@ def _pipeline(estimator: Any) -> Numbers | None:
     return _kernel(steps[0], then) if first == "Nystroem" else None
 
 
-def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers | None:
+def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers:
     if then["kind"] == "highest":
-        of = _of_standard_scores(scaler, then["of"])
-        return None if of is None else then | {"of": of}
+        return then | {"of": _of_standard_scores(scaler, then["of"])}
     if then["kind"] != "linear":
-        return None
+        mean = scaler.mean_ if scaler.with_mean else np.zeros(scaler.n_features_in_)
+        scale = scaler.scale_ if scaler.with_std else np.ones(scaler.n_features_in_)
+        return {"kind": "scaled", "mean": mean.tolist(), "scale": scale.tolist(), "then": then}
     weights = np.asarray(then["weights"]) / (scaler.scale_ if scaler.with_std else 1.0)
     shifts = weights @ scaler.mean_ if scaler.with_mean else np.zeros(len(weights))
     return then | {"weights": weights.tolist(), "intercepts": (then["intercepts"] - shifts).tolist()}
@@ -179,6 +289,24 @@ def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
     }
 
 
+def _machine(estimator: Any) -> Numbers | None:
+    """Write a kernel machine of two classes without probabilities."""
+    if estimator.kernel != "rbf" or len(estimator.classes_) > 2 or hasattr(estimator, "predict_proba"):
+        return None
+    of = {
+        "kind": "kernel",
+        "gamma": float(estimator._gamma),  # noqa: SLF001  # nothing public has it
+        "rows": np.asarray(estimator.support_vectors_).tolist(),
+        "mixing": np.asarray(estimator.dual_coef_).tolist(),
+        "then": {
+            "kind": "linear",
+            "weights": [[1.0]],
+            "intercepts": np.asarray(estimator.intercept_).tolist(),
+        },
+    }
+    return {"kind": "highest", "single": False, "of": of}
+
+
 def _constant(estimator: Any) -> Numbers | None:
     if estimator.strategy != "prior":
         return None
@@ -193,6 +321,7 @@ _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.SGDClassifier": _most_likely,
     "sklearn.Perceptron": _most_likely,
     "sklearn.LinearSVC": _most_likely,
+    "sklearn.SVC": _machine,
     "sklearn.QuadraticDiscriminantAnalysis": _quadratic,
     "sklearn.GaussianNB": _naive,
     "sklearn.DecisionTreeClassifier": _one_tree,
@@ -200,6 +329,11 @@ _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.RandomForestClassifier": _forest,
     "sklearn.ExtraTreesClassifier": _forest,
     "sklearn.HistGradientBoostingClassifier": _boosting,
+    "sklearn.GradientBoostingClassifier": _older_boosting,
+    "sklearn.AdaBoostClassifier": _adaptive_boosting,
+    "sklearn.BaggingClassifier": _bagging,
+    "sklearn.CalibratedClassifierCV": _calibrated,
+    "lightgbm.LGBMClassifier": _lightgbm,
     "sklearn.MLPClassifier": _network,
     "sklearn.KNeighborsClassifier": _neighbours,
     "shortlist.NearestRows": _nearest_rows,

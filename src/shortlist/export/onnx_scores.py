@@ -51,11 +51,62 @@ def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
 def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
     """Return 1 for the class of the highest score of a linear model, the first of equals."""
     of = model["of"]
+    while of["kind"] in {"scaled", "kernel"}:
+        x, of = _prepared(graph, of, x), of["then"]
     scores = _layer(graph, of["weights"], of["intercepts"], x)
     if len(of["intercepts"]) == 1:
         scores = graph.add("Concat", graph.add("Mul", scores, graph.constant(0.0)), scores, axis=1)
+    return _voted(graph, scores, max(2, len(of["intercepts"])))
+
+
+def _prepared(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return what a scaler, or a kernel by landmarks, makes of rows."""
+    if model["kind"] == "scaled":
+        away = graph.add("Sub", x, graph.constant(model["mean"]))
+        return graph.add("Div", away, graph.constant(model["scale"]))
+    squares = _distances(graph, model["rows"], x, 2)
+    near = graph.add("Exp", graph.add("Mul", squares, graph.constant(-model["gamma"])))
+    return graph.add("MatMul", near, graph.constant(np.asarray(model["mixing"]).T))
+
+
+def _then(graph: Graph, model: dict[str, Any], x: str) -> str:
+    return scored_by(graph, model["then"], _prepared(graph, model, x))
+
+
+def _voted(graph: Graph, scores: str, n_classes: int) -> str:
     places = graph.add("ArgMax", scores, axis=1, keepdims=0)
-    return graph.add("Gather", graph.constant(np.eye(max(2, len(of["intercepts"])))), places, axis=0)
+    return graph.add("Gather", graph.constant(np.eye(n_classes)), places, axis=0)
+
+
+def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return the weighted mean of parts, or of their votes; with a sharpness the softmax of that."""
+    total, n_classes = "", model["n_classes"]
+    for part in model["parts"]:
+        shares = scored_by(graph, part["model"], taken(graph, x, part["columns"], 1))
+        if model["votes"]:
+            shares = _voted(graph, shares, len(part["classes"]))
+        spread = part["weight"] * np.eye(n_classes)[part["classes"]]
+        shares = graph.add("MatMul", shares, graph.constant(spread))
+        total = graph.add("Add", total, shares) if total else shares
+    mean = graph.add("Div", total, graph.constant(float(sum(part["weight"] for part in model["parts"]))))
+    if not model["sharpness"]:
+        return mean
+    return graph.add("Softmax", graph.add("Mul", mean, graph.constant(model["sharpness"])), axis=1)
+
+
+def _calibrated(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return a sigmoid of each score, or probability, of another model, to the sum of 1."""
+    of, n_scores = model["of"], len(model["slopes"])
+    if of["kind"] == "linear":
+        scores = _layer(graph, of["weights"], of["intercepts"], x)
+    else:
+        scores = scored_by(graph, of, x)
+        scores = taken(graph, scores, [1], 1) if n_scores == 1 else scores
+    scores = graph.add("Mul", scores, graph.constant(-np.array(model["slopes"])))
+    found = graph.add("Sigmoid", graph.add("Sub", scores, graph.constant(model["shifts"])))
+    if n_scores == 1:
+        return graph.add("Concat", graph.add("Sub", graph.constant(1.0), found), found, axis=1)
+    return graph.add("Div", found, graph.add("ReduceSum", found, graph.constant([1], np.int64), keepdims=1))
 
 
 def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -86,14 +137,6 @@ def _constant(graph: Graph, model: dict[str, Any], x: str) -> str:
     zero = graph.add("Mul", x, graph.constant(0.0))
     none = graph.add("ReduceSum", zero, graph.constant([1], np.int64), keepdims=1)
     return graph.add("Add", none, graph.constant([model["probabilities"]]))
-
-
-def _kernel(graph: Graph, model: dict[str, Any], x: str) -> str:
-    squares = _distances(graph, model["rows"], x, 2)
-    near = graph.add("Exp", graph.add("Mul", squares, graph.constant(-model["gamma"])))
-    return scored_by(
-        graph, model["then"], graph.add("MatMul", near, graph.constant(np.asarray(model["mixing"]).T))
-    )
 
 
 def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -148,6 +191,8 @@ def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
         for trees in model["rounds"]
         for score, tree in enumerate(trees)
     ]
+    if model.get("single"):
+        x = graph.add("Cast", graph.add("Cast", x, to=onnx.TensorProto.FLOAT), to=onnx.TensorProto.DOUBLE)
     found = graph.add(
         "TreeEnsembleRegressor", x, domain="ai.onnx.ml", n_targets=n_scores, aggregate_function="SUM",
         post_transform="NONE", **_nodes(trees, np.float64),
@@ -260,8 +305,11 @@ _SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {
     "network": _network,
     "normal": _normal,
     "constant": _constant,
-    "kernel": _kernel,
+    "kernel": _then,
     "neighbours": _neighbours,
     "forest": _forest,
     "boosting": _boosting,
+    "scaled": _then,
+    "mean": _mean,
+    "calibrated": _calibrated,
 }

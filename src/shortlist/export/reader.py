@@ -697,11 +697,13 @@ def _score(model: Any, x: list[float]) -> list[float]:
     if kind == "constant":
         return list(model["probabilities"])
     if kind == "kernel":
-        near = [
-            math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
-            for row in model["rows"]
-        ]
-        return _score(model["then"], [_dot(row, near) for row in model["mixing"]])
+        return _score(model["then"], _mixed(model, x))
+    if kind == "scaled":
+        return _score(model["then"], _standard(model, x))
+    if kind == "calibrated":
+        return _by_sigmoids(model, x)
+    if kind == "mean":
+        return _mean_of_parts(model, x)
     if kind == "normal":
         return _linked([_normal(one, x) for one in model["classes"]])
     if kind == "forest":
@@ -711,15 +713,57 @@ def _score(model: Any, x: list[float]) -> list[float]:
         raw = list(model["start"])
         for trees in model["rounds"]:
             for k, tree in enumerate(trees):
-                raw[k] += _leaf(tree, x, single=False)
+                raw[k] += _leaf(tree, x, single=model.get("single", False))
         return _linked(raw)
     return _neighbours(model, x)
+
+
+def _standard(model: Any, x: list[float]) -> list[float]:
+    return [(a - b) / c for a, b, c in zip(x, model["mean"], model["scale"], strict=True)]
+
+
+def _mixed(model: Any, x: list[float]) -> list[float]:
+    near = [
+        math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
+        for row in model["rows"]
+    ]
+    return [_dot(row, near) for row in model["mixing"]]
+
+
+def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
+    """Return the weighted mean of parts, or of their votes; with a sharpness the softmax of that."""
+    found = [0.0] * model["n_classes"]
+    for part in model["parts"]:
+        shares = _score(part["model"], [x[i] for i in part["columns"]])
+        for place, share in zip(part["classes"], _highest(shares) if model["votes"] else shares, strict=True):
+            found[place] += part["weight"] * share
+    total = _total([part["weight"] for part in model["parts"]])
+    means = [one / total for one in found]
+    return _linked([model["sharpness"] * one for one in means]) if model["sharpness"] else means
+
+
+def _by_sigmoids(model: Any, x: list[float]) -> list[float]:
+    """Return a sigmoid of each score, or probability, of another model, to the sum of 1."""
+    scores = _raw(model["of"], x) if model["of"]["kind"] == "linear" else _score(model["of"], x)
+    scores = scores[-1:] if len(model["slopes"]) == 1 else scores
+    found = [
+        _linked([-(slope * one + shift)])[1]
+        for slope, shift, one in zip(model["slopes"], model["shifts"], scores, strict=True)
+    ]
+    if len(found) == 1:
+        return [1 - found[0], found[0]]
+    total = _total(found)
+    return [one / total if total else 1 / len(found) for one in found]
 
 
 def _raw(model: Any, x: list[float]) -> list[float]:
     if model["kind"] == "programs":
         found = [_value_of(iter(program), x) for program in model["programs"]]
         return [one if math.isfinite(one) else 0.0 for one in found]
+    if model["kind"] == "scaled":
+        return _raw(model["then"], _standard(model, x))
+    if model["kind"] == "kernel":
+        return _raw(model["then"], _mixed(model, x))
     if model["kind"] == "linear":
         return [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
     for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
@@ -1030,16 +1074,46 @@ def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
         "neighbours": lambda: _check_neighbours(model, width, n_classes),
     }
     if kind == "highest":
-        _need(model["of"]["kind"] in {"linear", "network", "programs"}, "kind of a model")
-        _check_scores(model["of"], width, n_classes)
-    elif kind == "kernel":
-        _need(_is_number(model["gamma"]) and model["gamma"] >= 0 and deep < DEEPEST, "gamma of a model")
-        _check_matrix(model["rows"], width)
-        _check_matrix(model["mixing"], len(model["rows"]))
-        _check_model(model["then"], len(model["mixing"]), n_classes, deep + 1)
+        _check_scored(model["of"], width, n_classes)
+    elif kind in {"kernel", "scaled"}:
+        _need(deep < DEEPEST, "depth of a model")
+        _check_step(model, width)
+        _check_model(model["then"], width if kind == "scaled" else len(model["mixing"]), n_classes, deep + 1)
+    elif kind == "calibrated":
+        n_scores = len(model["slopes"])
+        _need(_tells(n_scores, n_classes) and _are_numbers(model["slopes"]), "slopes of a model")
+        _need(_are_numbers(model["shifts"], n_scores) and deep < DEEPEST, "shifts of a model")
+        _check_model(model["of"], width, n_classes, deep + 1)
+    elif kind == "mean":
+        _need(model["n_classes"] == n_classes and len(model["parts"]) > 0 and deep < DEEPEST, "parts")
+        _need(isinstance(model["votes"], bool) and _is_amount(model["sharpness"]), "votes of a model")
+        for part in model["parts"]:
+            _need(_are_places(part["columns"], width) and _are_places(part["classes"], n_classes), "part")
+            _need(_is_amount(part["weight"]) and part["weight"] > 0, "weight of a part")
+            _check_model(part["model"], len(part["columns"]), len(part["classes"]), deep + 1)
     else:
         _need(kind in checks, "kind of a model")
         checks[kind]()
+
+
+def _check_scored(model: Any, width: int, n_classes: int) -> None:
+    """Refuse what has no scores."""
+    while model["kind"] in {"scaled", "kernel"}:
+        _check_step(model, width)
+        width = width if model["kind"] == "scaled" else len(model["mixing"])
+        model = model["then"]
+    _need(model["kind"] in {"linear", "network", "programs"}, "kind of a model")
+    _check_scores(model, width, n_classes)
+
+
+def _check_step(model: Any, width: int) -> None:
+    if model["kind"] == "scaled":
+        _need(_are_numbers(model["mean"], width) and _are_numbers(model["scale"], width), "scale of a model")
+        _need(all(model["scale"]), "scale of a model")
+        return
+    _need(_is_number(model["gamma"]) and model["gamma"] >= 0, "gamma of a model")
+    _check_matrix(model["rows"], width)
+    _check_matrix(model["mixing"], len(model["rows"]))
 
 
 def _check_rules(model: Any, width: int, n_classes: int) -> None:

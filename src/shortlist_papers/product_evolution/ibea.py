@@ -285,18 +285,18 @@ def ibed(
 ) -> Front:
     """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
 
-    The first population is that of :func:`shortlist_papers.product_evolution.ibea.ibea`. In the second, each member
-    has a trial made from differences of other members, then mutated with feedback; the trial takes its place
-    if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
+    The first population is that of :func:`shortlist_papers.product_evolution.ibea.ibea`. In the second, each
+    member has a trial made from differences of other members, then mutated with feedback; the trial takes its
+    place if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
     selects the first population from its members, its offspring and all trials, so that what differential
     evolution finds enters there. The paper of the method says little about replacement and exchange; these
     rules are ours.
 
     `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of both populations.
-    `extras` as in :func:`~shortlist_papers.product_evolution.ibea.ibea`; `correctness` is that of both populations.
-    `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `settings`, `seeds`, `budget`, `study`: as in
-    :func:`shortlist_papers.product_evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring
-    of both count as evaluations.
+    `extras` as in :func:`~shortlist_papers.product_evolution.ibea.ibea`; `correctness` is that of both
+    populations. `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `settings`, `seeds`, `budget`,
+    `study`: as in :func:`shortlist_papers.product_evolution.ibea.ibea`. Both populations have the size of
+    `settings`, and offspring of both count as evaluations.
 
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
     >>> few = Evolution(n_evaluations=400, population_size=20)

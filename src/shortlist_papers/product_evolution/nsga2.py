@@ -45,9 +45,9 @@ def nsga2(
     """Return products found by NSGA-II: fewer violated clauses win, then dominance.
 
     The preprocessing fixes core and dead features and joins equivalent ones, as in
-    :func:`shortlist_papers.product_evolution.ibea.ibea`; crossover at two points, mutation of one bit per child on
-    average and the elimination of duplicates are pymoo's. There is no feedback-directed mutation and no
-    repair.
+    :func:`shortlist_papers.product_evolution.ibea.ibea`; crossover at two points, mutation of one bit per
+    child on average and the elimination of duplicates are pymoo's. There is no feedback-directed mutation and
+    no repair.
 
     Raises MissingDependencyError when this module is imported without pymoo. Raises BadInputError as in
     :func:`shortlist_papers.product_evolution.ibea.ibea`, or if `crossover` is no probability.
@@ -58,8 +58,8 @@ def nsga2(
     The search ends early when pymoo finds no child that is not in the population yet.
 
     `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `seeds`, `budget`: as in
-    :func:`shortlist_papers.product_evolution.ibea.ibea`. `settings`: evaluations and population; the rates of the
-    other methods are not used. `crossover`: probability of crossover per pair.
+    :func:`shortlist_papers.product_evolution.ibea.ibea`. `settings`: evaluations and population; the rates of
+    the other methods are not used. `crossover`: probability of crossover per pair.
     """
     budget = budget or Budget()
     if not 0 <= crossover <= 1:
