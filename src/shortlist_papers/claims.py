@@ -1,10 +1,8 @@
-"""What a paper claims, and what our rows say about it: one list for each paper, and one table."""
+"""What a paper claims, and what our rows say about it: one list for each paper."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from shortlist_papers.paper import ResultTable, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,43 +51,6 @@ class Claim:
 
 def unmeasured(_rows: "pd.DataFrame") -> None:
     """Judge a claim that no unit measures."""
-
-
-def claims_table(claims: Sequence[Claim], rows: "pd.DataFrame") -> ResultTable:
-    """Return every claim with our verdict, which the rows alone decide."""
-    found: Rows = []
-    for claim in claims:
-        finding = claim.judge(rows)
-        here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
-        if finding is not None:
-            here, verdict, sure = finding.here, finding.verdict, finding.sure
-            why = "" if verdict == HOLDS else finding.why or UNKNOWN
-        found.append(
-            {
-                "claim": claim.what, "place": claim.where, "paper": claim.paper or None, "here": here,
-                "verdict": verdict, "how sure": sure, "why": why or None,
-            }
-        )  # fmt: skip
-    counts = [row["verdict"] for row in found]
-    told = ", ".join(
-        f"{counts.count(one)} {one}" for one in (HOLDS, IN_PART, FAILS, UNMEASURED) if one in counts
-    )
-    return ResultTable("claims", f"What the paper claims: {told}", found)
-
-
-def share_of(n: int, total: int) -> tuple[float, float]:
-    """Return the ends of Wilson's 95 % interval of a share.
-
-    >>> [round(end, 3) for end in share_of(2, 16)]
-    [0.035, 0.36]
-    """
-    z = 1.959964
-    middle, spread = (
-        n / total + z * z / (2 * total),
-        z * ((n * (total - n) / total + z * z / 4) ** 0.5) / total,
-    )
-    scale = 1 + z * z / total
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def signs(differences: Sequence[float]) -> str:

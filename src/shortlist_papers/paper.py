@@ -13,11 +13,11 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.files import read_set
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, UNKNOWN, UNMEASURED, Claim
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist_papers.claims import Claim
 
 Rows: TypeAlias = list[dict[str, Any]]
 """What a unit measured: numbers and words by column, as JSON holds them."""
@@ -163,7 +163,7 @@ class Paper:
     """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
     deviations: tuple[str, ...] = ()
     """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
-    claims: tuple["Claim", ...] = ()
+    claims: tuple[Claim, ...] = ()
     """What the paper claims; their table is the first."""
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Modules and packages that rows of a method or a kind depend on; see :mod:`shortlist_papers.stored`."""
@@ -271,10 +271,30 @@ def reproduce(
     return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
 
 
+def claims_table(claims: Sequence[Claim], rows: "pd.DataFrame") -> ResultTable:
+    """Return every claim with our verdict, which the rows alone decide."""
+    found: Rows = []
+    for claim in claims:
+        finding = claim.judge(rows)
+        here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
+        if finding is not None:
+            here, verdict, sure = finding.here, finding.verdict, finding.sure
+            why = "" if verdict == HOLDS else finding.why or UNKNOWN
+        found.append(
+            {
+                "claim": claim.what, "place": claim.where, "paper": claim.paper or None, "here": here,
+                "verdict": verdict, "how sure": sure, "why": why or None,
+            }
+        )  # fmt: skip
+    counts = [row["verdict"] for row in found]
+    told = ", ".join(
+        f"{counts.count(one)} {one}" for one in (HOLDS, IN_PART, FAILS, UNMEASURED) if one in counts
+    )
+    return ResultTable("claims", f"What the paper claims: {told}", found)
+
+
 def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
     """Return what a paper claims, then every table and figure that rows have."""
-    from shortlist_papers.claims import claims_table
-
     claims = claims_table(paper.claims, rows)
     judged = any(row["here"] is not None for row in claims.rows)
     return [*([claims] if judged else []), *paper.make_tables(rows)]

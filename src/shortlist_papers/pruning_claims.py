@@ -5,7 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist._words import all_of, counted
-from shortlist_papers.claims import Claim, Finding, share_of, unmeasured
+from shortlist.results.told import wilson_interval
+from shortlist_papers.claims import Claim, Finding, unmeasured
 from shortlist_papers.comparison import FOLD, complete, margin, rank_methods
 from shortlist_papers.pruning_tables import (
     ACCURACY_METHODS,
@@ -164,7 +165,7 @@ def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[
         return None
     cases = _by_set(runs, metric)
     n = int((cases[method] > cases[list(BENCHMARKS)].max(axis=1)).sum())
-    low, high = share_of(n, len(cases))
+    low, high = wilson_interval(n, len(cases))
     share = printed[0] / printed[1]
     parts = (low <= share <= high, n / len(cases) >= 0.75 * share)
     why = "" if all(parts) or metric != "accuracy" else overfitting(runs, method, "BFT")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.milp.backends.cpsat import scaled_to_integers
+from shortlist.milp.backends.cpsat_engine import scaled_to_integers
 
 decimals = st.builds(lambda whole, places: whole / 10**places, st.integers(-9999, 9999), st.integers(0, 4))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.milp import Limits, LinearObjective, Program, make_program, open_solver
-from shortlist.milp.backends.cpsat import exact_engine
+from shortlist.milp.backends.cpsat_engine import exact_engine
 from shortlist.milp.whole_rows import RowSizes, implied_bounds, whole_rows
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status

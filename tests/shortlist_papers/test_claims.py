@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.studies.paper_results import rows_of
-from shortlist_papers.claims import FAILS, HOLDS, IN_PART, UNKNOWN, UNMEASURED, Claim, Finding, claims_table
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, UNKNOWN, UNMEASURED, Claim, Finding
 from shortlist_papers.emsco_judges import dominating
+from shortlist_papers.paper import claims_table
 from shortlist_papers.pruning_claims import other_stop, overfitting
 from shortlist_papers.stored import checked_rows, code_word, stored_rows, with_code
 from shortlist_papers.tables import PAPERS

@@ -12,8 +12,7 @@ import pytest
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import BadInputError
 from shortlist_papers import pruning_tables as printed
-from shortlist_papers.claims import claims_table
-from shortlist_papers.paper import Extent, ResultTable, reproduce
+from shortlist_papers.paper import Extent, ResultTable, claims_table, reproduce
 from shortlist_papers.pruning import (
     PRUNING,
     SETS,

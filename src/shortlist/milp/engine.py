@@ -1,52 +1,24 @@
-"""What a backend implements, and the session around it that checks everything it says."""
+"""The session around a solver that checks everything it is told and says."""
 
 import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shortlist.arrays import Costs
 from shortlist.errors import BadInputError
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Claim, Limits, Solution, checked_solution, is_answer
-from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, Post, run_watched
+from shortlist.milp.solver_engine import SolverEngine
+from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation
-
-
-class Engine(Protocol):
-    """One program in a solver's memory, fed with checked arrays; it may be changed only between runs."""
-
-    def change_costs(self, costs: Costs) -> None:
-        """Minimise ``costs @ x`` from now on."""
-
-    def change_column_bounds(self, change: Change) -> None:
-        """Replace bounds of columns; none is empty."""
-
-    def change_row_bounds(self, change: Change) -> None:
-        """Replace limits of rows; none is empty."""
-
-    def change_cutoff(self, cutoff: float) -> None:
-        """Admit only solutions that cost at most `cutoff`, inf for all."""
-
-    def offer_start(self, values: NDArray[np.float64]) -> None:
-        """Start the next run from `values`, which are a solution."""
-
-    def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
-        """Solve, in a thread that is not the caller's, posting objectives and bounds on the way.
-
-        `size` is the largest sum of integers to be told from the next.
-        """
-
-    def stop(self) -> None:
-        """Make the run end soon; called from another thread, perhaps early, late or more than once."""
 
 
 class CheckedSession:
@@ -64,7 +36,7 @@ class CheckedSession:
     def __init__(
         self,
         program: Program,
-        load: Callable[[Program, Costs], Engine],
+        load: Callable[[Program, Costs], SolverEngine],
         *,
         tolerance: float,
         seed: int = 0,
@@ -73,8 +45,10 @@ class CheckedSession:
     ) -> None:
         self._current = CurrentProgram(program)
         exact = functools.partial(_exact_engine, seed=seed, threads=threads)
-        self._loaders: dict[bool, Callable[[Program, Costs], Engine]] = {False: load, True: exact}
-        self._engines: dict[bool, Engine] = {}  # by whether it is CP-SAT in place of the solver asked for
+        self._loaders: dict[bool, Callable[[Program, Costs], SolverEngine]] = {False: load, True: exact}
+        self._engines: dict[
+            bool, SolverEngine
+        ] = {}  # by whether it is CP-SAT in place of the solver asked for
         self._told: dict[bool, float] = {}
         self._tolerance, self._patience = tolerance, patience
         if not tolerance or tells_apart(self._current.size, tolerance):
@@ -137,7 +111,7 @@ class CheckedSession:
             on_bound(solution.objective, solution.bound)
         return solution
 
-    def _engine(self, *, handed_over: bool) -> Engine:
+    def _engine(self, *, handed_over: bool) -> SolverEngine:
         """Return the engine asked for, or CP-SAT in its place, with the program as it stands."""
         if handed_over not in self._engines:
             program = without_empty_intervals(self._current.program)
@@ -239,9 +213,9 @@ class CheckedSession:
         return Claim(found.status, nodes=claim.nodes + found.nodes, limit=found.limit)
 
 
-def _exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> Engine:
+def _exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> SolverEngine:
     """Load a program into CP-SAT, which is imported only now."""
-    from shortlist.milp.backends.cpsat import exact_engine
+    from shortlist.milp.backends.cpsat_engine import exact_engine
 
     return exact_engine(program, costs, seed=seed, threads=threads)
 

@@ -21,7 +21,10 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from shortlist.results.front import Front
+    from shortlist.results.objective import Limit
     from shortlist.results.picking import Pick
 
 
@@ -115,7 +118,7 @@ def show(
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
     from shortlist.cli.text.differences import side_by_side
-    from shortlist.cli.text.front_text import contract, front_facts, pick_facts, print_shown
+    from shortlist.cli.text.front_text import contract, front_facts, pick_facts
     from shortlist.results.front import Front
     from shortlist.results.picking import mark_within, why_none
 
@@ -142,7 +145,51 @@ def show(
         }
         print_json(facts | run_facts(context))
         return
-    print_shown(loaded, kept, picked, rows, limits=limits, details=details)
+    _print_shown(loaded, kept, picked, rows, limits=limits, details=details)
+
+
+def _print_shown(
+    front: "Front",
+    kept: "NDArray[Any]",
+    picked: "Sequence[Pick]",
+    rows: int | None,
+    *,
+    limits: "Sequence[Limit]" = (),
+    details: bool = False,
+) -> None:
+    """Print the points asked for, or the one to take, then what is proved, and the first points of the front.
+
+    `kept`: the points within the limits. `rows`: how many are printed; None: as many as fit on the screen.
+    """
+    from shortlist.cli.text.differences import side_by_side_lines
+    from shortlist.cli.text.front_text import (
+        MOST_OBJECTIVES,
+        headline,
+        is_staged,
+        knee_of,
+        print_pick,
+        print_points,
+        range_lines,
+    )
+    from shortlist.cli.text.screen import LINES, print_lines
+
+    used = 0
+    if len(picked) > 1:
+        lines = side_by_side_lines(front, picked[0].index, picked[1].index, details=details)
+        print_lines([*lines, "", headline(front, details=details)])
+        used = LINES  # what was asked for is all of the screen
+    elif (one := picked[0] if picked else knee_of(front, limits)) is not None:
+        print_pick(front, one, advised=not picked, details=details)
+        print_lines([headline(front, details=details)])
+        used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 5 * is_staged(front)
+    else:
+        print_lines([headline(front), *(range_lines(front) if len(front) else [])])
+        used = 6 + len(front.objectives)
+    if rows is None:
+        rows = 20 if details else max(0, LINES - used)
+        if not rows:
+            return
+    print_points(front, kept, rows)
 
 
 @app.command()

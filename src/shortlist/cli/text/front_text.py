@@ -8,7 +8,7 @@ import numpy as np
 
 from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 from shortlist.cli.text.output import finite
-from shortlist.cli.text.screen import LINES, cut, listed, print_lines
+from shortlist.cli.text.screen import cut, listed, print_lines
 from shortlist.guarantees.guarantee import guarantees_of
 from shortlist.report.parts import Table
 from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at
@@ -257,37 +257,3 @@ def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: 
         print_after_looking(held["n_rows"])
         print()
     print("\n".join(range_lines(front, picked, details=details)))
-
-
-def print_shown(
-    front: Front,
-    kept: "NDArray[np.bool_]",
-    picked: "Sequence[Pick]",
-    rows: int | None,
-    *,
-    limits: "Sequence[Limit]" = (),
-    details: bool = False,
-) -> None:
-    """Print the points asked for, or the one to take, then what is proved, and the first points of the front.
-
-    `kept`: the points within the limits. `rows`: how many are printed; None: as many as fit on the screen.
-    """
-    from shortlist.cli.text.differences import side_by_side_lines
-
-    used = 0
-    if len(picked) > 1:
-        lines = side_by_side_lines(front, picked[0].index, picked[1].index, details=details)
-        print_lines([*lines, "", headline(front, details=details)])
-        used = LINES  # what was asked for is all of the screen
-    elif (one := picked[0] if picked else knee_of(front, limits)) is not None:
-        print_pick(front, one, advised=not picked, details=details)
-        print_lines([headline(front, details=details)])
-        used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 5 * is_staged(front)
-    else:
-        print_lines([headline(front), *(range_lines(front) if len(front) else [])])
-        used = 6 + len(front.objectives)
-    if rows is None:
-        rows = 20 if details else max(0, LINES - used)
-        if not rows:
-            return
-    print_points(front, kept, rows)
