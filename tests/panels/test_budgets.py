@@ -47,7 +47,7 @@ def test_where_latency_is_an_objective_what_a_budget_buys_keeps_its_limit() -> N
         title, (header, *rows) = budget_table(told, with_latency=True)
         assert title == "What you get for a mean price a case, with latency<=1.2"
         assert header[:4] == ("at most", "accuracy", "price", "seconds")
-        assert [row[-1] for row in rows] == [row["stages"] for row in told["budgets"]]
+        assert [row[-1] for row in rows] == [f"{row['number']}: {row['stages']}" for row in told["budgets"]]
 
 
 def test_each_budget_tells_what_two_judges_reach_for_it() -> None:

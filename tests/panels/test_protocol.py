@@ -141,7 +141,7 @@ def test_text_page_and_picture_have_every_step_judge_and_price(kind: str, final:
         assert f"Ask: {names} (price {price:g}" in text
         assert f"Ask: {names} (price {price:g}" in html
         assert f"Step {number}: ask" in drawn
-        assert f">{100 * shares[number - 1]:.3g} %<" in drawn
+        assert f"Then answer ({100 * shares[number - 1]:.3g} % of all cases):" in drawn
     last = {
         "answer": "No answer is given",
         "hand-over": "A person decides, for 50",

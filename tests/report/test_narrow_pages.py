@@ -8,14 +8,18 @@ from sklearn.datasets import load_breast_cancer
 
 from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.holdout import prune_table
+from shortlist.export.protocol_text import page as protocol_page
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
+from shortlist.panels.page import panel_parts
+from shortlist.panels.protocol import panel_protocol
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.report.products import product_parts
 from shortlist.report.stages import staged_parts
+from tests.panels.test_facts import made
 from tests.report.browsing import Open, Opened
 
 pytestmark = pytest.mark.slow
@@ -86,6 +90,21 @@ def test_a_page_of_stages_begins_with_the_steps_and_what_held_out_rows_say(open_
     assert "Ask a person" in tables.nth(0).inner_text()
     assert "single stage" in tables.nth(1).inner_text()
     assert tables.nth(1).bounding_box()["y"] < HEIGHT
+
+
+@pytest.mark.parametrize("promise", [False, True])
+def test_a_page_of_a_panel_begins_with_whom_to_ask_and_cuts_nothing_off(
+    open_page: Open, *, promise: bool
+) -> None:
+    opened = narrow(open_page, panel_parts(made("hand-over", promise=promise)[1]))
+    assert opened.page.locator("h2").first.inner_text() == "What to do"
+    assert top(opened, ".wide > svg") < HEIGHT
+
+
+def test_a_protocol_of_a_panel_cuts_nothing_off(open_page: Open) -> None:
+    html = protocol_page(panel_protocol(made("hand-over")[1].panel))
+    opened = open_page(html.replace("<html", "<html data-ready", 1), width=WIDTH, height=HEIGHT)
+    assert opened.page.evaluate(WIDER, WIDTH) == []
 
 
 def test_a_page_of_an_ensemble_begins_with_whom_to_ask_and_how_often_that_is_right(open_page: Open) -> None:

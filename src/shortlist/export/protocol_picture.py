@@ -9,8 +9,9 @@ from shortlist.export.protocols import Protocol, Route, Rule, Step
 
 SIZE, LEADING, PADDING = 13, 18, 10
 """Of text in pixels: how high it is, from line to line, and from the edge of its box."""
-WIDTH, STEP_WIDTH, ANSWER_WIDTH, GAP = 760, 400, 280, 44
-"""Of the picture and its boxes in pixels, and from a step down to the next one."""
+WIDTH, GAP = 372, 40
+"""Of the picture in pixels, which fits a telephone, and from a step down to the next one."""
+BOX_WIDTH = WIDTH - 4
 MOST_LINES = 8
 """Lines of what a step orders, at most."""
 
@@ -42,16 +43,16 @@ def picture(protocol: Protocol) -> str:
             left -= step.share or 0.0
             top, cut = _drawn_step(step, protocol.wording.order, left, top, shapes)
             shortened |= cut
-        last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
+        last, cut = _wrapped([protocol.wording.last], BOX_WIDTH)
         shortened |= cut
-        end = _Box(2, top, STEP_WIDTH, tuple(last))
+        end = _Box(2, top, BOX_WIDTH, tuple(last))
         shapes.append(_drawn(end, bold=1))
         top += end.height + (GAP if route.last < len(protocol.steps) else 0)
     if shortened:
-        shapes.append(
-            _text(2, top + LEADING, "Names with … are shortened or left out: .html and .md have all.")
-        )
-        top += LEADING + PADDING
+        for line in _wrapped(["Names with … are shortened or left out: .html and .md have all."], WIDTH)[0]:
+            top += LEADING
+            shapes.append(_text(2, top, line))
+        top += PADDING
     title = escape(f"Protocol for {protocol.target}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top + 4:g}" width="{WIDTH}" '
@@ -73,21 +74,15 @@ def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
 
 
 def _drawn_step(step: Step, order: str, left: float, top: float, shapes: list[str]) -> tuple[float, bool]:
-    """Draw a step with its answers and arrows; return where the next box begins, and whether it was cut."""
+    """Draw a step with its answers and arrow; return where the next box begins, and whether it was cut."""
     lines, cut = _step_lines(step, order)
-    answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
-    box = _Box(2, top, STEP_WIDTH, lines)
-    answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
-    middle = top + LEADING
-    shapes += [_drawn(box, bold=1), _drawn(answer)]
-    shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
-    low = top + max(box.height, answer.height)
-    centre = 2 + STEP_WIDTH / 2
-    word = "otherwise"
-    if step.share is not None:
-        shapes.append(_text(2 + STEP_WIDTH + 12, middle + LEADING, _percent(step.share)))
-        word = f"otherwise: {_percent(left)} of all cases"
-    shapes.append(_arrow(centre, top + box.height, centre, low + GAP, word))
+    answers = [line for rule in step.rules for line in _wrapped([_short(rule)], BOX_WIDTH)[0]]
+    share = "" if step.share is None else f" ({_percent(step.share)} of all cases)"
+    box = _Box(2, top, BOX_WIDTH, (*lines, f"Then answer{share}:", *answers))
+    middle, low, centre = top + PADDING + LEADING * len(lines) + 1, top + box.height, BOX_WIDTH / 4
+    ruler = f'<path d="M2 {middle:g}h{BOX_WIDTH}" stroke="#bbb" fill="none"/>'
+    word = "otherwise" if step.share is None else f"otherwise: {_percent(left)} of all cases"
+    shapes += [_drawn(box, bold=1), ruler, _arrow(centre, low, low + GAP, word)]
     return low + GAP, cut
 
 
@@ -97,10 +92,10 @@ def _percent(share: float) -> str:
 
 def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:
     """Return what stands in the box of a step, and whether something was left out."""
-    names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), STEP_WIDTH)
+    names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), BOX_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True
-    amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], STEP_WIDTH)
+    amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], BOX_WIDTH)
     amounts[-1] = amounts[-1].removesuffix(",")
     return (f"Step {step.number}: {order}", *names, *amounts), cut
 
@@ -164,10 +159,8 @@ def _text(left: float, base: float, text: str, *, is_bold: bool = False) -> str:
     return f'<text x="{left:g}" y="{base:g}"{weight}>{escape(text)}</text>'
 
 
-def _arrow(x: float, y: float, to_x: float, to_y: float, word: str) -> str:
-    line = f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="#333" fill="none"/>'
-    if y == to_y:
-        head, place = f"M{to_x:g} {y:g}l-8 -4v8z", _text(x + 12, y - 5, word)
-    else:
-        head, place = f"M{to_x:g} {to_y:g}l-4 -8h8z", _text(x + 8, to_y - GAP / 2 + 5, word)
-    return f'{line}\n<path d="{head}" fill="#333"/>\n{place}'
+def _arrow(x: float, y: float, to_y: float, word: str) -> str:
+    return (
+        f'<path d="M{x:g} {y:g}L{x:g} {to_y:g}" stroke="#333" fill="none"/>\n'
+        f'<path d="M{x:g} {to_y:g}l-4 -8h8z" fill="#333"/>\n{_text(x + 8, to_y - GAP / 2 + 5, word)}'
+    )

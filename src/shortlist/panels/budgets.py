@@ -151,22 +151,21 @@ def budget_table(told: Mapping[str, Any], *, with_latency: bool) -> tuple[str, l
     of_two, seconds = bool(told["cascades_of_two"]), ["seconds"] * with_latency
     alone = ["best alone"] * (told["guarantee"] is None)  # of a judge nothing is promised
     header = ("at most", *map(title_of(told), names), "price", *seconds, *["of two judges"] * of_two)
-    rows = [(*header, *alone, "panel", "asks")]
+    rows = [(*header, *alone, "panel")]
     for row in told["budgets"]:
         single, two = row["single"], row["two_judges"]
         rows.append(
             (
                 f"{row['budget']:g}",
                 *(f"{row[name]:.4f}" for name in names),
-                f"{row['price']:.4g}",
+                f"{row['price']:.3g}",
                 *("unknown" if row["latency"] is None else f"{row['latency']:.3g}" for _ in seconds),
                 *["none" if two is None else f"{two[names[0]]:.4f}"] * of_two,
                 *(
                     "none" if single is None else f"{single['name']} {single[told['objective']]:.4f}"
                     for _ in alone
                 ),
-                f"{row['number']}",
-                row["stages"],
+                f"{row['number']}: {row['stages']}",
             )
         )
     kept = [limit for limit in told["limits"] if not limit.startswith(PRICE)]

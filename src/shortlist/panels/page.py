@@ -59,7 +59,7 @@ def _kind_of_cases(told: Mapping[str, Any]) -> str:
 
 def _stage_table(told: Mapping[str, Any], note: str) -> Table:
     seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
-    columns = ["stage", "price", *seconds, "reached by", "answers", "sure enough from"]
+    columns = ["stage", "price", *seconds, "reached by", "answers", "threshold"]
     router = told["router"]
     ways = [("", told["stages"])]
     if router is not None:
@@ -70,8 +70,8 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
         (
             *([where] if router is not None else []),
             f"{stage['number']}. {all_of(stage['asks'] or [NO_JUDGE])}",
-            f"{stage['price']:.4g}",
-            *(_number(stage["seconds"]) for _ in seconds),
+            f"{stage['price']:.3g}",
+            *("unknown" if stage["seconds"] is None else f"{stage['seconds']:.3g}" for _ in seconds),
             f"{100 * stage['reached']:.3g} %",
             f"{100 * stage['answered']:.3g} %",
             _least(stage),
@@ -122,9 +122,9 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
         ]
         for row in sorted(told["front"], key=lambda row: row["price"])
     ]
+    alone = told["judges"] if told["guarantee"] is None else []  # of a judge nothing is promised
     judges = [
-        [row["price"], row[name], f"{row['name']}: {row[name]:.4g} for {row['price']:.4g}"]
-        for row in told["judges"]
+        [row["price"], row[name], f"{row['name']}: {row[name]:.4g} for {row['price']:.4g}"] for row in alone
     ]
     two = [
         [row["price"], row[name], f"{row['stages']}: {row[name]:.4g} for {row['price']:.4g}"]
@@ -135,17 +135,18 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     series = [
         {"name": "panels", "points": panels, **drawn},
         *([{"name": "at most two judges", "points": two, **drawn}] if two else []),
-        {"name": "judges alone", "points": judges, "line": False},
+        *([{"name": "judges alone", "points": judges, "line": False}] if judges else []),
         {"name": "this panel", "points": own, "line": False},
     ]
     who = [f"panel {row['number']}" for row in told["front"]]
-    who += [*(row["stages"] for row in told["cascades_of_two"]), *(row["name"] for row in told["judges"])]
-    rows = [*told["front"], *told["cascades_of_two"], *told["judges"]]
+    who += [*(row["stages"] for row in told["cascades_of_two"]), *(row["name"] for row in alone)]
+    rows = [*told["front"], *told["cascades_of_two"], *alone]
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
         f"Price against {title}",
-        f"{len(panels):,} panels that no other beats, "
-        f"{'the best cascades of at most two judges, ' if two else ''}and all {len(judges):,} judges alone, "
+        f"{len(panels):,} panels that no other beats"
+        f"{', the best cascades of at most two judges' if two else ''}"
+        f"{f' and all {len(judges):,} judges alone' if judges else ''}, "
         "on the training cases; what is learned decides out of fold.",
         {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": title}, "series": series},
         Table(f"Price against {title}", ("who", "price", title), tuple(numbers)),
@@ -159,24 +160,20 @@ def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
 
 
 def _front(told: Mapping[str, Any]) -> Table:
-    name, rows = told["objective"], told["front"]
-    has_promise = any(row["promised"] is not None for row in rows)
-    names = [name, *(["recall", "specificity"] if told["errors"] else [])]
-    promise = ["promise"] if has_promise else []
+    names = [told["objective"], *(["recall", "specificity"] if told["errors"] else [])]
     seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
-    columns = ["panel", *map(title_of(told), names), "mean price", *seconds, *promise, "asks"]
-    cells = [
+    columns = ("panel", *map(title_of(told), names), "price", *seconds, "asks")
+    rows = [
         (
             str(row["number"]),
             *(f"{row[one]:.4g}" for one in names),
             f"{row['price']:.4g}",
             *(_number(row["latency"]) for _ in seconds),
-            *(["holds" if row["promised"] else "does not hold"] if has_promise else []),
             row["stages"],
         )
-        for row in rows
+        for row in told["front"]
     ]
-    return Table("On the training cases", tuple(columns), tuple(cells))
+    return Table("On the training cases", columns, tuple(rows))
 
 
 def _number(value: float | None) -> str:

@@ -31,17 +31,17 @@ MOST_COLUMNS = 12
 """Scores of more classes are not printed; the policy file answers."""
 NO_ANSWER = "(no answer)"
 BEGINNING = (
-    "Begin with step 1. Ask all whom a step lists at once; when the answers are there, answer or go on as it "
-    "says. The answers of earlier steps count in the later ones."
+    "Begin with step 1. Ask all judges of a step at once; then answer or go on as the step says. Answers of "
+    "earlier steps count in later ones."
 )
 GAPS = (
-    "Who says nothing, fails or says a word that is no class has no vote. Nobody answers where none of those "
-    "asked has answered, and where two classes are equal."
+    "A missing answer, a failed call and a word that is no class have no vote. A step does not answer if no "
+    "judge has answered so far, or if two classes are tied."
 )
 OPEN_GAPS = (
-    "Who says nothing or fails has no vote. Answers count as the same where they are so letter by letter, "
-    "but for white space around them, or are the same number. Nobody answers where none of those asked has "
-    "answered, and where two answers have equally many votes."
+    "A missing answer and a failed call have no vote. Answers are the same if all letters are, but for white "
+    "space around them, or if they are the same number. A step does not answer if no judge has answered so "
+    "far, or if two answers are tied."
 )
 
 
@@ -127,7 +127,7 @@ def _wording(panel: Panel) -> Wording:
     )
     gaps = GAPS if panel.classes else OPEN_GAPS
     if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
-        gaps = GAPS.replace(", and where two classes are equal", "")
+        gaps = GAPS.replace(", or if two classes are tied", "")
         gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
     if panel.folds_case:
         gaps += " Capital letters make no difference."
