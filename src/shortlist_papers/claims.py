@@ -1,8 +1,18 @@
-"""What a paper claims, and what our rows say about it: one list for each paper."""
+"""What a paper claims, and what our rows say about it: one list for each paper, and one rule.
 
-from collections.abc import Callable, Sequence
+A claim has one part or several, such as a set each of "on all sets", and each part is judged by one of the
+functions here. None of their limits was chosen by looking at rows: they are the paper's own figures, an
+interval at 95 %, or a sign test at 5 %.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist.results.told import CHANCE, wilson_interval
+from shortlist_papers.comparison import margin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +23,127 @@ HOLDS, IN_PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "
 UNKNOWN = "We do not know why."
 """What stands where a claim does not hold and no experiment says why."""
 
+UNSURE = "It may be chance, or the figure is another one."
+"""What stands where all parts point the way that the paper says, and no experiment says why not more."""
+
+RULE = (
+    "A claim holds if all its parts point the way that the paper says and each is sure, holds in "
+    "part if some "
+    "point that way, and does not hold if none does. A comparison is sure where the 95 % interval of the "
+    'paired differences leaves out 0, "most" where a sign test has p below .05, a figure where the 95 % '
+    "interval of ours has the paper's figure and ends nowhere further from it than half of the way to the "
+    "value that would mean nothing. One value alone has no interval. What is counted and not sampled is sure."
+)
+"""How verdicts are reached, for people."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What rows say about a part of a claim."""
+
+    same: bool
+    """Whether they point the way that the paper says."""
+    sure: bool = True
+    """Whether that is beyond chance, and reaches the paper's figure where it prints one."""
+
+
+def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
+    """Return a part for each thing that was counted, such as a set, and not sampled."""
+    return tuple(Part(bool(flag)) for flag in flags)
+
+
+def above(values: Any, limit: float = 0.0) -> Part:
+    """Judge whether the mean of values, such as paired differences, is above a limit.
+
+    >>> above([1.0, 2.0, 3.0]), above([-1.0, 4.0]), above([2.0])
+    (Part(same=True, sure=False), Part(same=True, sure=False), Part(same=True, sure=False))
+    >>> above([1.0, 2.0, 3.0, 4.0])
+    Part(same=True, sure=True)
+    """
+    over = np.round(np.asarray(values, dtype=float) - limit, 9)
+    same = bool(over.mean() > 0)
+    return Part(same, same and len(over) > 1 and bool(over.mean() > margin(over)))
+
+
+def below(values: Any, limit: float = 0.0) -> Part:
+    """Judge whether the mean of values is below a limit."""
+    return above(-np.asarray(values, dtype=float), -limit)
+
+
+def figure(values: Any, printed: float, nothing: float) -> Part:
+    """Judge a printed mean. `nothing`: the value that would mean nothing, such as an equal share.
+
+    One value alone is sure if it has the printed digits.
+
+    >>> figure([69, 71, 70], 70.1, 50), figure([69, 71, 70], 75, 50), figure([20.0], 20, 100)
+    (Part(same=True, sure=True), Part(same=True, sure=False), Part(same=True, sure=True))
+    >>> figure([40, 90, 80], 70.1, 50), figure([40, 41], 70.1, 50)
+    (Part(same=True, sure=False), Part(same=False, sure=False))
+    """
+    numbers = np.asarray(values, dtype=float)
+    mean, half = float(numbers.mean()), margin(numbers)
+    if len(numbers) < 2:
+        same = (mean - nothing) * (printed - nothing) > 0
+        return Part(same, same and round(mean, len(f"{printed}".partition(".")[2])) == printed)
+    return _within((mean - half, mean + half), mean, printed, nothing)
+
+
+def share_figure(n: float, total: float, printed: float, nothing: float) -> Part:
+    """Judge a printed share by Wilson's interval of ours, `n` of `total`."""
+    return _within(wilson_interval(n, total), n / total, printed, nothing)
+
+
+def _within(ends: tuple[float, float], value: float, printed: float, nothing: float) -> Part:
+    low, high = ends
+    same, near = (value - nothing) * (printed - nothing) > 0, abs(printed - nothing) / 2
+    return Part(bool(same), bool(same and printed - near <= low <= printed <= high <= printed + near))
+
+
+def most(flags: Sequence[Any]) -> Part:
+    """Judge whether something is so in most cases, by a two-sided sign test.
+
+    >>> most([True] * 8), most([True] * 4), most([True, False])
+    (Part(same=True, sure=True), Part(same=True, sure=False), Part(same=False, sure=False))
+    """
+    from scipy.stats import binomtest
+
+    n = int(np.sum(flags))
+    same = 2 * n > len(flags)
+    return Part(same, same and bool(binomtest(n, len(flags)).pvalue < CHANCE))
+
+
+def trend(x: Any, y: Any, sign: int) -> Part:
+    """Judge whether y rises with x (1) or falls (-1): Spearman's correlation, and its test at 5 %.
+
+    >>> trend([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], 1), trend([1, 2, 3], [3, 2, 1], 1)
+    (Part(same=True, sure=True), Part(same=False, sure=False))
+    """
+    from scipy.stats import spearmanr
+
+    if not (np.ptp(x) and np.ptp(y)):
+        return Part(False, False)
+    found = spearmanr(x, y)
+    same = bool(sign * found.statistic > 0)
+    return Part(same, same and bool(found.pvalue < CHANCE))
+
+
+def shown_mean(values: Any, unit: str, digits: int = 1) -> str:
+    """Show a mean of differences with its margin at 95 %, where it has one."""
+    numbers = np.asarray(values, dtype=float)
+    half = f" ± {margin(numbers):.{digits}f}" if len(numbers) > 1 else ""
+    return f"{numbers.mean():.{digits}f}{half} {unit}"
+
+
+def beside(values: Any, unit: str) -> str:
+    """Say how far something is ahead of something else, or behind it, by a mean of differences.
+
+    >>> beside([1.0, 3.0], "points"), beside([-2.0], "ranks")
+    ('2.00 ± 12.71 points ahead of', '2.00 ranks behind')
+    """
+    behind = float(np.mean(values)) < 0
+    told = shown_mean(-np.asarray(values) if behind else values, unit, 2)
+    return f"{told} behind" if behind else f"{told} ahead of"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -20,8 +151,7 @@ class Finding:
 
     here: str
     """Our figure, as the paper has its own."""
-    parts: tuple[bool, ...]
-    """Whether each part of the claim holds; one part for most, and one for each set of "on all sets"."""
+    parts: tuple[Part, ...]
     sure: str
     """What it rests on: how many sets, folds or runs, a test or an interval."""
     why: str = ""
@@ -29,8 +159,10 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """One of the verdicts, by the parts."""
-        return HOLDS if all(self.parts) else IN_PART if any(self.parts) else FAILS
+        """One of the verdicts, by the parts: see :data:`RULE`."""
+        if all(part.same and part.sure for part in self.parts):
+            return HOLDS
+        return IN_PART if any(part.same for part in self.parts) else FAILS
 
 
 @dataclass(frozen=True)
@@ -51,16 +183,3 @@ class Claim:
 
 def unmeasured(_rows: "pd.DataFrame") -> None:
     """Judge a claim that no unit measures."""
-
-
-def signs(differences: Sequence[float]) -> str:
-    """Say how many differences are above 0, and how probable as one-sided a count is by chance.
-
-    >>> signs([1, 2, -1, 3])
-    '3 of 4, sign test p = 0.62'
-    """
-    from scipy.stats import binomtest
-
-    n_above, n_both = sum(one > 0 for one in differences), sum(one != 0 for one in differences)
-    told = f"{n_above} of {len(differences)}"
-    return f"{told}, sign test p = {binomtest(n_above, n_both).pvalue:.2g}" if n_both else told

@@ -1,14 +1,23 @@
 """Judges of the claims of :cite:t:`Hamilton2022`: what rows of EMSCO and its opponents say about it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.multistage.presets import preset
-from shortlist_papers.claims import Finding
-from shortlist_papers.comparison import margin
+from shortlist_papers.claims import (
+    Finding,
+    Part,
+    above,
+    below,
+    facts,
+    figure,
+    share_figure,
+    shown_mean,
+    trend,
+)
 from shortlist_papers.stage_opponents import FIGURES
 
 if TYPE_CHECKING:
@@ -18,23 +27,34 @@ EMSCO_NAME, SINGLE = "EMSCO", "Single-Stage"
 BUDGETED = ("GM*", "CSTC*", "CO-T", "CaCT LASSO")
 """The opponents that pay for what they use, all with a terminal reject option."""
 METHODS = (EMSCO_NAME, *BUDGETED, SINGLE)
+ALL = tuple(FIGURES)
+OBJECTIVES = ("accuracy", "coverage", "cost")
 
 SPACES = {("heart", 4): 15_199_275, ("credit", 4): 254_152_083}
 """Stage assignments, k! · S(n, k) summed over k."""
 
-Means = Mapping[str, "pd.DataFrame"]
+TEST_ROWS = {"pima": 192, "credit": 173, "heart": 75, "synthetic30": 250}
+"""A quarter of each set, by class."""
+CLASSES = {"synthetic30": 3}
+"""Of sets with more than two."""
+
+Check: TypeAlias = tuple[str, str, str, str | tuple[str, ...] | float]
+"""A measure, a method, ``<``, ``>`` or ``=``, and another method, the best of several, or per cent. Or a
+measure that is empty, a method, ``dominates``, and another method.
+"""
+
+Measured: TypeAlias = "Mapping[str, Mapping[str, pd.DataFrame]]"
+"""Runs by set and method: accuracy, coverage and cost in per cent, and the sum."""
 
 
-def _kind(rows: "pd.DataFrame", kind: str) -> "pd.DataFrame":
+def of_kind(rows: "pd.DataFrame", kind: str) -> "pd.DataFrame":
+    """Return the rows of a kind."""
     return rows[rows["kind"] == kind] if "kind" in rows else rows.iloc[:0]
 
 
-def means_of_sets(rows: "pd.DataFrame") -> Means:
-    """Return, for each set, the means of every method: accuracy, coverage and cost in per cent, and the sum.
-
-    Only sets where all methods of the paper were measured.
-    """
-    part = _kind(rows, "opponents")
+def measured(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> Measured:
+    """Return the runs on new rows, of the sets where all methods of the paper were measured."""
+    part = of_kind(rows, "opponents")
     if part.empty:
         return {}
     part = part.assign(
@@ -42,65 +62,158 @@ def means_of_sets(rows: "pd.DataFrame") -> Means:
         coverage=100 * part["coverage"],
         cost=100 * part["cost"] / part["total"],
     )
-    means = part.groupby(["set", "method"], sort=False)[["accuracy", "coverage", "cost", "aggregate"]].mean()
-    found = {str(name): means.loc[name].round(9) for name in means.index.unique("set")}
-    return {name: found[name] for name in FIGURES if name in found and set(METHODS) <= set(found[name].index)}
+    found = {name: dict(list(part[part["set"] == name].groupby("method"))) for name in names}
+    return {name: methods for name, methods in found.items() if set(METHODS) <= set(methods)}
 
 
-def evidence_of(rows: "pd.DataFrame", names: Sequence[str]) -> str:
+def evidence_of(found: Measured) -> str:
     """Say how many sets, splits and runs of EMSCO stand behind a finding."""
-    part = _kind(rows, "opponents")
-    part = part[part["set"].isin(names)]
-    runs = part[part["method"] == EMSCO_NAME].groupby("set").size()
-    n_splits = int(part["split"].nunique())
-    shown = (
-        f"{runs.min()} to {runs.max()} runs" if runs.min() < runs.max() else counted(int(runs.max()), "run")
-    )
-    return f"{counted(len(names), 'set')}, {counted(n_splits, 'split')} of each, {shown}"
+    runs = [len(methods[EMSCO_NAME]) for methods in found.values()]
+    n_splits = max(methods[EMSCO_NAME]["split"].nunique() for methods in found.values())
+    shown = f"{min(runs)} to {max(runs)} runs" if min(runs) < max(runs) else counted(max(runs), "run")
+    return f"{counted(len(found), 'set')}, {counted(int(n_splits), 'split')} of each, {shown}"
 
 
-def dominating(means: "pd.DataFrame", method: str) -> list[str]:
-    """Return the methods that are at least as good in all three objectives, and better in one."""
-    values = means.assign(cost=-means["cost"])[["accuracy", "coverage", "cost"]]
-    own = values.loc[method]
-    return [
-        str(name)
-        for name, other in values.iterrows()
-        if name in METHODS and name != method and (other >= own).all() and (other > own).any()
-    ]
+def mean(methods: "Mapping[str, pd.DataFrame]", method: str, measure: str) -> float:
+    """Return the mean of a measure, rounded so that equal means are equal."""
+    return round(float(methods[method][measure].mean()), 9)
 
 
-def three_figures(means: "pd.DataFrame", method: str) -> str:
-    """Show accuracy, coverage and cost of a method, in per cent."""
-    row = means.loc[method]
-    return f"{row['accuracy']:.1f}/{row['coverage']:.1f}/{row['cost']:.1f}"
+def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: str) -> "pd.Series[float]":
+    """Return how much more a method has than another one: for each run of the one with more, on its split."""
+    first, second = methods[one], methods[other]
+    if len(first) < len(second):
+        return -less(methods, other, one, measure)
+    return (first[measure] - first["split"].map(second.groupby("split")[measure].mean())).dropna()
 
 
-def nondominated(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether no method of the paper dominates EMSCO, set by set."""
-    found = means_of_sets(rows)
+def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> Part:
+    """Judge one comparison on one set. Printed shares of rows have Wilson's interval over the test rows."""
+    measure, one, sign, other = check
+    if sign == "dominates":
+        own = {name: below if name == "cost" else above for name in OBJECTIVES}
+        parts = [judge(less(methods, one, str(other), name)) for name, judge in own.items()]
+        return Part(all(part.same for part in parts), all(part.sure for part in parts))
+    if isinstance(other, tuple):
+        other = (max if sign == ">" else min)(other, key=lambda rival: mean(methods, rival, measure))
+    if isinstance(other, str):
+        return (above if sign == ">" else below)(less(methods, one, other, measure))
+    if sign != "=":
+        return (above if sign == ">" else below)(methods[one][measure], other)
+    if measure == "cost":
+        return figure(methods[one]["cost"], other, 100.0)
+    answered = TEST_ROWS[name] * mean(methods, one, "coverage") / 100
+    n, nothing = (TEST_ROWS[name], 1.0) if measure == "coverage" else (answered, 1 / CLASSES.get(name, 2))
+    if not n:
+        return Part(same=False)
+    return share_figure(n * mean(methods, one, measure) / 100, n, other / 100, nothing)
+
+
+def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> Finding | None:
+    """Judge what the paper says about one set, a part for each comparison."""
+    found = measured(rows, [name])
     if not found:
         return None
-    by = {name: dominating(means, EMSCO_NAME) for name, means in found.items()}
+    methods = found[name]
+    shown: dict[str, dict[str, None]] = {}
+    for measure, one, _, other in checks:
+        others = [other] if isinstance(other, str) else other if isinstance(other, tuple) else []
+        for objective in (measure,) if measure else OBJECTIVES:
+            shown.setdefault(objective, {}).update(dict.fromkeys([one, *others]))
     told = [
-        f"{other} on {name}: {three_figures(found[name], other)} % against "
-        f"{three_figures(found[name], EMSCO_NAME)} %"
-        for name, others in by.items()
-        for other in others
+        f"{measure} {', '.join(f'{one} {mean(methods, one, measure):.1f}' for one in ones)}"
+        for measure, ones in shown.items()
     ]
-    return Finding(
-        f"dominated by {all_of(told)}" if told else f"non-dominated on {all_of(list(found))}",
-        tuple(not others for others in by.values()),
-        f"{evidence_of(rows, list(found))}; accuracy/coverage/share of the price",
-        _why_heart(found) if "GM*" in by.get("heart", ()) else "",
+    parts = tuple(checked(methods, name, check) for check in checks)
+    kept = sum(part.same for part in parts)
+    several = f"; {kept} of {len(parts)} comparisons the same way" if len(parts) > 1 else ""
+    failing = {
+        one
+        for part, (_, first, _, other) in zip(parts, checks, strict=True)
+        if not part.same
+        for one in (first, *(other if isinstance(other, tuple) else (other,)))
+    }
+    return Finding(f"{'; '.join(told)} %", parts, evidence_of(found) + several, _free(methods, failing))
+
+
+def _free(methods: "Mapping[str, pd.DataFrame]", named: Collection[Any]) -> str:
+    free = [one for one in BUDGETED if one in named and not mean(methods, one, "cost")]
+    if free:
+        return (
+            f"{all_of(free)} buy nothing: the larger class alone is confident, and the sum by which "
+            "they choose "
+            "their settings values that."
+        )
+    return " ".join(_few_answers(methods[one], one) for one in BUDGETED if one in named).strip()
+
+
+def _few_answers(part: "pd.DataFrame", method: str) -> str:
+    """Say that settings were chosen with few rows answered; empty from a tenth of the validation rows on."""
+    if "conclusive" not in part or not part["conclusive"].notna().all():
+        return ""
+    n, total = int(part["conclusive"].sum()), int(part["validation_rows"].sum())
+    return (
+        f"{method} chose its settings with {n} of {total} validation rows conclusive."
+        if n < total / 10
+        else ""
     )
 
 
-def _why_heart(found: Means) -> str:
+def dominating(methods: "Mapping[str, pd.DataFrame]", method: str) -> list[str]:
+    """Return the methods that are at least as good in all three means, and better in one."""
+    own = _three(methods, method)
+    others = {name: _three(methods, name) for name in METHODS if name in methods and name != method}
+    return [name for name, values in others.items() if (values >= own).all() and (values > own).any()]
+
+
+def _three(
+    methods: "Mapping[str, pd.DataFrame]", method: str
+) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    return np.array(
+        [
+            mean(methods, method, one) * (-1 if one == "cost" else 1)
+            for one in ("accuracy", "coverage", "cost")
+        ]
+    )
+
+
+def _figures(methods: "Mapping[str, pd.DataFrame]", method: str) -> str:
+    return "/".join(f"{mean(methods, method, one):.1f}" for one in ("accuracy", "coverage", "cost"))
+
+
+def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> Finding | None:
+    """Judge whether no method of the paper dominates EMSCO, which is surely better in one objective."""
+    found = measured(rows, names)
+    if not found:
+        return None
+    parts, told = [], []
+    for name, methods in found.items():
+        by = dominating(methods, EMSCO_NAME)
+        beaten = [
+            any(
+                (below if one == "cost" else above)(less(methods, EMSCO_NAME, other, one)).sure
+                for one in OBJECTIVES
+            )
+            for other in METHODS
+            if other != EMSCO_NAME
+        ]
+        parts.append(Part(not by, all(beaten)))
+        told += [
+            f"{other} on {name}: {_figures(methods, other)} % against {_figures(methods, EMSCO_NAME)} %"
+            for other in by
+        ]
+    return Finding(
+        f"dominated by {all_of(told)}" if told else f"non-dominated on {all_of(list(found))}", tuple(parts),
+        f"{evidence_of(found)}; accuracy/coverage/share of the price",
+        _why_heart(found) if any("GM* on heart" in one for one in told) else "",
+    )  # fmt: skip
+
+
+def _why_heart(found: Measured) -> str:
     """Say what GM* buys on Heart; empty unless it costs less than three of the cheapest features."""
     costs = preset("heart").costs()
     cheapest = 100 * sum(sorted(costs.values())[:3]) / sum(costs.values())
-    cost = float(found["heart"].loc["GM*", "cost"])
+    cost = mean(found["heart"], "GM*", "cost")
     if not cost < cheapest:
         return ""
     return (
@@ -110,244 +223,204 @@ def _why_heart(found: Means) -> str:
 
 
 def first_in(
-    rows: "pd.DataFrame", measure: str, among: Sequence[str], *, sign: int, wanted: Sequence[str]
+    rows: "pd.DataFrame", measure: str, among: Sequence[str], wanted: Sequence[str]
 ) -> Finding | None:
     """Judge whether EMSCO has the best mean of a measure among methods, on the sets that the paper names."""
-    found = {name: means for name, means in means_of_sets(rows).items() if name in wanted}
+    found = measured(rows, wanted)
     if not found:
         return None
-    firsts = {}
-    for name, means in found.items():
-        best = (sign * means.loc[list(among), measure]).idxmax()
-        firsts[name] = (
-            str(best) if sign * means.loc[best, measure] > sign * means.loc[EMSCO_NAME, measure] else ""
+    parts, told, free = [], [], []
+    for name, methods in found.items():
+        sign = -1 if measure == "cost" else 1
+        best = max(
+            (one for one in among if one != EMSCO_NAME), key=lambda one: sign * mean(methods, one, measure)
         )
-    told = [
-        f"{name}: {found[name].loc[EMSCO_NAME, measure]:.1f}"
-        + (f", {other} {found[name].loc[other, measure]:.1f}" if other else "")
-        for name, other in firsts.items()
-    ]
-    n_first = sum(not other for other in firsts.values())
-    free = [
-        name for name, other in firsts.items()
-        if other and measure in {"cost", "coverage"} and found[name].loc[other, "cost"] == 0
-    ]  # fmt: skip
+        parts.append(above(sign * less(methods, EMSCO_NAME, best, measure)))
+        told.append(
+            f"{name}: {mean(methods, EMSCO_NAME, measure):.1f}, {best} {mean(methods, best, measure):.1f}"
+        )
+        if not parts[-1].same and not mean(methods, best, "cost"):
+            free.append(name)
     why = (
         f"On {all_of(free)} the larger class alone is confident, so that opponents answer every row and buy "
         "nothing; EMSCO has to buy a feature." if free else ""
     )  # fmt: skip
+    n_first = sum(part.same for part in parts)
     return Finding(
-        f"on {n_first} of {len(found)} ({'; '.join(told)} %)",
-        tuple(not other for other in firsts.values()), evidence_of(rows, list(found)), why,
-    )  # fmt: skip
+        f"on {n_first} of {len(found)} ({'; '.join(told)} %)", tuple(parts), evidence_of(found), why
+    )
 
 
-def is_near(value: float, printed: float, spread: float) -> bool:
-    """Whether a value is as near to a printed one as it must be."""
-    return abs(value - printed) <= spread
+MEANS = {
+    "coverage": lambda methods, one: mean(methods, one, "coverage"),
+    "lost": lambda methods, one: 100 - mean(methods, one, "coverage"),
+    "accuracy": lambda methods, one: mean(methods, SINGLE, "accuracy") - mean(methods, one, "accuracy"),
+    "speed": lambda methods, one: (
+        100 * mean(methods, SINGLE, "cost") / max(mean(methods, one, "cost"), 1e-9) - 100
+    ),
+}  # fmt: skip
+"""What the text tells means of, in per cent: rows answered, rows lost, accuracy lost beside Single-Stage, and
+speed gained.
+"""
 
 
-def mean_of_sets(
-    rows: "pd.DataFrame", value: Callable[["pd.DataFrame"], float], printed: float, spread: float, unit: str
-) -> Finding | None:
-    """Judge a mean over all four sets."""
-    found = means_of_sets(rows)
-    if len(found) < len(FIGURES):
+def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME) -> Finding | None:
+    """Judge a printed mean over all four sets; nothing is 0 lost or gained, or half of the rows answered."""
+    found = measured(rows)
+    if len(found) < len(ALL):
         return None
-    values = [value(means) for means in found.values()]
-    mean = float(np.mean(values))
+    values = np.array([MEANS[what](methods, method) for methods in found.values()])
+    nothing = 50.0 if what == "coverage" else 0.0
+    unit = {"accuracy": "points", "speed": "% more"}.get(what, "%")
     return Finding(
-        f"{mean:.1f} {unit}", (is_near(mean, printed, spread),),
-        f"{evidence_of(rows, list(found))}; {min(values):.1f} to {max(values):.1f}; within {spread:g} holds",
+        shown_mean(values, unit), (figure(values, printed, nothing),),
+        f"{evidence_of(found)}; {values.min():.1f} to {values.max():.1f} by set",
     )  # fmt: skip
 
 
 def threshold(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether EMSCO's answers are right more often than the threshold asks."""
-    found = means_of_sets(rows)
+    """Judge whether EMSCO's answers are right more often than the threshold asks, over its runs."""
+    found = measured(rows)
     if not found:
         return None
-    over = {
-        name: float(means.loc[EMSCO_NAME, "accuracy"]) - 100 * preset(name).confidence
-        for name, means in found.items()
-    }
+    asked = {name: 100 * preset(name).confidence for name in found}
     return Finding(
-        ", ".join(f"{name} {100 * preset(name).confidence + more:.1f} %" for name, more in over.items()),
-        tuple(more > 0 for more in over.values()),
-        evidence_of(rows, list(found)),
+        ", ".join(
+            f"{name} {mean(found[name], EMSCO_NAME, 'accuracy'):.1f} for {asked[name]:g} %" for name in found
+        ),
+        tuple(above(found[name][EMSCO_NAME]["accuracy"], asked[name]) for name in found),
+        evidence_of(found),
+    )
+
+
+def comparable(rows: "pd.DataFrame", most: float) -> Finding | None:
+    """Judge whether EMSCO loses no more accuracy beside one stage with all features than the paper's mean."""
+    found = measured(rows)
+    if not found:
+        return None
+    lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
+    return Finding(
+        ", ".join(f"{name} {values.mean():.1f} points less" for name, values in lost.items()),
+        tuple(below(values, most) for values in lost.values()),
+        f"{evidence_of(found)}; comparable: at most the paper's mean loss, {most:g} points",
     )
 
 
 def excused(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether whoever is cheaper than EMSCO covers markedly less or is less accurate than p̂."""
-    found = means_of_sets(rows)
+    """Judge whether whoever is cheaper than EMSCO covers less or is less accurate than p̂."""
+    found = measured(rows)
     if not found:
         return None
-    cheaper = {
-        (name, one): bool(
-            means.loc[one, "coverage"] < means.loc[EMSCO_NAME, "coverage"] - 5
-            or means.loc[one, "accuracy"] < 100 * preset(name).confidence
-        )
-        for name, means in found.items()
-        for one in BUDGETED
-        if means.loc[one, "cost"] < means.loc[EMSCO_NAME, "cost"]
-    }
-    others = all_of([f"{one} on {name}" for (name, one), excused in cheaper.items() if not excused])
+    parts = {}
+    for name, methods in found.items():
+        for one in BUDGETED:
+            if mean(methods, one, "cost") < mean(methods, EMSCO_NAME, "cost"):
+                covers = below(less(methods, one, EMSCO_NAME, "coverage"))
+                wrong = mean(methods, one, "accuracy") < 100 * preset(name).confidence
+                parts[f"{one} on {name}"] = Part(True) if wrong else covers
+    others = [name for name, part in parts.items() if not part.same]
+    free = [
+        name
+        for name in found
+        if _free(found[name], [one for one in BUDGETED if f"{one} on {name}" in others])
+    ]
     return Finding(
-        f"{counted(len(cheaper), 'cheaper method')}; without such a fault: {others}",
-        tuple(cheaper.values()) or (True,),
-        f"{evidence_of(rows, list(found))}; markedly: 5 points",
+        f"{counted(len(parts), 'cheaper method')}; without such a fault: "
+        f"{all_of(others) if others else 'none'}",
+        tuple(parts.values()) or facts([True]),
+        evidence_of(found),
+        f"On {all_of(free)} opponents buy nothing: the larger class alone is confident." if free else "",
     )
 
 
 def strong_sums(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether EMSCO has one of the two largest sums, set by set."""
-    found = means_of_sets(rows)
+    """Judge whether EMSCO's sum is above the median of its opponents', set by set."""
+    found = measured(rows)
     if not found:
         return None
-    ranked = {
-        name: int((means.loc[list(METHODS), "aggregate"] > means.loc[EMSCO_NAME, "aggregate"]).sum()) + 1
-        for name, means in found.items()
-    }
-    free = [name for name, means in found.items() if any(means.loc[one, "cost"] == 0 for one in BUDGETED)]
+    parts, told, free = [], [], []
+    for name, methods in found.items():
+        others = [mean(methods, one, "aggregate") for one in METHODS if one != EMSCO_NAME]
+        own = methods[EMSCO_NAME]["aggregate"]
+        parts.append(above(own, float(np.median(others))))
+        told.append(
+            f"{name}: place {1 + sum(one > mean(methods, EMSCO_NAME, 'aggregate') for one in others)}"
+        )
+        if not parts[-1].same and any(not mean(methods, one, "cost") for one in BUDGETED):
+            free.append(name)
     why = f"On {all_of(free)} opponents reach a larger sum by buying nothing." if free else ""
     return Finding(
-        ", ".join(f"{name}: place {place}" for name, place in ranked.items()),
-        tuple(place <= 2 for place in ranked.values()),
-        f"{evidence_of(rows, list(found))}; strong: first or second of six",
-        why,
-    )
-
-
-def association(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether cost classes and stages are correlated, set by set."""
-    from scipy.stats import spearmanr
-
-    part = _kind(rows, "feature")
-    if part.empty:
-        return None
-    found = {}
-    for name, of_set in part.groupby("set", sort=False):
-        means = of_set.groupby(["class", "feature"])["stage"].mean().reset_index()
-        varies = means["class"].nunique() > 1 and means["stage"].nunique() > 1
-        found[str(name)] = float(spearmanr(means["class"], means["stage"]).statistic) if varies else 0.0
-    return Finding(
-        ", ".join(f"{name} {value:.2f}" for name, value in found.items()),
-        tuple(abs(value) < 0.5 for value in found.values()),
-        "Spearman's correlation of class and mean stage over the features; poor below .5",
-    )
-
-
-def keeps(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether runs by the printed rules never lose a chromosome of the complete front."""
-    part = _recalls(rows)
-    if part is None:
-        return None
-    falls = int(part["falls"].astype(bool).sum())
-    return Finding(
-        f"{falls} of {counted(len(part), 'run')} lose a chromosome", (falls == 0,), "rules as printed"
-    )
-
-
-def _recalls(rows: "pd.DataFrame") -> "pd.DataFrame | None":
-    part = _kind(rows, "recall")
-    part = part[part["rules"] == "paper"] if len(part) else part
-    return part if len(part) else None
-
-
-def _last(part: "pd.DataFrame") -> "pd.Series[float]":
-    """Return the share of the front's chromosomes that each run holds in the end, in per cent."""
-    held = part[[name for name in part if str(name)[:1] == "c" and str(name)[1:].isdecimal()]]
-    columns = sorted(held.columns[held.notna().any()], key=lambda name: int(str(name)[1:]))
-    return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
-
-
-def share(rows: "pd.DataFrame", name: str, least: float) -> Finding | None:
-    """Judge the share of a complete front that is found, on plain splits where there are some."""
-    plain = _kind(rows, "split")
-    plain = plain[plain["set"] == name] if len(plain) else plain
-    chosen = _recalls(rows)
-    chosen = None if chosen is None else chosen[(chosen["set"] == name) & (chosen["stages"] == 4)]
-    if not len(plain) and (chosen is None or not len(chosen)):
-        return None
-    told, parts, sure = [], [], []
-    if len(plain):
-        shares = _last(plain)
-        told.append(
-            f"plain splits {shares.min():.0f} to {shares.max():.0f} %, median {shares.median():.0f} %"
-        )
-        parts.append(bool(shares.median() > least))
-        sure.append(f"{counted(len(plain), 'plain split')}, a run of each")
-        filled = int(plain["filled"].astype(bool).sum())
-        full = plain["filled"].astype(bool)
-        if filled and filled < len(plain) and shares[full].mean() < shares[~full].mean():
-            sure.append(
-                f"on {filled} of these chromosomes that tie fill the elite and end the run, which holds "
-                f"{shares[full].mean():.0f} % there and {shares[~full].mean():.0f} % on the others"
-            )
-    if chosen is not None and len(chosen):
-        shares = _last(chosen)
-        told.append(f"the chosen split {shares.mean():.0f} %")
-        parts.append(bool(shares.mean() > least))
-        spread = margin(shares) if len(shares) > 1 else float("nan")
-        sure.append(f"{counted(len(chosen), 'run')} of the chosen split, ± {spread:.1f}")
-    return Finding("; ".join(told), tuple(parts), "; ".join(sure))
-
-
-def several_optima(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether evolution holds globally optimal chromosomes in every panel of Figure 7."""
-    part = _recalls(rows)
-    if part is None:
-        return None
-    shares = _last(part).groupby([part["set"], part["stages"]], sort=False).mean()
-    return Finding(
-        f"{shares.min():.0f} to {shares.max():.0f} % of the fronts",
-        tuple(bool(value > 0) for value in shares),
-        f"{counted(len(shares), 'panel')}, {counted(len(part), 'run')}, chosen splits",
-    )
-
-
-def sizes(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether the printed sizes lie within those of our splits."""
-    from shortlist_papers.emsco_tables import PAPER_FRONTS
-
-    part = _kind(rows, "front")
-    if part.empty:
-        return None
-    inside = {}
-    for (name, stages), sizes in part.groupby(["set", "stages"], sort=False)["assignments"]:
-        printed = PAPER_FRONTS[str(name), int(stages)]
-        inside[f"{name} {int(stages)}"] = bool(sizes.min() <= printed <= sizes.max())
-    n_splits = int(part["split"].nunique())
-    return Finding(
-        f"{sum(inside.values())} of {len(inside)} within our range", tuple(inside.values()),
-        f"{counted(n_splits, 'split')} of each set, the first one chosen for these sizes; "
-        f"{part['assignments'].min():,.0f} to {part['assignments'].max():,.0f} chromosomes",
-        "" if all(inside.values()) else "The paper's splits are not public, and a front is that of a split.",
+        ", ".join(told), tuple(parts), f"{evidence_of(found)}; strong: above the median of the opponents", why
     )  # fmt: skip
 
 
-def sparse(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether fronts are small beside all stage assignments."""
-    part = _kind(rows, "front")
-    part = part[(part["stages"] == 4) & (part["split"] == 0)] if len(part) else part
-    found = {
-        str(row["set"]): int(row["assignments"])
-        for row in part.to_dict("records")
-        if (row["set"], 4) in SPACES
-    }  # fmt: skip
+def _stages_by_class(rows: "pd.DataFrame") -> "dict[str, pd.DataFrame]":
+    """Return, for each set, the mean stage and the cost class of every feature."""
+    part = of_kind(rows, "feature")
+    return {
+        str(name): of_set.groupby(["class", "feature"])["stage"].mean().reset_index()
+        for name, of_set in part.groupby("set", sort=False)
+    } if len(part) else {}  # fmt: skip
+
+
+def association(rows: "pd.DataFrame") -> Finding | None:
+    """Judge whether cost classes and stages are poorly correlated, set by set; large is .5 (Cohen, 1988)."""
+    from scipy.stats import spearmanr
+
+    found, parts = {}, []
+    for name, means in _stages_by_class(rows).items():
+        varies = means["class"].nunique() > 1 and means["stage"].nunique() > 1
+        value = float(spearmanr(means["class"], means["stage"]).statistic) if varies else 0.0
+        half = 1.96 / np.sqrt(len(means) - 3)
+        ends = np.tanh(np.arctanh(np.clip(value, -0.999, 0.999)) + np.array([-half, half]))
+        found[name] = value
+        parts.append(Part(abs(value) < 0.5, abs(value) < 0.5 and bool((np.abs(ends) < 0.5).all())))
     if not found:
         return None
     return Finding(
-        ", ".join(f"{name} {size:,} of {SPACES[name, 4]:,}" for name, size in found.items()),
-        tuple(size / SPACES[name, 4] < 1e-4 for name, size in found.items()),
-        "the chosen split; small below one in ten thousand",
+        ", ".join(f"{name} {value:.2f}" for name, value in found.items()), tuple(parts),
+        "Spearman's correlation of class and mean stage over the features, 95 % intervals; poor: below .5",
+    )  # fmt: skip
+
+
+def early(rows: "pd.DataFrame") -> Finding | None:
+    """Judge whether a feature of the greatest cost class is bought before the mean stage of all others."""
+    told, parts = [], []
+    for name, means in _stages_by_class(rows).items():
+        greatest = means[means["class"] == means["class"].max()]["stage"]
+        others = means[means["class"] < means["class"].max()]["stage"]
+        told.append(f"{name} {greatest.min():.1f} against {others.mean():.1f}")
+        parts.append(above(others, float(greatest.min())))
+    if not told:
+        return None
+    return Finding(
+        ", ".join(told), tuple(parts), "earliest mean stage of the greatest class, mean stage of the others"
     )
 
 
+def thresholds(rows: "pd.DataFrame") -> Finding | None:
+    """Judge whether a higher threshold means more accuracy, less coverage and more cost."""
+    part = (
+        of_kind(rows, "thresholds").sort_values("level")
+        if len(of_kind(rows, "thresholds"))
+        else rows.iloc[:0]
+    )
+    if len(part) < 3:
+        return None
+    told = [
+        f"{name} {part[name].iloc[0]:.2f} to {part[name].iloc[-1]:.2f}" for name in ("accuracy", "coverage")
+    ]
+    return Finding(
+        f"{', '.join(told)}, cost {part['cost'].iloc[0]:.0f} to {part['cost'].iloc[-1]:.0f}",
+        tuple(trend(part["level"], part[name].astype(float), sign)
+              for name, sign in (("accuracy", 1), ("coverage", -1), ("cost", 1))),
+        f"{counted(len(part), 'threshold')}; Spearman's correlations",
+    )  # fmt: skip
+
+
 def volatile(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether one step in a chromosome changes an objective by 10 points."""
-    part = _kind(rows, "neighbours")
+    """Judge whether one step in a chromosome changes an objective by a tenth of its range."""
+    part = of_kind(rows, "neighbours")
     if len(part) < 2:
         return None
     best = part[part["place"] == 0].iloc[0]
@@ -358,31 +431,6 @@ def volatile(rows: "pd.DataFrame") -> Finding | None:
     }
     return Finding(
         ", ".join(f"{name} up to {100 * value:.0f} points" for name, value in far.items()),
-        (max(far.values()) > 0.1,),
-        f"{counted(len(moved), 'neighbour')} of one assignment; significant: 10 points",
+        facts([max(far.values()) > 0.1]),
+        f"{counted(len(moved), 'neighbour')} of one assignment; significant: a tenth of the range",
     )
-
-
-def comparable(rows: "pd.DataFrame") -> Finding | None:
-    """Judge whether EMSCO is about as accurate as one stage with all features, set by set."""
-    found = means_of_sets(rows)
-    if not found:
-        return None
-    less = {
-        name: float(means.loc[SINGLE, "accuracy"] - means.loc[EMSCO_NAME, "accuracy"])
-        for name, means in found.items()
-    }
-    return Finding(
-        ", ".join(f"{name} {value:.1f} points less" for name, value in less.items()),
-        tuple(value <= 5 for value in less.values()),
-        f"{evidence_of(rows, list(found))}; comparable: within 5 points",
-    )
-
-
-ALL = tuple(FIGURES)
-
-
-def speed(means: "pd.DataFrame") -> float:
-    """Return by how many per cent the speed of one stage with all features is increased."""
-    cost = float(means.loc[EMSCO_NAME, "cost"])
-    return 100 * float(means.loc[SINGLE, "cost"]) / cost - 100 if cost else float("inf")

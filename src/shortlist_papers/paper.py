@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.files import read_set
-from shortlist_papers.claims import FAILS, HOLDS, IN_PART, UNKNOWN, UNMEASURED, Claim
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNKNOWN, UNMEASURED, UNSURE, Claim
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,7 +279,8 @@ def claims_table(claims: Sequence[Claim], rows: "pd.DataFrame") -> ResultTable:
         here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
         if finding is not None:
             here, verdict, sure = finding.here, finding.verdict, finding.sure
-            why = "" if verdict == HOLDS else finding.why or UNKNOWN
+            silent = UNSURE if all(part.same for part in finding.parts) else UNKNOWN
+            why = "" if verdict == HOLDS else finding.why or silent
         found.append(
             {
                 "claim": claim.what, "place": claim.where, "paper": claim.paper or None, "here": here,
@@ -290,7 +291,7 @@ def claims_table(claims: Sequence[Claim], rows: "pd.DataFrame") -> ResultTable:
     told = ", ".join(
         f"{counts.count(one)} {one}" for one in (HOLDS, IN_PART, FAILS, UNMEASURED) if one in counts
     )
-    return ResultTable("claims", f"What the paper claims: {told}", found)
+    return ResultTable("claims", f"What the paper claims: {told}", found, RULE)
 
 
 def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:

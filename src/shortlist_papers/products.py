@@ -108,6 +108,20 @@ SIZES = {"small": SMALL_SIZE, "medium": MEDIUM_SIZE, "paper": PAPER_SIZE}
 """How much each scale measures."""
 
 
+PRINTED_SECONDS = {
+    ("jcs", EPSILON, 4): 15.0, ("jcs", CWMOIP, 4): 2.0, ("web-portal", EPSILON, 4): 18.0,
+    ("web-portal", CWMOIP, 4): 3000.0, ("web-portal", CWMOIP, 3): 16.0, ("e-shop", CWMOIP, 4): 3600.0,
+}  # fmt: skip
+SOLREP_SECONDS = {
+    "jcs": 0.002, "web-portal": 0.007, "e-shop": 0.04, "ecos": 0.1, "uclinux": 0.014, LINUX: 3.0,
+}  # fmt: skip
+EVOLVED_SECONDS = {
+    ("jcs", "ibed"): 0.3, ("web-portal", "ibed"): 0.3, ("e-shop", "ibed"): 0.4, ("ecos", "ibed"): 3.0,
+    ("uclinux", "ibed"): 1.3, (LINUX, "ibed"): 50.0, ("ecos", "smtibea"): 550.0, ("uclinux", "smtibea"): 25.0,
+}  # fmt: skip
+"""About how many seconds an algorithm as printed takes, or a part of it, each reference point, and a run."""
+
+
 Candidate: TypeAlias = tuple[System, tuple[str, ...], Unit]
 """A unit, its system, and the tables and figures that it is for."""
 
@@ -136,7 +150,7 @@ def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iter
     """Yield each unit of a size with its system, and the tables and figures that it is for."""
     for name in SYSTEMS:
         tables = _named({"table-1": name == "jcs", "table-2": True})
-        yield (name, 0), tables, Unit(f"{name}/model", measure_model, (folder, (name, 0)))
+        yield (name, 0), tables, Unit(f"{name}/model", measure_model, (folder, (name, 0)), size=0.0)
     yield from _complete_units(folder, size, extent.time_limit_s)
     yield from _solrep_units(folder, size, extent.time_limit_s)
     yield from _evolved_units(folder, size, extent.seeds)
@@ -148,7 +162,8 @@ def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | No
         for method in methods:
             tables = _named({"table-3": True, "table-4": method in {CWMOIP, "diagram"}, "rq-2": True})
             given = (folder, system, method, limit_s)
-            yield system, tables, _unit(system, method, measure_complete, given)
+            seconds = 0.02 if method == "diagram" else 0.2 if system[0] == "jcs" else 8.0
+            yield system, tables, _unit(system, method, measure_complete, given, size=seconds)
     for system, n_objectives, methods in size.printed:
         tables = _named({"table-3": n_objectives == 4, "rq-2": True})
         for method in methods:
@@ -159,7 +174,10 @@ def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | No
                 what = f"{method} as printed, {n_objectives} objectives{ordered}"
                 what += "" if part is None else f", deselected <= {part}"
                 kind = f"{method} as printed, {n_objectives} objectives"
-                unit = _unit(system, what, measure_printed, (folder, system, run, limit_s), kind=kind)
+                seconds = PRINTED_SECONDS.get((system[0], method, n_objectives), 5.0)
+                unit = _unit(
+                    system, what, measure_printed, (folder, system, run, limit_s), kind=kind, size=seconds
+                )
                 yield system, tables, unit
 
 
@@ -177,10 +195,11 @@ def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None
                 }
             )  # fmt: skip
             given = (folder, system, n_points, limit_s)
-            unit = _unit(system, f"solrep {n_points}", measure_solrep, given, kind="solrep", size=n_points)
+            seconds = n_points * SOLREP_SECONDS[system[0]]
+            unit = _unit(system, f"solrep {n_points}", measure_solrep, given, kind="solrep", size=seconds)
             yield system, tables, unit
         if has_stored(*system):
-            yield system, ("solrep",), _unit(system, "stored", measure_stored, (folder, system))
+            yield system, ("solrep",), _unit(system, "stored", measure_stored, (folder, system), size=0.0)
 
 
 def _evolved_units(folder: Path | None, size: ProductsSize, seeds: int | None) -> Iterator[Candidate]:
@@ -201,9 +220,9 @@ def _evolved_units(folder: Path | None, size: ProductsSize, seeds: int | None) -
         n_evaluations = size.n_evaluations or SYSTEMS[system[0]].n_evaluations
         for seed in range(seeds or n_seeds):
             given = (folder, system, method, seed, n_evaluations)
-            unit = _unit(
-                system, f"{method} {seed}", measure_evolved, given, kind=method, size=n_evaluations / 1000
-            )
+            whole = EVOLVED_SECONDS.get((system[0], method), EVOLVED_SECONDS[system[0], "ibed"])
+            seconds = whole * n_evaluations / SYSTEMS[system[0]].n_evaluations
+            unit = _unit(system, f"{method} {seed}", measure_evolved, given, kind=method, size=seconds)
             yield system, tables, unit
 
 

@@ -128,7 +128,12 @@ def measure_split(
     seconds = processor_seconds() - start
     found = measure_on(fitted, take_rows(X, test), y[test])
     values = (found.coverage, found.accuracy, found.cost, found.aggregate)
-    return dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))
+    row = dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))
+    tuning = getattr(fitted, "tuning_", None)
+    if tuning is not None and len(tuning) > 1:  # with how many answers settings were chosen
+        chosen = max(tuning, key=lambda one: one["aggregate"])
+        row |= {"validation_rows": len(held), "conclusive": round(chosen["coverage"] * len(held))}
+    return row
 
 
 def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:

@@ -3,13 +3,17 @@
 import csv
 import dataclasses
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.studies.kills import timeless
-from shortlist.runs import open_study
+from shortlist.runs import Budget, Unit, open_study
 from shortlist_papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
+from shortlist_papers.paper import Plan, ResultTable, Rows
 from shortlist_papers.tables import PAPERS
 from tests.cli.killed import kill_after
 from tests.cli.refusals import refusals, refuse
@@ -88,6 +92,62 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
     assert timeless(json.loads(resumed.stdout)) == facts
     assert timeless(json.loads(shared.stdout)) == facts
+
+
+def _count(number: int, stops: int, before: bool, *, budget: Budget) -> Rows:
+    """Count; the unit of number `stops` is interrupted, before it looks at its cancellation or afterwards."""
+    if number != stops or before:
+        if number == stops:
+            os.kill(os.getpid(), signal.SIGINT)
+        if budget.stopped:
+            return []
+    if number == stops and not before:
+        os.kill(os.getpid(), signal.SIGINT)
+    return [{"kind": "count", "number": number}]
+
+
+@pytest.mark.parametrize(
+    ("stop", "then"),
+    [
+        ((0, True), (0, 130)), ((0, False), (1, 3)), ((1, True), (1, 3)), ((1, False), (2, 3)),
+        ((2, True), (2, 3)), ((2, False), (3, 0)), ((9, True), (3, 0)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("more", [[], ["--json"], ["--out", "results"], ["--study", "s.db"]])
+def test_a_stopped_reproduction_says_so_by_its_exit_code(
+    stop: tuple[int, bool],
+    then: tuple[int, int],
+    more: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (finished, code) = then
+
+    def tables(rows: Any) -> list[ResultTable]:
+        return [ResultTable("errors", "Counts", [{"number": int(one)} for one in rows["number"]])]
+
+    units = tuple(Unit(f"{number}", _count, (number, *stop)) for number in range(3))
+    paper = dataclasses.replace(
+        EVOLUTION, plan=lambda _folder, _extent: Plan(units, {}), make_tables=tables, claims=()
+    )
+    monkeypatch.setitem(PAPERS, "evolution", paper)
+    run = shortlist("reproduce", "evolution", *more, cwd=tmp_path)
+    assert run.returncode == code, run.stderr
+    if more == ["--json"] and finished:
+        facts = json.loads(run.stdout)
+        assert (facts["units"], facts["units_wanted"]) == (finished, 3)
+        assert facts["status"] == ("complete" if finished == 3 else "stopped")
+    if more == ["--out", "results"] and finished:
+        assert len((tmp_path / "results" / "evolution-rows.csv").read_text().splitlines()) == finished + 1
+    if more == ["--study", "s.db"]:
+        went_on = dataclasses.replace(
+            paper,
+            plan=lambda _folder, _extent: Plan(
+                tuple(Unit(f"{number}", _count, (number, 9, True)) for number in range(3)), {}
+            ),
+        )
+        monkeypatch.setitem(PAPERS, "evolution", went_on)
+        assert shortlist("reproduce", "evolution", *more, cwd=tmp_path).returncode == 0
 
 
 def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> None:
