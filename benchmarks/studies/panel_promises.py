@@ -6,22 +6,31 @@ FOLDER holds the answers of services, as for the study of panels; the other logs
 the whole population. One of the made logs is hard: all panels are just too bad, and some look good by luck.
 """
 
-from collections.abc import Iterator, Mapping
+import csv
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.rows import RESULTS
 from benchmarks.studies.panels import read_services
 from shortlist.cli.options.panel_options import PolicyOptions, picked
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.figures import figures
 from shortlist.panels.panel_options import PanelOptions
 
 N_DRAWS = 300
 N_CASES = 20_000
 DEMAND = Demand(0.95, 0.95)
+PICKS = ("one-se", "best")
+MEASURES = ("answered", "price", "right", "low", "high")
+DRAWS = "panel-promise-draws.csv"
+"""Every draw, so that a study that was stopped goes on."""
+COLUMNS = ("data", "draw", "pick", "seconds", *MEASURES)
 
 
 class Population(NamedTuple):
@@ -82,35 +91,84 @@ def populations(folder: Path) -> Mapping[str, Population]:
 
 
 def panel_promises(folder: Path, *, n_draws: int = N_DRAWS) -> Iterator[dict[str, Any]]:
-    """Yield for each population and way to pick the share of the draws with a promise, and what that is worth."""
+    """Yield for each population and way to pick the share of the draws with a promise, and what that is worth.
+
+    Draws that are in the file of draws already are taken from there, and the others are added to it.
+    """
+    start_draws()
     for name, one in populations(folder).items():
-        rows = [drawn(one, draw) for draw in range(n_draws)]
-        for pick in ("one-se", "best"):
-            told = [row[pick] for row in rows]
-            kept = [row for row in told if row is not None]
-            yield {
-                "data": name, "n_cases": one.n_drawn, "pick": pick, "n_draws": n_draws,
-                "promised": len(kept) / n_draws, "reach_promised": one.promised,
-                "answered": sum(row["answered"] for row in kept) / n_draws, "reach_answered": one.answered,
-                "price": float(np.mean([row["price"] for row in kept])) if kept else None,
-                "broken": sum(row["right"] < one.demand.accuracy for row in kept) / n_draws,
-                "allowed": one.demand.error,
-            }  # fmt: skip
+        for pick, rows in _picks(draws_of(name, one, range(n_draws))).items():
+            yield summary(name, one, pick, rows)
 
 
-def drawn(one: Population, draw: int) -> dict[str, dict[str, float] | None]:
-    """Return what the panels of one draw do on the whole population, by the way to pick; None without a promise."""
-    rows = np.random.default_rng(draw).permutation(len(one.log.truth))[: one.n_drawn]
-    choice = choose_panels(one.log.at(np.sort(rows)), PanelOptions(seed=draw, demand=one.demand))
-    found: dict[str, dict[str, float] | None] = {}
-    for pick in ("one-se", "best"):
-        if not choice.guarantees[0].promised:
-            found[pick] = None
-            continue
-        outcome = choice.panel(picked(choice, PolicyOptions(pick=pick))).run(one.log)
-        answered = outcome.codes >= 0
-        found[pick] = {
-            "answered": float(answered.mean()), "price": float(outcome.price.mean()),
-            "right": float((outcome.codes == one.log.truth)[answered].mean()),
-        }  # fmt: skip
+def draws_of(name: str, one: Population, draws: Iterable[int]) -> list[dict[str, Any]]:
+    """Return the rows of some draws of a population, and keep those that were not drawn before."""
+    with (RESULTS / DRAWS).open(newline="") as file:
+        known = [row for row in csv.DictReader(file) if row["data"] == name]
+    found = [row for row in known if int(row["draw"]) in set(draws)]
+    done = {int(row["draw"]) for row in found}
+    for draw in draws:
+        if draw not in done:
+            new = [{"data": name, "draw": draw, **row} for row in drawn(one, draw)]
+            with (RESULTS / DRAWS).open("a", newline="") as file:
+                csv.DictWriter(file, COLUMNS).writerows(new)
+            found += new
     return found
+
+
+def _picks(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {pick: [row for row in rows if row["pick"] == pick] for pick in PICKS}
+
+
+def summary(name: str, one: Population, pick: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the draws of a population are worth together."""
+    kept = [{key: float(row[key]) for key in MEASURES} for row in rows if row["answered"] not in {None, ""}]
+    outside = [not row["low"] <= row["right"] <= row["high"] for row in kept]
+    seconds = [float(row["seconds"]) for row in rows]
+    return {
+        "data": name, "n_cases": one.n_drawn, "pick": pick, "n_draws": len(rows),
+        "promised": len(kept) / len(rows), "reach_promised": one.promised,
+        "answered": sum(row["answered"] for row in kept) / len(rows), "reach_answered": one.answered,
+        "price": float(np.mean([row["price"] for row in kept])) if kept else None,
+        "broken": sum(row["right"] < one.demand.accuracy for row in kept) / len(rows),
+        "allowed": one.demand.error,
+        "right_outside": float(np.mean(outside)) if kept else None,
+        "seconds": float(np.median(seconds)), "most_seconds": max(seconds),
+    }  # fmt: skip
+
+
+def drawn(one: Population, draw: int) -> list[dict[str, Any]]:
+    """Return what the panels of one draw do on the whole population, by the way to pick; None without a promise.
+
+    `seconds`: of the processor, for the search. `low`, `high`: the interval that is told of the share of
+    right answers.
+    """
+    rows = np.random.default_rng(draw).permutation(len(one.log.truth))[: one.n_drawn]
+    start = time.process_time()
+    choice = choose_panels(one.log.at(np.sort(rows)), PanelOptions(seed=draw, demand=one.demand))
+    seconds = round(time.process_time() - start, 3)
+    found, points = list[dict[str, Any]](), list[int | None]()
+    for pick in PICKS:
+        row: dict[str, Any] = {"pick": pick, "seconds": seconds} | dict.fromkeys(MEASURES)
+        point = picked(choice, PolicyOptions(pick=pick)) if choice.guarantees[0].promised else None
+        if found and point == points[-1]:
+            row |= {key: found[-1][key] for key in MEASURES}
+        elif point is not None:
+            panel = choice.panel(point)
+            outcome, told = panel.run(one.log), figures(panel, choice.test, promised=one.demand.accuracy)
+            answered = outcome.codes >= 0
+            row |= {
+                "answered": float(answered.mean()), "price": float(outcome.price.mean()),
+                "right": float((outcome.codes == one.log.truth)[answered].mean()),
+                "low": told.accuracy_interval[0], "high": told.accuracy_interval[1],
+            }  # fmt: skip
+        points.append(point)
+        found.append(row)
+    return found
+
+
+def start_draws() -> None:
+    """Make the file of draws, if there is none."""
+    if not (RESULTS / DRAWS).exists():
+        with (RESULTS / DRAWS).open("w", newline="") as file:
+            csv.DictWriter(file, COLUMNS).writeheader()

@@ -71,16 +71,21 @@ def test_a_wrong_hypothesis_passes_no_more_often_than_is_said(
     answered=st.lists(st.integers(0, 60), min_size=1, max_size=5),
     wrong=st.integers(0, 8),
     share=st.sampled_from([0.5, 1.0, 1.7]),
+    weight=st.sampled_from([0, 50]),
 )
 def test_chances_are_those_of_the_beta_binomial_distribution(
-    answered: list[int], wrong: int, share: float
+    answered: list[int], wrong: int, share: float, weight: int
 ) -> None:
     demand = Demand(0.8, 0.9)
     n_wrong = [min(wrong, n) for n in answered]
-    found = chances(np.array(answered), np.array(n_wrong), share, demand)
+    usual = np.full(len(answered), 0.1)
+    found = chances(np.array(answered), np.array(n_wrong), share, demand, usual=usual, weight=weight)
     for n, k, chance in zip(answered, n_wrong, found.tolist(), strict=True):
         expected = round(n * share)  # both round halves to the even number
         most = int(most_wrong(expected, demand))
         assert chance == pytest.approx(
-            betabinom.cdf(most, expected, 1 + k, 1 + n - k) if most >= 0 else 0.0, abs=1e-9
+            betabinom.cdf(most, expected, 1 + k + 0.1 * weight, 1 + n - k + 0.9 * weight)
+            if most >= 0
+            else 0.0,
+            abs=1e-9,
         )

@@ -48,7 +48,11 @@ def voted(votes: Votes, words: Sequence[int], n_classes: int) -> tuple[int, floa
     tied = tally.count(most) > 1 and votes.ties == "unanswered"
     if most == 0 or tied or (votes.rule == "majority" and 2 * most <= every):
         return -1, 0.0
-    return tally.index(most), most / every
+    winners = [code for code in range(n_classes) if tally[code] == most]
+    if votes.ties == "latest":
+        last = {word: place for place, word in enumerate(words)}
+        winners.sort(key=lambda code: -last.get(code, -1))
+    return winners[0], most / every
 
 
 def scored(table: ScoreTable, words: Sequence[int], confidence: Sequence[float]) -> list[float]:

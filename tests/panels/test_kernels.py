@@ -1,11 +1,14 @@
 """Kernels of panels against their slow twins, to the last bit, as a reader in plain Python adds up."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from shortlist.panels._kernels import add_scores, scale_confidence, softmax_rows
+from shortlist.panels.decisions import LATEST, MISSING, TIES, VOTE_RULES, ScoreTable, Votes, decided_by_folds
+from tests.panels.oracles import heard_at_random, scored, voted
 
 
 def plain_scores(
@@ -74,3 +77,38 @@ def test_confidence_on_its_curve_is_that_of_the_slow_twin(n_knots: int) -> None:
         else:
             low, high = values[len(below) - 1], values[len(below)]
             assert found == low + (sure - below[-1]) / (above[0] - below[-1]) * (high - low)
+
+
+@pytest.mark.parametrize("ties", [*TIES, LATEST])
+@pytest.mark.parametrize(("rule", "missing"), list(itertools.product(VOTE_RULES, MISSING)))
+def test_votes_by_folds_are_those_of_the_slow_twin(rule: str, missing: str, ties: str) -> None:
+    rng = np.random.default_rng(len(rule + missing + ties))
+    answers, fold = heard_at_random(rng, 80, 4, 3), rng.integers(0, 3, 80)
+    parts = [
+        Votes((0, 1, 2, 3), tuple(rng.integers(0, 3, 4).tolist()), rule, missing, ties) for _ in range(3)
+    ]
+    told = decided_by_folds(parts, answers, fold)
+    slow = [voted(parts[own], row, 3) for own, row in zip(fold, answers.words.tolist(), strict=True)]
+    assert told.codes.tolist() == [code for code, _ in slow]
+    assert told.sure == pytest.approx([sure for _, sure in slow])
+
+
+def test_scores_by_folds_are_those_of_the_slow_twin() -> None:
+    rng = np.random.default_rng(0)
+    answers, fold = heard_at_random(rng, 80, 3, 3), rng.integers(0, 2, 80)
+    parts = [ScoreTable((0, 1, 2), rng.normal(0, 2, 3 * (1 + 3 * 7)), 3) for _ in range(2)]
+    told = decided_by_folds(parts, answers, fold)
+    assert (told.codes[(answers.words == 3).all(axis=1)] == -1).all()
+    for case in np.flatnonzero((answers.words < 3).any(axis=1)):
+        slow = scored(parts[fold[case]], answers.words[case].tolist(), answers.confidence[case].tolist())
+        assert told.codes[case] == np.argmax(slow)
+        assert told.sure[case] == pytest.approx(max(slow), abs=1e-12)
+    some = parts[0].of((0, 2))
+    pair = answers.of((0, 2))
+    alone = answers._replace(words=np.where([False, True, False], 3, answers.words))
+    labels = parts[0].weights[3:39].reshape(3, 4, 3)
+    silent = labels[1, 3]  # what the silence of the second judge adds
+    assert some.probabilities(pair) == pytest.approx(
+        ScoreTable((0, 1, 2), np.append(parts[0].weights[:3] - silent, parts[0].weights[3:]), 3)
+        .probabilities(alone), abs=1e-12,
+    )  # fmt: skip

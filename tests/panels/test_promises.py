@@ -6,11 +6,22 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand, tail
-from shortlist.guarantees.sequences import passing
+from shortlist.guarantees.sequences import chances, passing
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, Final
-from shortlist.panels.promises import LIVES, candidates_of, chains_of, promised, recipe_of, ways_to_ask
+from shortlist.panels.promises import (
+    LIVES,
+    N_COVERAGES,
+    PRIOR_ANSWERS,
+    candidates_of,
+    chains_of,
+    chances_of,
+    measured_cases,
+    promised,
+    recipe_of,
+    ways_to_ask,
+)
 from shortlist.panels.recipes import Recipe, followed
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
@@ -28,10 +39,9 @@ def test_candidates_are_counted_as_their_panels_answer(log: object, final: Final
     found = candidates_of(choice, [own, *ways_to_ask(choice.cases, 2)], Budget(), n_points=1)
     assert len(found.ways) > 50
     assert (found.ways == 0).sum() == 1
-    drawn = np.random.default_rng(0).choice(len(found.ways), 40, replace=False)
-    for place in [*np.flatnonzero(found.ways == 0), *drawn]:
+    for place in range(len(found.ways)):
         recipe = recipe_of(found, place, is_promised=True)
-        told = followed(choice.cases, recipe)
+        told = followed(measured_cases(choice.cases), recipe)
         assert found.chosen.answered[place] == (told.codes >= 0).sum()
         assert found.chosen.right[place] == (told.codes == choice.chosen.truth).sum()
         assert found.chosen.price[place] == told.price.sum()
@@ -48,12 +58,13 @@ def test_what_is_tested_and_in_which_order_the_training_cases_say_alone() -> Non
     other = found.calibration._replace(right=np.zeros_like(found.calibration.right))
     assert chains_of(replace(found, calibration=other), DEMAND) == chains
     assert promised(replace(found, calibration=other), DEMAND) == []
+    own = Demand(DEMAND.accuracy, 1 - DEMAND.error / len(chains) / LIVES)
+    per_cent = np.rint(100 * chances_of(found, own))
     for one in (place for chain in chains for place in chain):
-        more = (found.chosen.right > found.chosen.right[one]) & (
-            found.chosen.price <= found.chosen.price[one]
-        )
-        same = found.chosen.answered - found.chosen.right <= (found.chosen.answered - found.chosen.right)[one]
-        assert not (more & same).any()  # another one is right more often, wrong no more often, and no dearer
+        no_worse = (per_cent >= per_cent[one]) & (found.chosen.right >= found.chosen.right[one])
+        no_worse &= found.chosen.price <= found.chosen.price[one]
+        better = (per_cent > per_cent[one]) | (found.chosen.right > found.chosen.right[one])
+        assert not (no_worse & (better | (found.chosen.price < found.chosen.price[one]))).any()
     wrong = found.calibration.answered - found.calibration.right
     p_values = tail(found.calibration.answered, wrong, DEMAND)
     passed = passing(p_values, chains, DEMAND.error, lives=LIVES)
@@ -72,3 +83,22 @@ def test_a_panel_under_a_promise_asks_the_next_stage_wherever_it_could_still_ans
         outcome = panel.run(choice.test)
         assert (outcome.sure[outcome.codes >= 0] >= least[0]).all()
         assert (outcome.stage[outcome.codes < 0] == len(panel.stages) - 1).all()
+
+
+def test_candidates_that_do_alike_are_the_prior_of_each_other() -> None:
+    choice = choose_panels(priced_log(n_cases=200), PanelOptions(demand=DEMAND))
+    found = candidates_of(choice, list(ways_to_ask(choice.cases, 2)), Budget())
+    wrong = found.chosen.answered - found.chosen.right
+    kinds = [
+        (found.recipes[way].learner, int(N_COVERAGES * answered // found.n_chosen))
+        for way, answered in zip(found.ways, found.chosen.answered, strict=True)
+    ]
+    told = chances_of(found, DEMAND)
+    for place in range(0, len(kinds), 7):
+        alike = [other for other, kind in enumerate(kinds) if kind == kinds[place]]
+        usual = (wrong[alike].sum() + 1) / (found.chosen.answered[alike].sum() + 2)
+        slow = chances(
+            found.chosen.answered[[place]], wrong[[place]], found.n_calibration / found.n_chosen, DEMAND,
+            usual=np.array([usual]), weight=PRIOR_ANSWERS,
+        )  # fmt: skip
+        assert told[place] == pytest.approx(slow[0], abs=1e-12)

@@ -60,7 +60,13 @@ def passing(
 
 
 def chances(
-    answered: NDArray[np.int64], wrong: NDArray[np.int64], share: float, demand: Demand
+    answered: NDArray[np.int64],
+    wrong: NDArray[np.int64],
+    share: float,
+    demand: Demand,
+    *,
+    usual: NDArray[np.float64] | None = None,
+    weight: float = 0.0,
 ) -> NDArray[np.float64]:
     """Return how likely each test of a promise is to pass, by rows that have no part in the tests.
 
@@ -69,7 +75,8 @@ def chances(
     beta-binomial.
 
     `answered`, `wrong`, ``(n_tests,)``: rows that choose. `share`: how many calibration rows there are for
-    each of them. `demand`: with the error of one test.
+    each of them. `demand`: with the error of one test. `usual`, ``(n_tests,)``: how often tests of the same
+    kind are wrong; `weight`: how many further answers, so often wrong, the prior has.
 
     >>> chances(np.array([100, 100, 10]), np.array([0, 5, 0]), 1.0, Demand(0.9, 0.95)).round(2).tolist()
     [0.97, 0.38, 0.0]
@@ -77,10 +84,12 @@ def chances(
     expected = np.rint(answered * share).astype(np.int64)
     most = most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]
     found = np.zeros(len(answered))
+    more_wrong = 1.0 + weight * (np.zeros(len(answered)) if usual is None else usual)
+    more_right = 2.0 + weight - more_wrong
     for n_wrong in range(int(most.max(initial=-1)) + 1):
         here = np.flatnonzero(most >= n_wrong)
         n, k = expected[here], float(n_wrong)
-        a, b = 1.0 + wrong[here], 1.0 + answered[here] - wrong[here]
+        a, b = more_wrong[here] + wrong[here], more_right[here] + answered[here] - wrong[here]
         ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         with_wrong = gammaln(k + a) + gammaln(n - k + b) - gammaln(n + a + b)
         found[here] += np.exp(ways + with_wrong + gammaln(a + b) - gammaln(a) - gammaln(b))

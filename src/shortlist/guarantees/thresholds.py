@@ -47,11 +47,11 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     lowest, highest = values[starts], values[np.append(starts[1:], len(values)) - 1]
     above = np.cumsum(np.add.reduceat(counts, starts)[::-1])
     middles = np.append(((lowest[1:] + highest[:-1]) / 2)[::-1], 0.0)
-    kept, last = [], 0
-    for place in range(len(middles) - 1):
-        if (above[place] - last) * MOST_THRESHOLDS >= len(scores):
-            kept.append(place)
-            last = above[place]
+    fewest, kept = -(-len(scores) // MOST_THRESHOLDS), list[int]()
+    place = int(np.searchsorted(above, fewest))
+    while place < len(middles) - 1:
+        kept.append(place)
+        place = int(np.searchsorted(above, above[place] + fewest))
     return np.asarray(middles[[*kept, len(middles) - 1]])
 
 

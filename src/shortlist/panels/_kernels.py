@@ -46,6 +46,92 @@ def softmax_rows(scores: Floats) -> None:
             scores[i, k] /= total
 
 
+@kernel(
+    "void(int64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], float64, float64[:, ::1], "
+    "int64[::1], float64[::1])"
+)
+def decide_by_scores(
+    answers: Longs,
+    confidence: Floats,
+    weights: Floats,
+    fold: Longs,
+    equal: float,
+    scores: Floats,
+    codes: Longs,
+    sure: Floats,
+) -> None:
+    """Write the most probable class of each case and how probable it is; -1 and 0 where nothing is decided.
+
+    `weights`: as of :func:`add_scores`, a row for each fold. `fold`: which row a case takes. `equal`: nothing
+    is decided where the second class is no further behind. `scores` has one row, for the sums.
+    """
+    n_words = scores.shape[1]
+    for i in range(answers.shape[0]):
+        codes[i], sure[i] = -1, 0.0
+        asked = False
+        for j in range(answers.shape[1]):
+            asked |= answers[i, j] < n_words
+        if not asked:
+            continue
+        add_scores(answers[i : i + 1], confidence[i : i + 1], weights[fold[i]], scores)
+        softmax_rows(scores)
+        winner, second = 0, -1.0
+        for k in range(1, n_words):
+            if scores[0, k] > scores[0, winner]:
+                winner, second = k, scores[0, winner]
+            else:
+                second = max(second, scores[0, k])
+        if scores[0, winner] - second > equal:
+            codes[i], sure[i] = winner, scores[0, winner]
+
+
+@kernel(
+    "void(int64[:, ::1], int64[:, ::1], int64[::1], boolean, boolean, boolean, boolean, int64[:, ::1], "
+    "int64[::1], float64[::1])"
+)
+def decide_by_votes(
+    answers: Longs,
+    votes: Longs,
+    fold: Longs,
+    majority: bool,
+    counted: bool,
+    ties: bool,
+    latest: bool,
+    tally: Longs,
+    codes: Longs,
+    sure: Floats,
+) -> None:
+    """Write the class with most votes of each case and its share; -1 and 0 where nothing is decided.
+
+    `votes`: of each judge, a row for each fold. `fold`: which row a case takes. `majority`: whether it takes
+    more than half. `counted`: whether votes of the silent count in the denominator. `ties`: whether equal
+    classes are decided, for the first of them or, by `latest`, for the one that the last judge gave. `tally`
+    has a row for the votes of each class and silence, and one for who gave it last.
+    """
+    n_words = tally.shape[1] - 1
+    for i in range(answers.shape[0]):
+        for k in range(n_words + 1):
+            tally[0, k], tally[1, k] = 0, 0
+        for j in range(answers.shape[1]):
+            tally[0, answers[i, j]] += votes[fold[i], j]
+            tally[1, answers[i, j]] = j + 1
+        winner, n_equal, total = 0, 1, tally[0, 0]
+        for k in range(1, n_words):
+            total += tally[0, k]
+            if tally[0, k] > tally[0, winner]:
+                winner, n_equal = k, 1
+            elif tally[0, k] == tally[0, winner]:
+                n_equal += 1
+                if latest and tally[1, k] > tally[1, winner]:
+                    winner = k
+        most = tally[0, winner]
+        if counted:
+            total += tally[0, n_words]
+        codes[i], sure[i] = -1, 0.0
+        if most > 0 and (ties or n_equal == 1) and (not majority or 2 * most > total):
+            codes[i], sure[i] = winner, most / max(1, total)
+
+
 @kernel("void(float64[::1], float64[::1], float64[::1], float64, float64[:])")
 def scale_confidence(confidence: Floats, knots: Floats, values: Floats, usual: float, scaled: Floats) -> None:
     """Put confidences of one judge on its :class:`shortlist.panels.decisions.Curve`; NaN becomes `usual`."""

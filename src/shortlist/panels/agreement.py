@@ -6,6 +6,7 @@ judge decides where nobody agrees, and a silent one is passed over. Loss and pri
 with a pair are sums over the cases that go on, and so products of matrices.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -161,6 +162,12 @@ def _found(
 
 def cascade(asked: Judges, *, answers: bool = True) -> Recipe:
     """Return the recipe of an agreement cascade; if it `answers` the last judge decides in any case."""
-    sets = tuple(asked[:size] for size in range(2, len(asked) + 1))
-    least = [agrees_from(len(one)) for one in sets]
-    return Recipe(sets, (*least[:-1], 0.0) if answers else tuple(least), AGREEMENT)
+    sets = tuple([asked[:size] for size in range(2, len(asked) + 1)])
+    return Recipe(sets, _agreeing(len(asked), answers=answers), AGREEMENT)
+
+
+@functools.cache
+def _agreeing(n_asked: int, *, answers: bool) -> tuple[float, ...]:
+    """Return from which share of votes on each stage answers."""
+    least = [agrees_from(size) for size in range(2, n_asked + 1)]
+    return (*least[:-1], 0.0) if answers else tuple(least)

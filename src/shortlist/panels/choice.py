@@ -33,6 +33,7 @@ from shortlist.panels.promises import (
     Candidates,
     candidates_of,
     found_of,
+    measured_cases,
     most_likely,
     promised,
     recipe_of,
@@ -175,7 +176,8 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
         f"the front without a promise, with {len(found.ways):,} thresholds in all; those that the training "
         "cases take to be most likely to keep the promise were tested first."
     )
-    return with_promises(replace(choice, claims=(*choice.claims, told)), demand, found)
+    measured = replace(choice, cases=measured_cases(choice.cases), claims=(*choice.claims, told))
+    return with_promises(measured, demand, found)
 
 
 def _searched(

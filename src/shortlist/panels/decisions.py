@@ -4,14 +4,21 @@ A decision names a class and how sure it is of it, between 0 and 1. It names non
 and, unless it is asked for, where two classes are equal; such a case is never sure.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.panels._kernels import add_scores, scale_confidence, softmax_rows
+from shortlist.panels._kernels import (
+    add_scores,
+    decide_by_scores,
+    decide_by_votes,
+    scale_confidence,
+    softmax_rows,
+)
 from shortlist.panels.answer_log import AnswerLog
 
 UNDECIDED = -1
@@ -194,33 +201,11 @@ class Votes:
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases by votes; how sure it is, is the share of the winner."""
-        tally = self.tally(answers)
-        heard = tally.sum(axis=1)
-        all_votes = np.full(len(tally), sum(self.votes)) if self.missing == COUNTED else heard
-        winner = self._winner(answers, tally)
-        most = tally[np.arange(len(tally)), winner]
-        alone = (tally == most[:, None]).sum(axis=1) == 1
-        decided = (alone | (self.ties != UNANSWERED)) & (most > 0)
-        if self.rule == MAJORITY:
-            decided &= 2 * most > all_votes
-        share = most / np.maximum(1, all_votes)
-        return Decided(np.where(decided, winner, UNDECIDED), np.where(decided, share, 0.0))
+        return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
 
-    def _winner(self, answers: Heard, tally: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self.ties != LATEST:
-            return np.asarray(tally.argmax(axis=1))
-        said = np.zeros((len(tally), answers.n_classes + 1), dtype=np.int64)
-        for place, column in enumerate(answers.words.T, start=1):
-            said[np.arange(len(tally)), column] = place
-        return np.asarray((tally * (len(self.judges) + 1) + said[:, :-1]).argmax(axis=1))
-
-    def tally(self, answers: Heard) -> NDArray[np.int64]:
-        """Return the votes for each class, ``(n_cases, n_classes)``."""
-        tally = np.zeros((len(answers.words), answers.n_classes + 1), dtype=np.int64)
-        rows = np.arange(len(tally))
-        for column, votes in zip(answers.words.T, self.votes, strict=True):
-            tally[rows, column] += votes
-        return tally[:, :-1]
+    def of(self, judges: tuple[int, ...]) -> "Votes":
+        """Return the votes of some of the judges, by their places, as these have them among all."""
+        return replace(self, judges=judges, votes=tuple(self.votes[judge] for judge in judges))
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -253,14 +238,15 @@ class ScoreTable:
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases by the most probable class."""
-        shares = self.probabilities(answers)
-        rows = np.arange(len(shares))
-        winner = shares.argmax(axis=1)
-        most = shares[rows, winner]
-        shares[rows, winner] = -1.0
-        asked = (answers.words < self.n_classes).any(axis=1)
-        decided = asked & (most - shares.max(axis=1) > EQUAL)
-        return Decided(np.where(decided, winner, UNDECIDED), np.where(decided, most, 0.0))
+        return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
+
+    def of(self, judges: tuple[int, ...]) -> "ScoreTable":
+        """Return the scores of some of the judges, by their places, with the same bias."""
+        n, k, places = len(self.judges), self.n_classes, list(judges)
+        end = k + n * (k + 1) * k
+        labels, slopes = self.weights[k:end].reshape(n, -1)[places], self.weights[end:].reshape(n, -1)[places]
+        weights = np.concatenate([self.weights[:k], labels.ravel(), slopes.ravel()])
+        return ScoreTable(judges, weights, k, self.rule)
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -272,3 +258,30 @@ class ScoreTable:
             "labels": labels.reshape(n, k + 1, k).tolist(),
             "slopes": slopes.reshape(n, k, k).tolist(),
         }
+
+
+Fitted = Votes | ScoreTable
+"""Decisions that are learned, of judges who answer."""
+
+
+def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.int64]) -> Decided:
+    """Decide each case by the decision of its fold, all of them of the same judges and kind.
+
+    `fold`, ``(n_cases,)``: the place in `parts`.
+    """
+    one, n_cases = parts[0], len(answers.words)
+    codes, sure = np.empty(n_cases, dtype=np.int64), np.empty(n_cases)
+    words = np.ascontiguousarray(answers.words)
+    if isinstance(one, ScoreTable):
+        weights = np.array([part.weights for part in parts if isinstance(part, ScoreTable)])
+        confidence = np.ascontiguousarray(answers.confidence)
+        scores = np.empty((1, one.n_classes))
+        decide_by_scores(words, confidence, weights, fold, EQUAL, scores, codes, sure)
+    else:
+        votes = np.array([part.votes for part in parts if isinstance(part, Votes)], dtype=np.int64)
+        tally = np.empty((2, answers.n_classes + 1), dtype=np.int64)
+        decide_by_votes(
+            words, votes, fold, one.rule == MAJORITY, one.missing == COUNTED, one.ties != UNANSWERED,
+            one.ties == LATEST, tally, codes, sure,
+        )  # fmt: skip
+    return Decided(codes, sure)

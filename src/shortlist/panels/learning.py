@@ -11,7 +11,18 @@ from shortlist._threads import limited_threads
 from shortlist.arrays import Floats
 from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import COUNTED, LATEST, PLURALITY, Decided, Decision, Heard, ScoreTable, Votes
+from shortlist.panels.decisions import (
+    COUNTED,
+    LATEST,
+    PLURALITY,
+    Decided,
+    Decision,
+    Fitted,
+    Heard,
+    ScoreTable,
+    Votes,
+    decided_by_folds,
+)
 
 PENALTY = 0.3
 """Of the squared weights, against the sum of the log loss."""
@@ -36,7 +47,7 @@ VOTING = (VOTES, WEIGHTED)
 COUNTING = Votes((), ())
 """Votes of nobody, which say how votes are counted."""
 
-Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Votes], Decision]
+Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Votes], Fitted]
 """Makes the decision of some judges out of their answers and the truth; votes are counted as said."""
 
 
@@ -136,7 +147,7 @@ FITS: dict[str, Learner] = {
 
 
 def _vote_shares(answers: Heard) -> Floats:
-    tally = Votes((), (1,) * answers.words.shape[1]).tally(answers) + 1e-6
+    tally = (answers.words[:, :, None] == np.arange(answers.n_classes)).sum(axis=1) + 1e-6
     return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
 
@@ -204,9 +215,12 @@ class OutOfFold:
         counting: Votes = COUNTING,
     ) -> None:
         self.answers, self.truth, self.learner, self._counting = answers, truth, learner, counting
-        self._folds = [folds == fold for fold in np.unique(folds)]
-        self._without = [answers] * len(self._folds) if without is None else without
+        kinds, self._fold = np.unique(folds, return_inverse=True)
+        self._without = [answers] * len(kinds) if without is None else without
+        own = np.array([every.confidence for every in self._without])
+        self._own = answers._replace(confidence=own[self._fold, np.arange(len(truth))])
         self._known: dict[tuple[int, ...], Judged] = {}
+        self._of_all: list[Fitted] = []
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
@@ -217,16 +231,30 @@ class OutOfFold:
         return self._known[chosen]
 
     def _judged(self, chosen: tuple[int, ...]) -> Judged:
-        fit, answers = FITS[self.learner], self.answers.of(chosen)
-        whole = fit(chosen, answers, self.truth, self._counting)
+        answers = self.answers.of(chosen)
         if self.learner in {VOTES, AGREEMENT}:
+            whole = FITS[self.learner](chosen, answers, self.truth, self._counting)
             plain = whole.decide(answers)
             return Judged(whole, plain, plain)
-        codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))
-        for out, every in zip(self._folds, self._without, strict=True):
-            seen = every.of(chosen)
-            part = fit(chosen, seen.at(~out), self.truth[~out], self._counting)
-            codes[out], sure[out] = part.decide(seen.at(out))
-        decided = Decided(codes, sure)
+        whole, *parts = self._fitted(chosen)
+        decided = decided_by_folds(parts, self._own.of(chosen), self._fold)
         finely = self.learner != WEIGHTED and answers.confidence.any()
         return Judged(whole, decided, decided if finely else whole.decide(answers))
+
+    def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
+        """Return what is fitted on all cases, and without each fold.
+
+        Votes and scores of Dawid and Skene depend on no other judge, so they are fitted once, for all.
+        """
+        if self.learner == LOGISTIC:
+            return self._fits(chosen)
+        if not self._of_all:
+            self._of_all = self._fits(tuple(range(self.answers.words.shape[1])))
+        return [one.of(chosen) for one in self._of_all]
+
+    def _fits(self, chosen: tuple[int, ...]) -> list[Fitted]:
+        fit, found = FITS[self.learner], list[Fitted]()
+        for fold, seen in enumerate([self.answers, *self._without], start=-1):
+            rows = np.flatnonzero(self._fold != fold)
+            found.append(fit(chosen, seen.of(chosen).at(rows), self.truth[rows], self._counting))
+        return found

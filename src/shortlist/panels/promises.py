@@ -7,7 +7,7 @@ bands and the order of the tests. So the tests of all candidates together are wr
 demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,16 +17,17 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats, Mask
 from shortlist.guarantees.guarantee import Demand, Guarantee, tail
 from shortlist.guarantees.sequences import chances, passing
-from shortlist.guarantees.thresholds import possible_thresholds, reaching
+from shortlist.guarantees.thresholds import possible_thresholds
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
-from shortlist.panels.learning import AGREEMENT
+from shortlist.panels.learning import AGREEMENT, VOTING, Judged
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
-from shortlist.panels.recipes import Cases, FittedDecisions, Found, Recipe, followed, stage_says
+from shortlist.panels.recipes import Cases, FittedDecisions, Found, Judges, Recipe, followed, stage_says
 from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
+from shortlist.policies.counts import count_answers
 from shortlist.runs.budget import Budget, Progress
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ SURE_ENOUGH = 0.9
 """Prices have bands if a candidate of each passes with this chance, at its share of the error."""
 LEAST_CHANCE = 0.05
 """Candidates that are less likely to pass are not tested."""
+PRIOR_ANSWERS, N_COVERAGES = 50, 20
+"""The weight of what other candidates do in the prior of one, and in how many kinds by cases answered."""
 
 
 class Counts(NamedTuple):
@@ -72,6 +75,7 @@ class Candidates:
 
 def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
     """Yield sets of judges asked at once, and chains of two of them, by every way to decide."""
+    is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
     for name in cases.decisions:
         if name == AGREEMENT:  # votes with a threshold are the same sets that agree
             continue
@@ -80,6 +84,8 @@ def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
             yield Recipe((judges,), (0.0,), name)
         if max_stages > 1 and cases.n_judges > 1:
             for first, second in pairs_of(cases, name, sets, []):
+                if name in VOTING and len(first) == 1 and not is_silent[first[0]]:
+                    continue  # one vote is always sure
                 yield Recipe((first, second), (0.0, 0.0), name)
 
 
@@ -106,56 +112,67 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
     )  # fmt: skip
 
 
-class StageAnswers(NamedTuple):
-    """What a stage would answer, ``(n_cases,)``.
+@dataclass(frozen=True, eq=False)
+class AsDecided:
+    """Decisions of sets of judges that are as sure of a case as what was fitted without its fold."""
 
-    `scores`: how sure it is; -1 where it does not answer. `right`: whether it would be right. `price`: what
-    asking its judges costs, in steps.
+    whole: Any
+
+    def of(self, judges: Iterable[int]) -> Judged:
+        """Return the decision of a set of judges."""
+        judged = self.whole.of(judges)
+        return Judged(judged.decision, judged.decided, judged.decided)
+
+
+def measured_cases(cases: Cases) -> Cases:
+    """Return the training cases as they measure: thresholds are reached by what was fitted without each fold.
+
+    Where judges give labels alone, thresholds come from what was fitted on all cases, and answers that are
+    sure by that are right more often there than elsewhere.
     """
-
-    scores: Floats
-    right: Mask
-    price: NDArray[np.int64]
+    decisions: Any = {name: AsDecided(one) for name, one in cases.decisions.items()}
+    return replace(cases, decisions=decisions)
 
 
-def stage_answers(cases: Cases, recipe: Recipe) -> list[StageAnswers]:
-    """Return what each stage of a recipe without a router would answer, about all cases."""
-    found = []
-    asked: set[int] = set()
-    for number, judges in enumerate(recipe.sets):
-        said, sure, ends = stage_says(cases, recipe, number)
-        price = cases.price_of(tuple(judge for judge in judges if judge not in asked))
-        found.append(
-            StageAnswers(np.where(ends & (said >= 0), sure, -1.0), cases.scored(said) == cases.truth, price)
+class StageAnswers:
+    """What stages would answer about cases, each counted once however many ways to ask have it."""
+
+    def __init__(self, cases: Cases) -> None:
+        self._cases = cases
+        self._known: dict[Any, tuple[Floats, Mask]] = {}
+        self._prices: dict[Judges, NDArray[np.int64]] = {}
+
+    def scores(self, recipe: Recipe, number: int) -> tuple[Floats, Mask]:
+        """Return how sure a stage is, -1 where it does not answer, and whether it is right."""
+        key = recipe.learner, recipe.alone, recipe.sets[number], recipe.thresholds[number]
+        if key not in self._known:
+            said, sure, ends = stage_says(self._cases, recipe, number)
+            scores = np.where(ends & (said >= 0), sure, -1.0)
+            self._known[key] = scores, self._cases.scored(said) == self._cases.truth
+        return self._known[key]
+
+    def surest(self, recipe: Recipe) -> Floats:
+        """Return how sure the surest stage is about each case; -1 where none answers."""
+        return np.asarray(
+            np.max([self.scores(recipe, number)[0] for number in range(len(recipe.sets))], axis=0)
         )
-        asked.update(judges)
-    return found
 
+    def counts(self, recipe: Recipe, thresholds: Floats) -> Counts:
+        """Count what a way to ask does with falling thresholds; cases left pay the final price."""
+        told = [self.scores(recipe, number) for number in range(len(recipe.sets))]
+        prices, asked = [], set[int]()
+        for judges in recipe.sets:
+            prices.append(self._price(tuple(judge for judge in judges if judge not in asked)))
+            asked.update(judges)
+        scores, right = zip(*told, strict=True)
+        counts = count_answers(scores, right, thresholds, prices)
+        left = counts.n_rows - counts.answered
+        return Counts(counts.answered, counts.right, counts.price + self._cases.final_price * left)
 
-def count_staged(stages: Sequence[StageAnswers], thresholds: Floats, final_price: int) -> Counts:
-    """Count what stages do with each threshold; a case that none answers pays the final price."""
-    surest = np.full(len(stages[0].scores), -1.0)
-    answered, right, price = (np.zeros(len(thresholds), dtype=np.int64) for _ in range(3))
-    for number, stage in enumerate(stages):
-        reached = stage.price.sum() - (_weighted(surest, stage.price, thresholds) if number else 0)
-        price += reached
-        before = np.minimum(stage.scores, surest)
-        answered += reaching(stage.scores, thresholds)
-        right += reaching(stage.scores[stage.right], thresholds)
-        if number:
-            answered -= reaching(before, thresholds)
-            right -= reaching(before[stage.right], thresholds)
-        surest = np.maximum(surest, stage.scores)
-    price += final_price * (len(surest) - answered)
-    return Counts(answered, right, price)
-
-
-def _weighted(scores: Floats, weights: NDArray[np.int64], thresholds: Floats) -> NDArray[np.int64]:
-    """Return the sum of the weights whose score reaches each threshold."""
-    order = np.argsort(scores, kind="stable")
-    sums = np.append(0, np.cumsum(weights[order][::-1]))
-    first = np.searchsorted(scores[order], thresholds, side="left")
-    return np.asarray(sums[len(scores) - first])
+    def _price(self, judges: Judges) -> NDArray[np.int64]:
+        if judges not in self._prices:
+            self._prices[judges] = self._cases.price_of(judges)
+        return self._prices[judges]
 
 
 def candidates_of(
@@ -166,19 +183,28 @@ def candidates_of(
     `n_points`: so many of the first recipes are points of the front without a promise. They are candidates as
     they are, with the least threshold alone, and no limit leaves them out.
     """
-    chosen, calibration = choice.cases, calibration_cases(choice)
+    chosen, calibration = measured_cases(choice.cases), calibration_cases(choice)
+    kept, ordering = (StageAnswers(chosen), StageAnswers(calibration)), StageAnswers(choice.cases)
     ways, thresholds, own, new = [], [], list[Counts](), list[Counts]()
     for place, recipe in enumerate(recipes):
-        answers = [stage_answers(cases, one) for one, cases in _branches(recipe, choice.chosen, chosen)]
-        surest = np.concatenate([np.max([stage.scores for stage in one], axis=0) for one in answers])
+        here, there = (
+            [(recipe, answers)]
+            if recipe.router is None
+            else [(one, StageAnswers(part)) for one, part in _branches(recipe, log, cases)]
+            for answers, log, cases in zip(
+                kept, (choice.chosen, choice.calibration), (chosen, calibration), strict=True
+            )
+        )
+        surest = (
+            ordering.surest(recipe)
+            if recipe.router is None
+            else np.concatenate([answers.surest(one) for one, answers in here])
+        )
         least = possible_thresholds(surest[surest >= 0])
         if place < n_points:
             least = least[-1:]
-        others = (
-            stage_answers(cases, one) for one, cases in _branches(recipe, choice.calibration, calibration)
-        )
-        for told, into in ((answers, own), (others, new)):
-            counts = [count_staged(one, least, chosen.final_price) for one in told]
+        for told, into in ((here, own), (there, new)):
+            counts = [answers.counts(one, least) for one, answers in told]
             into.append(Counts(*(np.sum(column, axis=0) for column in zip(*counts, strict=True))))
         ways.append(np.full(len(least), place))
         thresholds.append(least)
@@ -215,7 +241,7 @@ def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
     """
     for n_bands in (BANDS, 1):
         error = demand.error / n_bands / LIVES
-        chance = _chances(found, Demand(demand.accuracy, 1 - error))
+        chance = chances_of(found, Demand(demand.accuracy, 1 - error))
         likely = np.flatnonzero(chance >= min(LEAST_CHANCE, chance.max(initial=0.0)))
         per_cent = np.rint(100 * chance[likely]).astype(np.int64)
         points = np.column_stack([-per_cent, -found.chosen.right[likely], found.chosen.price[likely]])
@@ -231,12 +257,25 @@ def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
     return chains
 
 
-def _chances(found: Candidates, demand: Demand) -> Floats:
-    """Return how likely candidates are to pass; those that do the same are counted once."""
-    pairs = np.column_stack([found.chosen.answered, found.chosen.answered - found.chosen.right])
-    different, places = np.unique(pairs, axis=0, return_inverse=True)
+def chances_of(found: Candidates, demand: Demand) -> Floats:
+    """Return how likely candidates are to pass; those that do the same are counted once.
+
+    The prior of how often a candidate is wrong has :data:`PRIOR_ANSWERS` answers, wrong as often as those of
+    all candidates that decide in the same way and answer about as many of the training cases. Without it the
+    best of thousands of candidates look better than they are.
+    """
+    answered, wrong = found.chosen.answered, found.chosen.answered - found.chosen.right
+    learners = np.unique([recipe.learner for recipe in found.recipes], return_inverse=True)[1]
+    kind = (N_COVERAGES + 1) * learners[found.ways] + N_COVERAGES * answered // found.n_chosen
+    of_kind = [np.bincount(kind, weights=counts) for counts in (wrong, answered)]
+    usual = (of_kind[0] + 1) / (of_kind[1] + 2)
+    rows = np.column_stack([answered, wrong, kind])
+    different, places = np.unique(rows, axis=0, return_inverse=True)
     share = found.n_calibration / found.n_chosen
-    return np.asarray(chances(different[:, 0], different[:, 1], share, demand)[places.ravel()])
+    told = chances(
+        different[:, 0], different[:, 1], share, demand, usual=usual[different[:, 2]], weight=PRIOR_ANSWERS
+    )
+    return np.asarray(told[places.ravel()])
 
 
 def promised(found: Candidates, demand: Demand) -> list[tuple[int, Guarantee]]:
@@ -254,7 +293,7 @@ def _guarantee(found: Candidates, place: int, demand: Demand) -> Guarantee:
 
 def most_likely(found: Candidates, demand: Demand) -> int:
     """Return the candidate that is most likely to keep the demand by itself."""
-    return int(_chances(found, demand).argmax())
+    return int(chances_of(found, demand).argmax())
 
 
 def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:

@@ -44,7 +44,7 @@ class Recipe:
     @property
     def judges(self) -> Judges:
         """All who are asked about some case, sorted."""
-        return tuple(sorted({judge for way in self.ways for one in way.sets for judge in one}))
+        return tuple(sorted(set().union(*(one for way in self.ways for one in way.sets))))
 
 
 class Found(NamedTuple):

@@ -1,7 +1,6 @@
 """The search for panels: loss and price of policies on the training cases, and the front of all."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -281,16 +280,8 @@ def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Found
     found = []
     for least, ends in _windows(between, going_on, last):
         rest = np.where(ends[:, None], going_on, last)
-        found += _with_later(_first_thresholds(cases, name, (first, second), stopped, rest), (least,))
+        found += _first_thresholds(cases, name, (first, second), stopped, rest, later=(least,))
     return found
-
-
-def _with_later(found: list[Found], later: tuple[float, ...]) -> list[Found]:
-    """Return policies with other thresholds of the stages after the first."""
-    return [
-        one._replace(recipe=replace(one.recipe, thresholds=(one.recipe.thresholds[0], *later)))
-        for one in found
-    ]
 
 
 def _first_thresholds(
@@ -301,10 +292,12 @@ def _first_thresholds(
     going_on: NDArray[np.int64],
     *,
     waits: Floats | None = None,
+    later: tuple[float, ...] | None = None,
 ) -> list[Found]:
     """Return the front of the thresholds of a first stage, whatever follows.
 
     `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
+    `later`: thresholds of the stages after the first; by default they answer all that they can.
     """
     decided = cases.decisions[name].of(sets[0]).ordering
     front = threshold_front(decided, stopped, going_on)
@@ -313,14 +306,14 @@ def _first_thresholds(
     if len(sets) > 1:
         added = _added_seconds(cases, sets[:2]) if waits is None else waits
     told = bool(np.isfinite(begun).all())
+    later = (0.0,) * (len(sets) - 1) if later is None else later
     found = []
     for point, least in zip(front.points, front.thresholds.tolist(), strict=True):
         seconds = float("nan")
         if told:
             ends = (decided.codes >= 0) & (decided.sure >= least)
             seconds = float((begun + np.where(ends, 0.0, added)).mean())
-        own = (least, *(0.0,) * (len(sets) - 1))
-        found.append(Found(int(point[0]), int(point[1]), seconds, Recipe(sets, own, name)))
+        found.append(Found(int(point[0]), int(point[1]), seconds, Recipe(sets, (least, *later), name)))
     return found
 
 
@@ -346,8 +339,8 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
         rest = np.where(ends[:, None], middle, last)
         waits = _added_seconds(cases, (first, second))
         waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
-        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits=waits)
-        found += _with_later(chain, (least, 0.0))
+        sets = first, second, third
+        found += _first_thresholds(cases, name, sets, stopped, rest, waits=waits, later=(least, 0.0))
     return found
 
 
@@ -355,22 +348,39 @@ class PolicyFront:
     """Policies that none dominates, by loss and price, and by latency where it is known."""
 
     def __init__(self, with_latency: bool) -> None:
-        self.kept: list[Found] = []
+        self._kept, self._new = list[Found](), list[Found]()
         self._latency = with_latency
 
     def add(self, found: list[Found]) -> None:
         """Add policies; of equal ones the earlier stays, which is the simpler."""
-        every = sorted([*self.kept, *found], key=lambda one: (one.loss, one.price, self._seconds(one)))
-        kept: list[Found] = []
-        least: list[tuple[int, float]] = []  # price and seconds that no kept one beats
-        for one in every:
-            seconds = self._seconds(one)
-            if any(price <= one.price and time <= seconds for price, time in least):
-                continue
-            kept.append(one)
-            least = [pair for pair in least if not (pair[0] >= one.price and pair[1] >= seconds)]
-            least.append((one.price, seconds))
-        self.kept = kept
+        self._new += found
 
-    def _seconds(self, found: Found) -> float:
-        return found.seconds if self._latency else 0.0
+    @property
+    def kept(self) -> list[Found]:
+        """The policies, with rising loss."""
+        if not self._new:
+            return self._kept
+        every = [*self._kept, *self._new]
+        if self._latency:
+            self._kept = _undominated_by_three(every)
+        else:
+            loss, price = (np.array([getattr(one, name) for one in every]) for name in ("loss", "price"))
+            order = np.lexsort((price, loss))
+            least = np.minimum.accumulate(price[order])
+            is_kept = np.append(True, price[order][1:] < least[:-1])
+            self._kept = [every[place] for place in order[is_kept].tolist()]
+        self._new = []
+        return self._kept
+
+
+def _undominated_by_three(found: list[Found]) -> list[Found]:
+    """Return policies that none dominates by loss, price and latency; of equal ones the first."""
+    kept: list[Found] = []
+    least: list[tuple[int, float]] = []  # price and seconds that no kept one beats
+    for one in sorted(found, key=lambda one: (one.loss, one.price, one.seconds)):
+        if any(price <= one.price and seconds <= one.seconds for price, seconds in least):
+            continue
+        kept.append(one)
+        least = [pair for pair in least if not (pair[0] >= one.price and pair[1] >= one.seconds)]
+        least.append((one.price, one.seconds))
+    return kept
