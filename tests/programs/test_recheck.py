@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.methods.front_check import check_claims
+from shortlist.methods.front_check import check_claims, finder_of, other_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.lp_format import read_lp
@@ -77,6 +77,9 @@ def test_fronts_as_they_were_found_stand_the_check_by_another_solver(solver: str
     for _ in range(8):
         named, front = _solved(rng, solver)
         found = recheck_front(named, front)
+        assert (found.status, found.failures, found.n_states > 0) == ("rechecked", (), True)
+        program = exact_program(named.program)
+        found = check_claims(program, front, budget=Budget(), solver=other_solver(finder_of(front), program))
         assert (found.status, found.failures) == ("rechecked", ())
         assert found.search is not None
         assert found.search.solver != solver

@@ -10,8 +10,14 @@ import numpy as np
 from shortlist._words import counted
 from shortlist.arrays import Points
 from shortlist.methods.boxes import STAGE, BoxSearch, search_boxes
-from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
+from shortlist.methods.integer.integer_objectives import (
+    UNLIMITED,
+    IntegerObjectives,
+    Vector,
+    integer_objectives,
+)
 from shortlist.methods.integer.search_zones import split_zones
+from shortlist.methods.row_states import sweep_states
 from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
@@ -30,8 +36,9 @@ class FrontCheck:
     dominates a point; None where nothing was asked. `found_by`: the solver that found the front, or "" where
     none did. `seconds`: wall-clock time of the recheck. `n_completed`: points whose continuous columns keep
     rows within the tolerance of HiGHS, as far as is known. `n_tried`: how many committees there are, where
-    all of them were counted. `unasked`: why what the front claims of others was not asked again, a sentence,
-    or "".
+    all of them were counted. `n_states`: of the search for the whole front in another way, 0 where there was
+    none (:mod:`shortlist.methods.row_states`). `unasked`: why what the front claims of others was not
+    asked again, a sentence, or "".
     """
 
     failures: tuple[str, ...]
@@ -42,6 +49,7 @@ class FrontCheck:
     seconds: float = 0.0
     n_completed: int = 0
     n_tried: int = 0
+    n_states: int = 0
     unasked: str = ""
 
     @property
@@ -49,7 +57,7 @@ class FrontCheck:
         """``invalid``, ``rechecked``, or ``counted`` where not all was asked again, or nothing is claimed."""
         if self.failures:
             return "invalid"
-        if self.n_tried:
+        if self.n_tried or self.n_states:
             return "rechecked"
         return "counted" if self.search is None or self.search.n_open else "rechecked"
 
@@ -67,6 +75,16 @@ class FrontCheck:
         if self.n_tried:
             said.append(
                 f"All {self.n_tried:,} committees were counted, with every threshold where they have one."
+            )
+        if self.n_states:
+            what = {
+                ProofKind.COMPLETE: "the same front, which leaves no box of objective space open",
+                ProofKind.NONDOMINATED: "nothing that dominates a point of it",
+                ProofKind.APPROXIMATE: "nothing better than the front says",
+            }[self.claim]
+            said.append(
+                f"Another search found {what}: it adds up integers over {self.n_states:,} states of the "
+                "rows, in another order of the columns, and asks no solver."
             )
         if self.unasked:
             said.append(self.unasked)
@@ -148,12 +166,18 @@ def check_claims(
         return dataclasses.replace(facts, failures=(off,), seconds=budget.elapsed)
     if worse := dominated_points(front, vectors):
         return dataclasses.replace(facts, failures=worse, seconds=budget.elapsed)
-    corners = _corners(vectors, front.proof, integers, budget, exact=exact)
-    if corners is None:
+    covers = _covers(vectors, front.proof, integers, exact=exact)
+    if covers is None:
         return dataclasses.replace(facts, seconds=budget.elapsed)
+    if solver is None and (swept := sweep_states(program, integers, budget=budget.share(0.5))) is not None:
+        all_covered = front.proof.kind is not ProofKind.NONDOMINATED
+        better = _uncovered(swept.vectors, covers, all_covered=all_covered)
+        failures = tuple(_lacking(front, integers, vector) for vector in better[:1])
+        return dataclasses.replace(facts, failures=failures, n_states=swept.n_states, seconds=budget.elapsed)
+    corners = _corners(vectors, covers, front.proof, integers, budget)
     chosen = solver or other_solver(found_by, program)
     search = search_boxes(program, integers, corners, solver=chosen, budget=budget)
-    failures = () if search.found is None else (_lacking(front, integers, search),)
+    failures = () if search.found is None else (_lacking(front, integers, search.found),)
     return dataclasses.replace(facts, failures=failures, search=search, seconds=budget.elapsed)
 
 
@@ -187,23 +211,39 @@ def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _corners(
-    vectors: Points, proof: Proof, integers: IntegerObjectives, budget: Budget, *, exact: bool
-) -> Points | None:
-    """Return the boxes that must be empty if the front is as it claims, None where it claims nothing."""
-    n = len(integers)
-    tolerances = None if exact else proof.tolerances
-    if proof.kind is ProofKind.COMPLETE:
-        allowed = _in_steps(tolerances, integers) if tolerances and any(tolerances) else np.zeros(n, np.int64)
-        return _zones(vectors - allowed, integers, budget) - 1
+def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives, *, exact: bool) -> Points | None:
+    """Return the vectors of which one is no worse than any solution, as the front claims, or None.
+
+    Of points that are each said to be non-dominated: the points, which no solution dominates.
+    """
+    allowed: Sequence[float] | None = None if exact else proof.tolerances
+    if proof.kind is ProofKind.NONDOMINATED:
+        return vectors if len(vectors) else None
     if proof.kind is ProofKind.APPROXIMATE:
-        if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
+        allowed = proof.missing
+        if allowed is None or not all(math.isfinite(value) for value in allowed):
             return None
-        return _zones(vectors - _in_steps(proof.missing, integers), integers, budget) - 1
-    if not len(vectors):
-        return None
+    return vectors - _in_steps(allowed, integers) if allowed and any(allowed) else vectors
+
+
+def _uncovered(found: Points, covers: Points, *, all_covered: bool) -> Points:
+    """Return the solutions that break the claim: that no cover is as good as, or that dominate one."""
+    both = np.vstack([covers, found])
+    if all_covered:
+        return found[nondominated_unique(both)[len(covers) :]]
+    worse = covers[~nondominated(both)[: len(covers)]]
+    return found[[(one <= worse).all(axis=1).any() for one in found]] if len(worse) else found[:0]
+
+
+def _corners(
+    vectors: Points, covers: Points, proof: Proof, integers: IntegerObjectives, budget: Budget
+) -> Points:
+    """Return the boxes that must be empty if the front is as it claims."""
+    if proof.kind is not ProofKind.NONDOMINATED:
+        return _zones(covers, integers, budget) - 1
+    n = len(integers)
     better = vectors[:, None, :] - np.eye(n, dtype=np.int64)[None, :, :]
-    return better.reshape(-1, n)
+    return np.asarray(better.reshape(-1, n))
 
 
 def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Points:
@@ -227,9 +267,8 @@ def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Point
     return zones
 
 
-def _lacking(front: Front, integers: IntegerObjectives, search: BoxSearch) -> str:
-    assert search.found is not None
-    point = integers.points([search.found])[0].tolist()
+def _lacking(front: Front, integers: IntegerObjectives, found: Vector) -> str:
+    point = integers.points([found])[0].tolist()
     values = [
         value * objective.sign / (objective.scale or 1)
         for value, objective in zip(point, integers.objectives, strict=True)

@@ -210,7 +210,7 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
     return {
         "command": "verify",
         "status": found.status,
-        "method": "count" if search is None else search.solver,
+        "method": "row states" if found.n_states else "count" if search is None else search.solver,
         "seconds": finite(found.seconds),
         "failures": list(found.failures),
         "notes": notes,
@@ -219,6 +219,7 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
         "found_by": found.found_by,
         "completed_by_highs": found.n_completed,
         "committees_counted": found.n_tried,
+        "states": found.n_states or None,
         "boxes": None
         if search is None
         else {

@@ -1,0 +1,322 @@
+"""Every non-dominated vector of a program, by what its rows still need: a second way to a front.
+
+Columns are decided one after the other. To those that follow, the decisions so far matter only by what each
+open row still needs, and still allows, of them. Decisions with the same needs are one state, which keeps the
+non-dominated vectors that lead to it (nonserial dynamic programming, Bertelè & Brioschi 1972). Diagrams
+whose nodes are keyed by the clauses of a cut are alike (Huang & Darwiche 2004).
+
+The order of the columns is that of the second eigenvector of the graph of columns that share rows (Fiedler
+1973), improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003).
+
+Everything is added up in integers, no solver is asked, and no code is shared with the decision diagrams
+(:mod:`shortlist.logic.compilation`, :mod:`shortlist.methods.diagram.sweep`), whose fronts this rechecks.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from shortlist.arrays import Mask, Points
+from shortlist.exact import LARGEST_INTEGER
+from shortlist.methods.integer.integer_objectives import IntegerObjectives
+from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import whole_rows
+from shortlist.pareto import nondominated_unique
+from shortlist.runs.budget import Budget, Progress
+
+STAGE = "finding the front in another way"
+
+
+@dataclass(frozen=True)
+class StateLimits:
+    """Beyond which there is no answer: `columns`, values of one `domain`, `states`, and `vectors` at once.
+
+    Where rows that take more than `long` sums make too many states, at most `carried` of them are taken along
+    with the objectives.
+    """
+
+    columns: int = 5_000
+    domain: int = 1_000
+    states: int = 200_000
+    vectors: int = 6_000_000
+    long: int = 100
+    carried: int = 2
+
+
+USUAL_LIMITS = StateLimits()
+
+
+@dataclass(frozen=True, eq=False)
+class SweptFront:
+    """The non-dominated vectors of a program, ``(n_vectors, n_objectives)``, in steps, and how many states."""
+
+    vectors: Points
+    n_states: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """One decided column: from which state, by which value, to which state of the next layer."""
+
+    column: int
+    before: NDArray[np.int64]
+    values: NDArray[np.int64]
+    after: NDArray[np.int64]
+    n_after: int
+
+
+def sweep_states(
+    program: Program, integers: IntegerObjectives, *, budget: Budget, limits: StateLimits = USUAL_LIMITS
+) -> SweptFront | None:
+    """Return all non-dominated vectors of a program, or None where a limit comes first.
+
+    There is no answer either where a column is continuous or without bounds, or a row takes other sums than
+    integers.
+
+    Takes time in proportion to the vectors of all states together, times the logarithm of those in one state.
+
+    >>> from shortlist.methods.integer.integer_objectives import integer_objectives
+    >>> from shortlist.milp.program import LinearObjective, make_program
+    >>> from shortlist.results.objective import Objective
+    >>> costs = [LinearObjective(Objective(n), np.array(c)) for n, c in (("a", [1.0, 2]), ("b", [2.0, 1]))]
+    >>> program = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=costs
+    ... )
+    >>> sweep_states(program, integer_objectives(program), budget=Budget()).vectors.tolist()
+    [[1, 2], [2, 1]]
+    """
+    made = whole_rows(program)
+    program = made.program
+    lower, upper = np.ceil(program.column_lower), np.floor(program.column_upper)
+    spans = upper - lower
+    if (spans < 0).any():
+        return SweptFront(np.zeros((0, len(integers)), np.int64), 1)
+    if not (_is_whole(program, limits) and made.whole.all()):
+        return None
+    nothing = np.zeros(program.n_rows, dtype=bool)
+    for carried in (nothing, _long_rows(program, spans, limits)):
+        if carried.sum() > limits.carried or (carried is not nothing and not carried.any()):
+            return None
+        found = _states_without(program, integers, carried, budget, limits)
+        if found is not None or budget.stopped:
+            return found
+    return None
+
+
+def _states_without(
+    program: Program, integers: IntegerObjectives, carried: Mask, budget: Budget, limits: StateLimits
+) -> SweptFront | None:
+    """Return the non-dominated vectors where some rows are carried along and do not part states."""
+    states = _States(program, ~carried)
+    layers: list[_Layer] = []
+    n_states = 1
+    for layer in states.layers(column_order(program, ~carried)):
+        layers.append(layer)
+        n_states += layer.n_after
+        if n_states > limits.states or len(layer.before) > limits.states or budget.stopped:
+            return None
+        if not layer.n_after:
+            return SweptFront(np.zeros((0, len(integers)), np.int64), n_states)
+    vectors = _swept(_alive(layers), integers.costs, _Carried.of(program, carried), budget, limits)
+    return None if vectors is None else SweptFront(vectors, n_states)
+
+
+def _is_whole(program: Program, limits: StateLimits) -> bool:
+    """Whether all columns take few integers, of which rows add up to less than 2^53."""
+    spans = program.column_upper - program.column_lower
+    few = program.n_columns <= limits.columns and bool((spans <= limits.domain).all())
+    if not few or not program.integer.all():
+        return False
+    reach = np.maximum(np.abs(program.column_lower), np.abs(program.column_upper))
+    return bool((abs(program.rows) @ reach).max(initial=0) < LARGEST_INTEGER)
+
+
+def column_order(program: Program, rows: Mask) -> NDArray[np.int64]:
+    """Return the columns in an order in which few of the `rows` are open at once."""
+    marks = sparse.csr_array(program.rows[np.flatnonzero(rows)] != 0).astype(np.float64)
+    beside = sparse.csr_array(marks.T @ marks)
+    _, parts = connected_components(beside, directed=False)
+    order = []
+    for part in range(parts.max(initial=-1) + 1):
+        columns = np.flatnonzero(parts == part)
+        own = sparse.csr_array(marks[:, columns])
+        order.append(columns[_pulled_together(sparse.csr_array(own[np.flatnonzero(own.sum(axis=1))]))])
+    return np.concatenate(order) if order else np.arange(0)
+
+
+def _pulled_together(marks: sparse.csr_array, n_rounds: int = 100) -> NDArray[np.int64]:
+    """Return the order of connected columns, of which ``marks`` says in which rows they are."""
+    n = marks.shape[1]
+    beside = sparse.csr_array(marks.T @ marks)
+    start = np.arange(n, dtype=np.float64)
+    if n > 3:
+        laplacian = sparse.csc_array(sparse.diags_array(beside.sum(axis=1)) - beside)
+        with contextlib.suppress(ArpackError, RuntimeError):  # the order as written is as right, and slower
+            start = eigsh(laplacian, k=2, sigma=-0.01, v0=1 + start)[1][:, 1]
+    places = np.argsort(np.argsort(start, kind="stable"), kind="stable").astype(np.float64)
+    in_rows, in_columns = np.maximum(1, marks.sum(axis=1)), np.maximum(1, marks.sum(axis=0))
+    best, least = np.argsort(places, kind="stable"), np.inf
+    for _ in range(n_rounds):
+        order = np.argsort(places, kind="stable")
+        places[order] = np.arange(n)
+        open_rows = _open_rows(marks, places)
+        if open_rows < least:
+            best, least = order, open_rows
+        places = marks.T @ ((marks @ places) / in_rows) / in_columns
+    return best
+
+
+def _open_rows(marks: sparse.csr_array, places: NDArray[np.float64]) -> float:
+    """Return about how many states there can be: 2 to the open rows, summed over the columns."""
+    here = places[marks.indices]
+    first = np.minimum.reduceat(here, marks.indptr[:-1]).astype(np.int64)
+    last = np.maximum.reduceat(here, marks.indptr[:-1]).astype(np.int64)
+    opened = np.bincount(first, minlength=len(places) + 1) - np.bincount(last, minlength=len(places) + 1)
+    return float((2.0 ** np.minimum(np.cumsum(opened), 500)).sum())
+
+
+def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits) -> Mask:
+    """Mark rows with so many sums that they would part the states, of which one side alone is limited."""
+    sums = abs(program.rows) @ spans
+    one_sided = np.isinf(program.row_lower) | np.isinf(program.row_upper)
+    needed = np.isfinite(program.row_lower) | np.isfinite(program.row_upper)
+    return np.asarray(one_sided & needed & (sums > limits.long), dtype=bool)
+
+
+class _States:
+    """What open rows still need: limits of the sums of the columns to come, as far as these can break them."""
+
+    def __init__(self, program: Program, rows: Mask) -> None:
+        lower = np.ceil(program.column_lower).astype(np.int64)
+        upper = np.floor(program.column_upper).astype(np.int64)
+        matrix = sparse.csr_array(program.rows[np.flatnonzero(rows)])
+        self._columns = sparse.csc_array(matrix)
+        self._lower, self._upper = lower, upper
+        ends = matrix * lower[None, :], matrix * upper[None, :]
+        least, most = (sparse.csc_array(one) for one in (ends[0].minimum(ends[1]), ends[0].maximum(ends[1])))
+        self._rest_least, self._rest_most = least.sum(axis=1), most.sum(axis=1)
+        self._needs = program.row_lower[rows], program.row_upper[rows]
+        self._left = np.diff(matrix.indptr)
+
+    def layers(self, order: NDArray[np.int64]) -> Iterator[_Layer]:
+        """Decide the columns in this order, and yield the states after each."""
+        where = np.zeros(0, np.int64)  # the open rows
+        low, high = np.zeros((1, 0)), np.zeros((1, 0))
+        unused = self._left == 0
+        if (unused & ((self._needs[0] > 0) | (self._needs[1] < 0))).any():
+            low = high = np.zeros((0, 0))
+        for column in order.tolist():
+            entries = slice(self._columns.indptr[column], self._columns.indptr[column + 1])
+            rows, factors = self._columns.indices[entries], self._columns.data[entries]
+            rows, factors = rows[factors != 0], factors[factors != 0]
+            fresh = np.setdiff1d(rows, where)
+            first = np.broadcast_to(
+                np.maximum(self._needs[0], self._rest_least)[fresh], (len(low), len(fresh))
+            )
+            last = np.broadcast_to(np.minimum(self._needs[1], self._rest_most)[fresh], (len(low), len(fresh)))
+            where = np.concatenate([where, fresh])
+            low, high = np.hstack([low, first]), np.hstack([high, last])
+            at = np.argsort(where)[np.searchsorted(np.sort(where), rows)]
+            ends = np.sort([factors * self._lower[column], factors * self._upper[column]], axis=0)
+            self._rest_least[rows] -= ends[0]
+            self._rest_most[rows] -= ends[1]
+            self._left[rows] -= 1
+            least, most = self._rest_least[rows], self._rest_most[rows]
+            made = []
+            for value in range(self._lower[column], self._upper[column] + 1):
+                needed = np.maximum(low[:, at] - factors * value, least)
+                allowed = np.minimum(high[:, at] - factors * value, most)
+                kept = np.flatnonzero(((needed <= most) & (allowed >= least)).all(axis=1))
+                pair = low[kept], high[kept]
+                pair[0][:, at], pair[1][:, at] = needed[kept], allowed[kept]
+                made.append((np.hstack(pair), kept, np.full(len(kept), value)))
+            keys, before, values = (np.concatenate(parts) for parts in zip(*made, strict=True))
+            still = self._left[where] > 0
+            keys = keys[:, np.concatenate([still, still])]
+            where = where[still]
+            states, after = np.unique(keys, axis=0, return_inverse=True)
+            if not len(where):  # numpy has no rows of no columns
+                states, after = keys[: min(1, len(keys))], np.zeros(len(keys), np.int64)
+            low, high = states[:, : len(where)], states[:, len(where) :]
+            yield _Layer(column, before, values, after.ravel(), len(states))
+
+
+def _alive(layers: list[_Layer]) -> list[_Layer]:
+    """Return the layers without decisions that lead to no solution."""
+    kept: list[_Layer] = []
+    good = np.ones(layers[-1].n_after if layers else 1, dtype=bool)
+    for layer, n_before in zip(layers[::-1], [*(one.n_after for one in layers[-2::-1]), 1], strict=True):
+        use = good[layer.after]
+        kept.append(
+            _Layer(layer.column, layer.before[use], layer.values[use], layer.after[use], layer.n_after)
+        )
+        good = np.zeros(n_before, dtype=bool)
+        good[kept[-1].before] = True
+    return kept[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """Long rows as sums to keep small: factors ``(n_carried, n_columns)``, limits, and what columns add."""
+
+    factors: NDArray[np.int64]
+    most: NDArray[np.int64]
+    least: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, program: Program, rows: Mask) -> "_Carried":
+        lower, upper = np.ceil(program.column_lower), np.floor(program.column_upper)
+        numbers = np.flatnonzero(rows)
+        signs = np.where(np.isfinite(program.row_upper[numbers]), 1, -1)
+        factors = program.rows[numbers].toarray() * signs[:, None]
+        most = np.where(signs > 0, program.row_upper[numbers], -program.row_lower[numbers])
+        least = np.minimum(factors * lower, factors * upper)
+        return cls(factors.astype(np.int64), np.floor(most).astype(np.int64), least.astype(np.int64))
+
+
+def _swept(
+    layers: list[_Layer], costs: NDArray[np.int64], carried: _Carried, budget: Budget, limits: StateLimits
+) -> Points | None:
+    """Return the non-dominated vectors that the layers add up to."""
+    n = len(costs)
+    steps = np.vstack([costs, carried.factors])
+    rest = carried.least.sum(axis=1)
+    vectors, states = np.zeros((1, len(steps)), np.int64), np.zeros(1, np.int64)
+    for number, layer in enumerate(layers):
+        order = np.argsort(layer.before, kind="stable")
+        before, values, after = layer.before[order], layer.values[order], layer.after[order]
+        first = np.searchsorted(states, before)
+        counts = np.searchsorted(states, before, side="right") - first
+        if counts.sum() > limits.vectors or budget.stopped:
+            return None
+        starts = np.cumsum(counts) - counts
+        rows = np.repeat(first - starts, counts) + np.arange(counts.sum())
+        added = values[:, None] * steps[:, layer.column]
+        fresh, places = vectors[rows] + np.repeat(added, counts, axis=0), np.repeat(after, counts)
+        rest = rest - carried.least[:, layer.column]
+        within = (fresh[:, n:] + rest <= carried.most).all(axis=1)
+        fresh, places = fresh[within], places[within]
+        order = np.argsort(places, kind="stable")
+        fresh, places = fresh[order], places[order]
+        kept = _best_of_each(fresh, places)
+        vectors, states = fresh[kept], places[kept]
+        budget.report(Progress(STAGE, number, len(layers)))
+    found = vectors[:, :n]
+    found = found[nondominated_unique(found)]
+    return found[np.lexsort(found.T[::-1])]
+
+
+def _best_of_each(vectors: Points, states: NDArray[np.int64]) -> Mask:
+    """Mark the non-dominated vectors of each state, of equal ones the first; `states` are sorted."""
+    kept = np.ones(len(vectors), dtype=bool)
+    ends = np.flatnonzero(np.diff(states, prepend=-1, append=-1)) if len(states) else np.zeros(0, np.int64)
+    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        if stop - start > 1:
+            kept[start:stop] = nondominated_unique(vectors[start:stop])
+    return kept
