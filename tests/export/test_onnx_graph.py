@@ -7,7 +7,7 @@ import pytest
 
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
-from shortlist.export.onnx_graph import check_onnx, onnx_of
+from shortlist.export.onnx_graph import OUTPUTS, check_onnx, onnx_of
 from shortlist.export.policies import policy_of
 from shortlist.saved_models import SavedModel
 from shortlist_papers import OrderedPruner
@@ -68,6 +68,19 @@ def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -
     rows = TABLE[["a", "c", "ward"]]
     stages = MultiStageClassifier(max_stages=2, random_state=0, **options).fit(rows, TARGETS[target])
     assert checked(saved(stages), rows) == len(rows)
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+def test_outputs_come_in_the_order_of_the_guide(half: tuple[Pool, Any]) -> None:
+    import onnxruntime
+
+    pool, y = half
+    committee = saved(OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:]))
+    rows = TABLE[["a", "c", "ward"]]
+    stages = saved(MultiStageClassifier(max_stages=2, confidence=0.6, random_state=0).fit(rows, y))
+    for model, n_outputs in ((committee, 3), (stages, 5)):
+        session = onnxruntime.InferenceSession(onnx_of(policy_of(model)), providers=["CPUExecutionProvider"])
+        assert tuple(one.name for one in session.get_outputs()) == OUTPUTS[:n_outputs]
 
 
 def test_a_graph_that_answers_otherwise_and_one_without_rows_are_refused(half: tuple[Pool, Any]) -> None:

@@ -37,7 +37,8 @@ class Advice:
         )
         first = next(iter(self.names))
         said = f"{_capital(self.names[first])} minus {self.names['best_single']}: {told}."
-        if self.difference.n_more is None:
+        low, high = self.difference.interval
+        if self.difference.n_more is None or low > 0 or high < 0:
             return said
         rows = f"{round(self.difference.n_more / TEST_SHARE, -1):,.0f}"
         return f"{said} About {rows} more rows would tell, if that stays."
@@ -85,7 +86,8 @@ def advise(
     kind = Kind.JUDGE if is_same else difference.kind(cheaper=cheaper)
     if not _keeps(single, most):
         kind = Kind.UNRIVALLED
-    take, beside = (first, told) if kind.recommended else ("best_single", alone)
+    is_cheaper = kind is Kind.CHEAPER and difference.gain >= 0
+    take, beside = (first, told) if kind.recommended or is_cheaper else ("best_single", alone)
     sentence = {
         Kind.UNRIVALLED: f"{verb} {told}: no single one keeps the limit on cost.",
         Kind.JUDGE: f"{verb} {alone}: it was chosen by itself.",
@@ -96,6 +98,8 @@ def advise(
         Kind.UNDECIDED: f"{verb} {alone}: {told} is not better beyond chance.",
         Kind.NO_BETTER: f"{verb} {alone}: {told} is not better.",
     }[kind]
+    if is_cheaper:
+        sentence = f"{verb} {told}: it is cheaper than {alone}, and not worse on the test rows."
     if "full" in test and test["full"].size > test[take].size and _keeps(test["full"], most):
         more = difference_of(test["full"].right, test[take].right, worth)
         if more.kind(cheaper=False) is Kind.BETTER:

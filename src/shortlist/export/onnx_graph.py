@@ -21,6 +21,10 @@ OPSET, TREE_OPSET = 19, 3
 """From opset 19 on text is compared, and from tree opset 3 on trees compare in double precision."""
 
 
+OUTPUTS = ("label", "answered", "probabilities", "stage", "cost")
+"""Outputs of a graph in their order; the last two are of stages."""
+
+
 def onnx_of(policy: dict[str, Any]) -> bytes:
     """Return a policy as an ONNX model.
 
@@ -73,8 +77,8 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     found["label"] = graph.add("Gather", table, place)
     types = {"label": kinds.INT64 if numbers else kinds.STRING, "answered": kinds.BOOL, "stage": kinds.INT64}
     outputs = []
-    for name, result in found.items():
-        graph.nodes.append(onnx.helper.make_node("Identity", [result], [name]))
+    for name in (one for one in OUTPUTS if one in found):
+        graph.nodes.append(onnx.helper.make_node("Identity", [found[name]], [name]))
         shape: list[str | int | None] = ["rows"]
         if name == "probabilities":
             shape.append(len(policy["classes"]))

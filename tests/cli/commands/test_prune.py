@@ -570,6 +570,18 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
     assert "2 folds, 4 judges; the same rows choose for every method of a fold." in compared.stdout
 
 
+def test_many_columns_of_judges_leave_no_warning_of_pandas(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.permutation(np.resize([0, 1], 60))
+    shares = np.clip(0.5 + 0.4 * (truth[:, None] - 0.5) + rng.normal(0, 0.2, (60, 110)), 0.05, 0.95).round(2)
+    table = pd.DataFrame({f"j{k}:yes": shares[:, k] for k in range(110)})
+    table = table.join((1 - table).round(2).rename(columns=lambda name: name.replace("yes", "no")))
+    table.assign(target=np.where(truth, "yes", "no")).to_csv(tmp_path / "said.csv", index=False)
+    run = shortlist("prune", "said.csv", "--answers", "--method", "full", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "fragmented" not in run.stderr
+
+
 def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
     table = judged_messages().iloc[:200]
     table[[*table.columns[:4], "target"]].to_csv(tmp_path / "ans.csv", index=False)

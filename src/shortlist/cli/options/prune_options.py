@@ -341,10 +341,12 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
 
 def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
     """Refuse a table that has a row for each answer, and say how to make one of cases of it."""
+    import pandas as pd
+
     from shortlist.errors import BadInputError
     from shortlist.tables.learning import long_log
 
-    table = X.assign(**{str(y.name): y})
+    table = pd.concat([X, y.rename(str(y.name))], axis=1)  # many columns read one by one are fragmented
     table.attrs = X.attrs
     if found := long_log(table, str(y.name)):
         raise BadInputError(found)
