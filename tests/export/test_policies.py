@@ -338,7 +338,7 @@ def test_a_policy_that_answers_otherwise_is_refused(half: tuple[Pool, Any]) -> N
 def test_members_that_cannot_be_written_are_named() -> None:
     rows = TABLE[["a", "b"]].to_numpy()
     pruner = OrderedPruner([SVC(kernel="poly").fit(rows[:150], CODES[:150])]).fit(rows[150:], CODES[150:])
-    with pytest.raises(BadInputError, match=r"got SVC \(a SVC\)"):
+    with pytest.raises(BadInputError, match=r"got SVC \(SVC\)"):
         policy_of(SavedModel(pruner, ("a", "b"), "class"))
 
 

@@ -18,7 +18,7 @@ NAMES = ("exact", "complementariness", "Wwwwwwwwwwww-Mmmmmmmmmmm", "margin-dista
 SERIES = [{"name": name, "points": [[k, k * k + i] for k in range(9)]} for i, name in enumerate(NAMES)]
 
 CHARTS: dict[str, dict[str, Any]] = {
-    "lines": {"kind": "line", "x": {"label": "members", "whole": True}, "y": {"label": "accuracy on the rows that pruned"},
+    "lines": {"kind": "line", "x": {"label": "members", "whole": True}, "y": {"label": "accuracy on the selection rows"},
               "series": SERIES, "marks": [{"at": 1, "text": "more than 1"}, {"at": 8, "text": "more than 8"}]},
     "steps": {"kind": "line", "x": {"label": "seconds"}, "y": {"label": "value"},
               "series": [{"name": "value", "step": True, "points": [[0, 0.1], [0.5, 0.3], [1, 0.3]]}]},

@@ -60,12 +60,19 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
     found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
-    heading, asked, table, *_ = pruned_parts(found.pruner.chosen_, found.test)
+    heading, verdict, asked, table, *_ = pruned_parts(found.pruner.chosen_, found.test, advice=found.advice)
     assert isinstance(asked, Facts)
+    assert found.advice is not None
+    assert verdict == Text(found.advice.sentence)
     assert isinstance(table, Table)
-    assert (heading, table.rows[0][0]) == (Heading("What to do"), "pruned")
+    assert heading == Heading("What to do")
     assert all(str(name) in asked.facts[0][1] for name in found.pruner.pool_.names)
-    assert [row[0].partition(":")[0] for row in table.rows] == ["pruned", "full", "best single"]
+    size = int(found.pruner.selection_.sum())
+    assert [row[0] for row in table.rows] == [
+        f"the committee of {size}",
+        "all 6",
+        f"{found.best_single} alone",
+    ]
 
 
 def test_what_is_promised_follows_whom_to_ask(binary: ExactPruner) -> None:
@@ -74,7 +81,7 @@ def test_what_is_promised_follows_whom_to_ask(binary: ExactPruner) -> None:
     title, parts = estimator_parts(promising)
     assert title == "Pruned ensemble"
     headings = [part.text for part in parts if isinstance(part, Heading)]
-    assert headings[:3] == ["What to do", "What is promised", "The ensemble"]
+    assert headings[:3] == ["What to do", "What is promised", "How it was chosen"]
     assert Text(promising.guarantee_.sentence()) in parts
 
 
@@ -127,7 +134,7 @@ def test_the_page_says_whom_to_ask_in_which_order_and_what_that_takes(binary: Ex
     facts = dict(
         fact for part in pruned_parts(binary.chosen_) if isinstance(part, Facts) for fact in part.facts
     )
-    assert facts["asked in this order"] == ", ".join(report.order)
+    assert facts["members, in the order to ask them"] == ", ".join(report.order)
     assert facts["when to stop"] == "A row is finished as soon as no missing answer can change its class."
-    assert facts["paid on the rows that chose"] == f"{report.mean_calls:.4g} calls a row"
+    assert facts["with early exit, selection rows"] == f"{report.mean_calls:.4g} calls a row"
     assert facts["asking all"] == f"{len(report.order)} calls a row"

@@ -111,8 +111,8 @@ def test_a_page_of_an_ensemble_begins_with_whom_to_ask_and_how_often_that_is_rig
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", n_classifiers=8, random_state=0, node_limit=50)
     found = prune_table(X, y, pruner, n_classifiers=8)
-    opened = narrow(open_page, pruned_parts(found.pruner.chosen_, found.test))
+    opened = narrow(open_page, pruned_parts(found.pruner.chosen_, found.test, advice=found.advice))
     assert opened.page.locator("h2").first.inner_text() == "What to do"
     rows = opened.page.locator("table").first
-    assert "best single" in rows.inner_text()
+    assert f"{found.best_single} alone" in rows.inner_text()
     assert rows.bounding_box()["y"] < HEIGHT

@@ -15,6 +15,7 @@ from shortlist.ensembles.committees.committee import MEAN, SHARES, Committee
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.members import Member, counted_names
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.export.member_numbers import numbers_of
@@ -209,6 +210,20 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
     return labels, estimator.predict_proba(rows)
 
 
+def not_exportable(pool: Pool) -> dict[int, str]:
+    """Return the places of classifiers that cannot be written as plain numbers, each named with its type.
+
+    A classifier that is there several times is named once.
+    """
+    found: dict[int, str] = {}
+    first = {id(one): place for place, one in reversed([*enumerate(pool.classifiers)])}
+    for classifier, place in zip(pool.classifiers, map(first.get, map(id, pool.classifiers)), strict=True):
+        model = classifier.estimator if isinstance(classifier, Member) else classifier
+        if place is not None and place not in found and numbers_of(model) is None:
+            found[place] = f"{pool.names[place]} ({pool.families[place]})"
+    return found
+
+
 def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
     found = committee.calibration
     decides = {
@@ -222,14 +237,10 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
         return {"kind": "judges", "classes": committee.classes.tolist()} | judge_numbers(committee) | decides
     features, columns = _prepared(pool, names)
     members: list[dict[str, Any]] = []
-    foreign: dict[int, str] = {}  # copies are named once
-    for name, classifier in zip(pool.names, pool.classifiers, strict=True):
+    foreign = not_exportable(pool)
+    for name, classifier in zip(pool.names, pool.classifiers, strict=True) if not foreign else ():
         own = isinstance(classifier, Member)
         model = numbers_of(classifier.estimator if own else classifier)
-        if model is None:
-            kind = type(classifier.estimator if own else classifier).__name__
-            foreign.setdefault(id(classifier), f"{name} (a {kind})")
-            continue
         known = classifier.estimator.classes_ if own else np.searchsorted(pool.classes, classifier.classes_)
         seen = range(len(columns)) if not own or classifier.columns is None else classifier.columns.tolist()
         members.append(
@@ -243,8 +254,7 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
     if foreign or not members:
         raise BadInputError(
             f"a policy is made of members that are plain numbers, got "
-            f"{all_of(list(foreign.values())) if foreign else 'no member'}. Prune a "
-            "pool without them."
+            f"{all_of(list(foreign.values())) if foreign else 'no member'}. Prune with --set exportable=yes."
         )
     return {
         "kind": "committee",

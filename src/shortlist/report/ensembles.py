@@ -26,8 +26,10 @@ from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, gu
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 from shortlist.results.proof import stopped_by
+from shortlist.results.told import Kind, with_interval
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.advice import Advice
     from shortlist.ensembles.committees.asking import EarlyAnswers
     from shortlist.ensembles.measured import Measured
 
@@ -44,26 +46,30 @@ def pruned_parts(
     chosen: Chosen,
     test: "Mapping[str, Measured] | None" = None,
     *,
-    best_single: str = "",
+    advice: "Advice | None" = None,
     held_out: "EarlyAnswers | None" = None,
     answered: "tuple[int, int, int] | None" = None,
 ) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
     `chosen`: the committee, and how it was chosen. `test`: what the ensemble and others do on rows that were
-    held out, by name; the ensemble first. `best_single`: who the best single classifier is. `held_out`: what
-    asking one member after the other took on these rows. `answered`: with a promise: these rows, those of
-    them that are answered, and those answered rightly.
+    held out, by name; the ensemble first. `advice`: which of them to take. `held_out`: what asking one member
+    after the other took on these rows. `answered`: with a promise: these rows, those of them that are
+    answered, and those answered rightly.
     """
     facts, promise = chosen_facts(chosen), chosen.committee.promise
-    table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]
+    names = None if advice is None else advice.names
+    table, *confusions = measured_parts(test, names) if test else [Text(NOT_TESTED, note=True)]
     parts: list[Any] = [
         Heading("What to do"),
+        *([] if advice is None or promise is not None else [Text(advice.sentence)]),
+        *([] if promise is None else [Text(promise.sentence())]),
+        *([] if answered is None else [Text(_kept_on(*answered))]),
         _asking(chosen, facts["early_exit"], held_out),
         table,
+        *([] if advice is None or advice.kind == Kind.JUDGE else [Text(advice.compared())]),
         *([] if promise is None else guarantee_parts(promise)),
-        *([] if answered is None else [Text(_kept_on(*answered))]),
-        Heading("The ensemble"),
+        Heading("How it was chosen"),
         _facts(chosen, facts),
     ]
     parts += [Heading("Held-out rows"), *confusions] if confusions else []
@@ -77,13 +83,13 @@ def pruned_parts(
             parts += [Heading("Size"), *_size_of_order(chosen, chosen.order_right)]
         parts.append(
             Text(
-                "Confusion, votes and agreement on the rows that pruned are missing: a rule keeps no votes.",
+                "Confusion, votes and agreement on the selection rows are missing: a rule keeps no votes.",
                 note=True,
             )
         )
         return parts
     truth = _truth(chosen)
-    parts += [Heading("On the rows that pruned"), *_sizes(chosen, codes, truth)]
+    parts += [Heading("On the selection rows"), *_sizes(chosen, codes, truth)]
     parts += _before_and_after(chosen, codes, truth)
     if chosen.committee.ballot.threshold is not None:
         parts += _votes(chosen, chosen.committee.ballot.threshold)
@@ -97,7 +103,7 @@ def failed_parts(result: PrunedSelection) -> Parts:
 
 
 def _front(front: Front, pick: Pick) -> Parts:
-    """Return the committees that no other beats, the one that predicts, and what none can exceed."""
+    """Return the non-dominated committees, the one that predicts, and what none can exceed."""
     picks = [("committees", pick, f"The committee that predicts, taken by {pick.rule}.")]
     facts = [
         (
@@ -110,7 +116,7 @@ def _front(front: Front, pick: Pick) -> Parts:
         (f"every {name} looked at", f"up to {final:g}") for name, final in front.extras["final_to"].items()
     ]
     proved = sum(front.extras["proved"])
-    heading = "The front, on the rows that pruned"
+    heading = "The front, on the selection rows"
     parts: list[Any] = [*front_parts({"committees": front}, picks=picks, heading=heading)]
     if limited := looked_at(front):
         parts.append(Text(limited, note=True))
@@ -118,7 +124,7 @@ def _front(front: Front, pick: Pick) -> Parts:
         rows = zip(front.values.tolist(), *paid.values(), strict=True)
         parts.append(
             Table(
-                "What is paid with early exit, for a row that pruned",
+                "What is paid with early exit, for a selection row",
                 ("point", *front.names, *paid),
                 tuple(
                     (str(point), *(f"{value:.6g}" for value in (*values, *told)))
@@ -133,40 +139,31 @@ def _front(front: Front, pick: Pick) -> Parts:
     return [*parts, *more, *([chart] if chart else [])]
 
 
-def measured_parts(test: "Mapping[str, Measured]", best_single: str = "") -> Parts:
+def measured_parts(test: "Mapping[str, Measured]", names: "Mapping[str, str] | None" = None) -> Parts:
     """Return what rules do on rows that were held out: a table, and the confusion of each.
 
-    `best_single` says who the best single classifier is, where it has a name.
+    `names`: what the rules are called, by default as `test` has them.
     """
-    rows = []
+    called = {name: _spoken(name) for name in test} | dict(names or {})
     priced = all(measured.price is not None for measured in test.values())
-    for name, measured in test.items():
-        low, high = measured.accuracy_interval
-        rows.append(
-            (
-                f"{_spoken(name)}: {best_single}" if best_single and name == "best_single" else _spoken(name),
-                f"{measured.size:,}",
-                f"{measured.accuracy:.4f}",
-                f"{low:.4f} to {high:.4f}",
-                f"{measured.balanced_accuracy:.4f}",
-                *([f"{measured.price:g}"] if priced else []),
-            )
-        )
-    table = Table(
-        "On rows that nothing was fitted on",
+    rows = [
         (
-            "rule",
-            "members",
-            "accuracy",
-            "95 % interval",
-            "balanced accuracy",
-            *(["price of all"] if priced else []),
-        ),
+            called[name],
+            with_interval(measured.accuracy, measured.accuracy_interval, ".4f", ".3f"),
+            f"{measured.balanced_accuracy:.4f}",
+            *([f"{measured.price:g}"] if priced else []),
+        )
+        for name, measured in test.items()
+    ]
+    n_rows = int(next(iter(test.values())).decisions.sum())
+    table = Table(
+        f"On {n_rows:,} test rows, on which nothing was fitted or chosen",
+        ("who answers", "accuracy", "balanced accuracy", *(["price of all"] if priced else [])),
         tuple(rows),
-        ("Intervals are Wilson's.",),
+        ("In brackets Wilson's intervals at 95 %.",),
     )
     charts = [
-        confusion_chart(f"Confusion on the test rows: {_spoken(name)}", measured.decisions, measured.classes)
+        confusion_chart(f"Confusion on the test rows: {called[name]}", measured.decisions, measured.classes)
         for name, measured in test.items()
     ]
     return [table, *charts]
@@ -204,7 +201,7 @@ def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
     else:
         facts += [
             ("chosen by", chosen.method),
-            ("accuracy", f"{chosen.accuracy:.4f} on the rows that pruned"),
+            ("accuracy", f"{chosen.accuracy:.4f} on the selection rows"),
             ("proof", "a rule proves nothing"),
         ]
     return Facts(tuple(facts))
@@ -221,20 +218,20 @@ def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAns
     members = chosen.committee.members.names
     who = counted_names(members)
     if len(who) <= 1 or exits is None:
-        return Facts((("who", ", ".join(who) or "no member"),))
+        return Facts((("members", ", ".join(who) or "no member"),))
     copies = dict(zip((name for name in members if AGAIN not in name), who, strict=True))
     order = [copies[name] for name in exits["order"]]
     if exits["prices"] is not None:
         order = [f"{name} for {price:g}" for name, price in zip(order, exits["prices"], strict=True)]
     facts = [
-        ("asked in this order", ", ".join(order)),
-        ("when to stop", exits["rule"]),
-        ("paid on the rows that chose", _paid(exits["mean_calls"], exits["mean_cost"])),
+        ("members, in the order to ask them", ", ".join(order)),
+        ("asking all", _paid(len(order), exits["cost"])),
     ]
     if held_out is not None:
         cost = None if held_out.costs is None else float(held_out.costs.mean())
-        facts.append(("paid on the test rows", _paid(float(held_out.calls.mean()), cost)))
-    return Facts((*facts, ("asking all", _paid(len(order), exits["cost"]))))
+        facts.append(("with early exit, test rows", _paid(float(held_out.calls.mean()), cost)))
+    facts.append(("with early exit, selection rows", _paid(exits["mean_calls"], exits["mean_cost"])))
+    return Facts((*facts, ("when to stop", exits["rule"])))
 
 
 def _paid(calls: float, cost: float | None) -> str:
@@ -349,7 +346,7 @@ def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
     return Chart(
         "Accuracy against size",
         text,
-        line_data("members", "accuracy on the rows that pruned", series, whole=True),
+        line_data("members", "accuracy on the selection rows", series, whole=True),
         Table("Accuracy against size", ("order", "members", "accuracy"), tuple(rows)),
         ("Curves are majority votes of the first classifiers in each order.",),
     )

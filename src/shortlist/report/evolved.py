@@ -9,16 +9,20 @@ from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, li
 from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.advice import Advice
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.measured import Measured
 
 
 def evolved_parts(
-    classifier: "EvolutionaryEnsembleClassifier", test: "Mapping[str, Measured] | None" = None
+    classifier: "EvolutionaryEnsembleClassifier",
+    test: "Mapping[str, Measured] | None" = None,
+    advice: "Advice | None" = None,
 ) -> Parts:
     """Return the parts of a page that show an evolved ensemble.
 
-    `test`: what the ensemble and others do on rows that were held out, by name; the ensemble first.
+    `test`: what the ensemble and others do on rows that were held out, by name; the ensemble first. `advice`:
+    which of them to take.
     """
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""
@@ -35,10 +39,12 @@ def evolved_parts(
             ("proof", proved),
         )
     )
-    tested: list[Any] = (
-        [Heading("Held-out rows"), *measured_parts(test)] if test else [Text(NOT_TESTED, note=True)]
-    )
-    return [Heading("The ensemble"), facts, *tested, Heading("Generations"), *_history(classifier)]
+    generations: list[Any] = [Heading("Generations"), *_history(classifier)]
+    if not test or advice is None:
+        return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
+    table, *confusions = measured_parts(test, advice.names)
+    first = [Heading("What to do"), Text(advice.sentence), table, Text(advice.compared())]
+    return [*first, Heading("The ensemble"), facts, Heading("Held-out rows"), *confusions, *generations]
 
 
 def evolution_facts(classifier: "EvolutionaryEnsembleClassifier") -> dict[str, Any]:

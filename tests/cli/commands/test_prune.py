@@ -1,5 +1,6 @@
 """The commands prune and predict, as a user runs them."""
 
+import importlib
 import io
 import json
 import os
@@ -14,6 +15,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
@@ -230,6 +234,62 @@ def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path
     assert reported["best-single"]["pruned"] == reported["full"]["best_single"]
 
 
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.means_ = np.array([np.asarray(X)[np.asarray(y) == c].mean(axis=0) for c in self.classes_])
+        return self
+
+    def predict(self, X):
+        apart = ((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2)
+        return self.classes_[apart.argmin(axis=1)]
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_the_users_own_predicts_is_verified_and_known_not_to_be_exportable(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_mean.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("own_mean")
+    table = pd.read_csv(folder / "patients.csv")[["a", "b", "outcome"]]
+    X, y = table[["a", "b"]], table["outcome"]
+    table.to_csv(tmp_path / "two.csv", index=False)
+    pool = {
+        "our own": module.NearestMean().fit(X, y),
+        "SVC, scaled": make_pipeline(StandardScaler(), SVC()).fit(X, y),
+        "logistic": LogisticRegression().fit(X, y),
+        **{f"tree {depth}": DecisionTreeClassifier(max_depth=depth).fit(X, y) for depth in (1, 2, 3)},
+    }
+    joblib.dump(pool, tmp_path / "pool.joblib")
+    told = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--trust"]
+    whole = shortlist(*told, "--method", "full", "--out", "full.joblib", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    left = "our own (NearestMean) and SVC, scaled (SVC after StandardScaler)"
+    assert f"shortlist export cannot write {left}. --set exportable=yes leaves them out." in whole.stderr
+    assert "our own" in whole.stdout
+    for words in (
+        ["verify", "full.joblib", "two.csv"],
+        ["predict", "full.joblib", "two.csv", "--out", "a.csv"],
+    ):
+        run = shortlist(*words, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+    refused = shortlist("export", "full.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert f"got {left}. Prune with --set exportable=yes." in refused.stderr
+    some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib", "--json"]
+    run = shortlist(*told, *some, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]
+    exported = shortlist("export", "some.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
+    assert exported.returncode == 0, exported.stderr
+
+
 @pytest.mark.slow
 def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
     run = shortlist(
@@ -239,7 +299,7 @@ def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     said = " ".join(run.stdout.split())
     for words in (
-        "counted from the votes: nothing is proved, because a rule proves none",
+        "Proof: none, because a rule proves none; accuracy 0.",
         "best single",
         "TP",
     ):

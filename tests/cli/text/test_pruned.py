@@ -125,7 +125,7 @@ def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -
     assert "the class with most votes wins." in said
     assert facts["proof"]["sentence"] in said
     assert "Saved" not in said
-    assert "nothing is proved, because a rule proves none" in said
+    assert "Proof: none, because a rule proves none; " in said
 
 
 @pytest.mark.parametrize("may_abstain", [True, False])

@@ -221,4 +221,4 @@ def evolve(
 def _parts(evolved: "EvolvedTable") -> "Parts":
     from shortlist.report.evolved import evolved_parts
 
-    return evolved_parts(evolved.classifier, evolved.test)
+    return evolved_parts(evolved.classifier, evolved.test, evolved.advice)

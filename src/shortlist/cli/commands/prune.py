@@ -218,7 +218,7 @@ def _parts(pruned: "PrunedTable") -> "Parts":
     if pruned.chosen is None:
         return failed_parts(pruned.pruner.result_)
     return pruned_parts(
-        pruned.chosen, pruned.test, best_single=pruned.best_single, held_out=pruned.early,
+        pruned.chosen, pruned.test, advice=pruned.advice, held_out=pruned.early,
         answered=None if pruned.answered is None else (pruned.n_rows["test"], *pruned.answered),
     )  # fmt: skip
 

@@ -81,6 +81,11 @@ class PoolOptions:
         Path | None, typer.Option(help=f"{POOL}; by default a pool is fitted."), excludes("answers")
     ] = None
     trust: Annotated[Trust, needs("pool", "FILE")] = False
+    exportable: Annotated[
+        bool,
+        "Whether only classifiers of --pool are taken that shortlist export can write.",
+        needs("pool", "FILE"),
+    ] = False
     classifiers: Annotated[int, typer.Option(help="Size of the pool to fit."), FITS] = 100
     answers: Annotated[
         bool,
@@ -133,7 +138,26 @@ class PoolOptions:
             _refuse_long_log(X, y)
             costs = None if self.costs is None else self._judge_costs(X, dropped, notes)
             return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=self.may_abstain)
-        return None if self.pool is None else load_pool(self.pool, trust=self.trust)
+        return None if self.pool is None else self._leaving(load_pool(self.pool, trust=self.trust), notes)
+
+    def _leaving(self, pool: "Pool", notes: list[str]) -> "Pool":
+        """Say which classifiers `shortlist export` cannot write, or leave them out."""
+        from shortlist._words import all_of
+        from shortlist.errors import BadInputError
+        from shortlist.export.policies import not_exportable
+
+        found = not_exportable(pool)
+        if not found:
+            return pool
+        names = all_of(list(found.values()), most=8)
+        if not self.exportable:
+            notes.append(f"shortlist export cannot write {names}. --set exportable=yes leaves them out.")
+            return pool
+        kept = [place for place in range(len(pool)) if place not in found]
+        if not kept:
+            raise BadInputError(f"no classifier of the pool can be exported: {names}. Leave exportable out.")
+        notes.append(f"left out, as shortlist export cannot write them: {names}.")
+        return pool.subset(kept)
 
     def _judge_costs(self, X: "pd.DataFrame", dropped: Sequence[str], notes: list[str]) -> dict[str, float]:
         from shortlist._words import all_of

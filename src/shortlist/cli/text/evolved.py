@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.cli.text.pruned import Written
+from shortlist.cli.text.pruned import Written, proof_line
 from shortlist.cli.text.screen import print_lines
 from shortlist.report.parts import Table
 from shortlist.results.told import with_interval
@@ -56,7 +56,7 @@ def print_evolved(
     evolved: "EvolvedTable", facts: dict[str, Any], written: Written, *, details: bool = False
 ) -> None:
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
-    advice, proof = evolved.advice, facts["proof"]
+    advice = evolved.advice
     columns = (f"{evolved.n_rows['test']:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row")
     rows = tuple(
         (
@@ -68,8 +68,8 @@ def print_evolved(
         for name, one in facts["test"].items()
     )
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
-    told = f"{among}{proof['objective']} {proof['value']:.4g} on the {proof['rows']}, {proof['claim']}"
-    lines = [advice.sentence, "", *Table("", columns, rows).lines(), advice.compared(), "", f"Proof: {told}."]
+    proof = proof_line(facts["proof"], among=among)
+    lines = [advice.sentence, "", *Table("", columns, rows).lines(), advice.compared(), "", proof]
     if written.model is not None:
         lines.append(f"Saved {advice.names['evolved']} to {written.model}.")
     if written.report is not None:

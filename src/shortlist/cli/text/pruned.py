@@ -198,11 +198,15 @@ def _proof(pruned: "PrunedTable", facts: dict[str, Any]) -> list[str]:
         from shortlist.cli.text.front_text import headline
 
         return [f"Front: {headline(_front_of(pruned), details=False)}"]
-    limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
-    proof = facts["proof"]
-    return [
-        f"Proof: {proof['objective']} {proof['value']:.4g} on the {proof['rows']}, {proof['claim']}{limit}."
-    ]
+    return [proof_line(facts["proof"], f", {stopped_by(facts['limit'])}" if facts["limit"] else "")]
+
+
+def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:
+    """Say what is proved, as :meth:`Evidence.as_dict` tells it; `among`: a range that goes before it."""
+    value = f"{proof['objective']} {proof['value']:.4g} on the {proof['rows']}"
+    if proof["bound"] is None and proof["certified_bound"] is None:
+        return f"Proof: none, because {proof['no_certificate']}; {value}."
+    return f"Proof: {among}{value}, {proof['claim']}{limit}."
 
 
 def _written(facts: dict[str, Any], written: Written) -> list[str]:
