@@ -211,17 +211,13 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 
 
 def not_exportable(pool: Pool) -> dict[int, str]:
-    """Return the places of classifiers that cannot be written as plain numbers, each named with its type.
-
-    A classifier that is there several times is named once.
-    """
-    found: dict[int, str] = {}
-    first = {id(one): place for place, one in reversed([*enumerate(pool.classifiers)])}
-    for classifier, place in zip(pool.classifiers, map(first.get, map(id, pool.classifiers)), strict=True):
-        model = classifier.estimator if isinstance(classifier, Member) else classifier
-        if place is not None and place not in found and numbers_of(model) is None:
-            found[place] = f"{pool.names[place]} ({pool.families[place]})"
-    return found
+    """Return the places of classifiers that cannot be written as plain numbers, each by name and kind."""
+    bare = [one.estimator if isinstance(one, Member) else one for one in pool.classifiers]
+    return {
+        place: f"{pool.names[place]} ({pool.families[place]})"
+        for place, model in enumerate(bare)
+        if numbers_of(model) is None
+    }
 
 
 def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
@@ -237,7 +233,8 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
         return {"kind": "judges", "classes": committee.classes.tolist()} | judge_numbers(committee) | decides
     features, columns = _prepared(pool, names)
     members: list[dict[str, Any]] = []
-    foreign = not_exportable(pool)
+    places = reversed(not_exportable(pool).items())
+    foreign = {id(pool.classifiers[place]): told for place, told in places}  # copies are named once
     for name, classifier in zip(pool.names, pool.classifiers, strict=True) if not foreign else ():
         own = isinstance(classifier, Member)
         model = numbers_of(classifier.estimator if own else classifier)
