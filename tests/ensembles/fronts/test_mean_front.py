@@ -90,9 +90,23 @@ def test_tangents_save_most_committees_and_no_point(n_classes: int) -> None:
     assert str(front.proof.kind) == "complete"
 
 
-@pytest.mark.parametrize("names", [["min log-loss", "min size"], ["min brier", "min log-loss", "min size"]])
-def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing(names: list[str]) -> None:
-    votes = mean_oracles.random_pool(30, 10, 2)
+@pytest.mark.parametrize("name", ["min log-loss", "min brier"])
+@pytest.mark.parametrize("least", [1, 3])
+def test_one_loss_and_the_size_are_proved_size_by_size(name: str, least: int) -> None:
+    votes, names = mean_oracles.random_pool(30, 10, 2), [name, "min size"]
+    problem = mean_front_problem(votes, names, limits=selection_limits(10, min_size=least, max_size=8))
+
+    front, cut = mean_front(problem), mean_front(problem, Budget(nodes=1), max_nodes=2)
+
+    assert (str(front.proof.kind), front.extras["final_to"]) == ("complete", {"size": 8.0})
+    check(votes, names, [1.0] * 10, front, (least, 8))
+    proved = minimised(cut)[np.array(cut.extras["proved"], dtype=bool)].tolist()
+    assert str(cut.proof.kind) != "complete"
+    assert all(point in minimised(front).tolist() for point in proved)
+
+
+def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing() -> None:
+    votes, names = mean_oracles.random_pool(30, 10, 2), ["min brier", "min log-loss", "min size"]
     whole = mean_front(mean_front_problem(votes, names))
 
     cut = mean_front(mean_front_problem(votes, names), Budget(nodes=1), max_nodes=60)

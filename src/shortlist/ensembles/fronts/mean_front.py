@@ -1,7 +1,7 @@
 """The front of committees that answer by a mean of probabilities: log loss and Brier score.
 
-The best value that each loss can have is proved first. Then committees are walked, size after size, and
-a size that has been walked is final where the size matters.
+The best value that each loss can have is proved first. Where one loss and the size matter, the least loss is
+proved size by size. Otherwise committees are walked, size after size, and a size that was walked is final.
 """
 
 import dataclasses
@@ -29,6 +29,7 @@ from shortlist.ensembles.fronts.front_search import (
     committee_arrays,
     find_front,
     kept_committees,
+    only_best,
 )
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, Committee, WalkedFront
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
@@ -37,6 +38,7 @@ from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 
@@ -297,9 +299,49 @@ def mean_front(
 def _walked(
     problem: MeanFrontProblem, _by: None, known: Sequence[Committee], *_: Any, **effort: Any
 ) -> tuple[WalkedFront, dict[int, int]]:
-    walked = walk_means(problem, starts=known, **effort)
     sizes = [price for price in range(len(problem.prices)) if problem.is_size(price)]
+    by_size = problem.n_values == len(problem.prices) == len(sizes) == 1
+    walked = (_prove_sizes if by_size else walk_means)(problem, starts=known, **effort)
     return walked, dict.fromkeys(sizes if walked.final_to >= problem.limits.min_size else (), walked.final_to)
+
+
+def _prove_sizes(
+    problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[Committee], max_nodes: int | None,
+    on_nodes: Callable[[int, int], None], checkpoint: Checkpoint,
+) -> WalkedFront:  # fmt: skip
+    """Prove the least loss of up to so many members, for more and more; its checkpoint is what is known."""
+    last = checkpoint.last()
+    known = only_best([*starts, *([] if last is None else kept_committees(last, problem))])
+    largest, final_to = problem.limits.max_size, -1
+    limited = budget if max_nodes is None else dataclasses.replace(budget, nodes=max_nodes)
+    for most, found in _least_by_size(problem, problem.values[0], limited, 1.0):
+        known = only_best([*known, Committee(found.mask, 0, problem.point(found.mask))])
+        if found.status is not Status.OPTIMAL:
+            break
+        final_to = most if found.mask.sum() == most else largest  # more members are of no use
+        checkpoint.keep(lambda: KeptState(committee_arrays(known, problem.n_classifiers), {}))  # noqa: B023
+        on_nodes(final_to, len(known))
+    return WalkedFront(known, final_to, complete=final_to == largest, nodes=max(0, final_to))
+
+
+def _least_by_size(
+    problem: MeanFrontProblem, value: MeanProblem, budget: Budget, part: float
+) -> Iterator[tuple[int, PrunedSelection]]:
+    """Yield the least loss of up to so many members, for more and more, until more members are of no use.
+
+    `part`: of the time left, what each may take.
+    """
+    for most in range(problem.limits.min_size, problem.limits.max_size + 1):
+        if budget.stopped:
+            return
+        sizes = dataclasses.replace(problem.limits, max_size=most)
+        own = dataclasses.replace(budget.share(part), study=NO_STUDY)
+        found = prune_means(value.votes, value.goal, sizes, own)
+        if found.reason:
+            return
+        yield most, found
+        if found.mask.sum() < most:
+            return
 
 
 def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
@@ -345,17 +387,7 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
 
 
 def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Committee]:
-    """Yield the least loss of up to so many members, for more and more, until more members are of no use."""
-    limits = problem.limits
     for value in problem.values:
-        for most in range(limits.min_size, limits.max_size + 1):
-            if budget.stopped:
-                return
+        for _, found in _least_by_size(problem, value, budget, SEARCH_TURN):
             budget.tell("searching")
-            sizes = dataclasses.replace(limits, max_size=most)
-            found = prune_means(value.votes, value.goal, sizes, budget.share(SEARCH_TURN))
-            if found.reason:
-                break
             yield Committee(found.mask, 0, problem.point(found.mask))
-            if found.mask.sum() < most:
-                break

@@ -144,7 +144,7 @@ class _Walk(Generic[PathT]):
         return {f"path {name}": array for name, array in self._path._asdict().items()}
 
     def _return_to(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from there; studies of 0.2.0 have no state within a task."""
+        """Go on from there."""
         for name, array in self._path._asdict().items():
             if f"path {name}" in state:
                 array[:] = state[f"path {name}"]
