@@ -124,7 +124,9 @@ def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     made = [_sets(sets)] if len(sets) else []
     if not len(runs):
         return made
+    places = {label: place for place, label in enumerate(SETS)}
     runs = runs.astype({"classifiers": int})
+    runs = runs.sort_values("dataset", key=lambda labels: labels.map(places), kind="stable")
     makers: dict[str, Callable[[pd.DataFrame], ResultTable]] = {
         "table-3": _gaps, "table-4": partial(_ranks, metric="accuracy"), "table-5": _balanced,
         "table-6": partial(_ranks, metric="balanced_accuracy"), "benchmarks": _benchmarks,
@@ -205,8 +207,14 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
         found,
         "The paper's gaps are those of 100 classifiers and 300 s on 8 cores. It prints 129 rows for BCW and "
         "154 for MSK, which are the other one's, and 26 for PRK, where 27 % are 53.",
-        _if_differs(found, "One core has less time for each program here.", ("F1 avg.", "F3 avg.")),
+        _if_differs(found, _limit(runs), ("F1 avg.", "F3 avg.")),
     )
+
+
+def _limit(runs: "pd.DataFrame") -> str:
+    """Say what limit our programs had."""
+    limits = runs["limit_s"].dropna().unique() if "limit_s" in runs else ()
+    return f"Our programs had {max(limits):g} s of one processor each." if len(limits) else ""
 
 
 def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
