@@ -90,7 +90,7 @@ def test_candidates_that_do_alike_are_the_prior_of_each_other() -> None:
     found = candidates_of(choice, list(ways_to_ask(choice.cases, 2)), Budget())
     wrong = found.chosen.answered - found.chosen.right
     kinds = [
-        (found.recipes[way].learner, int(N_COVERAGES * answered // found.n_chosen))
+        (found.recipes[way].learner, int(N_COVERAGES * answered // found.chosen.n_rows))
         for way, answered in zip(found.ways, found.chosen.answered, strict=True)
     ]
     told = chances_of(found, DEMAND)
@@ -98,7 +98,7 @@ def test_candidates_that_do_alike_are_the_prior_of_each_other() -> None:
         alike = [other for other, kind in enumerate(kinds) if kind == kinds[place]]
         usual = (wrong[alike].sum() + 1) / (found.chosen.answered[alike].sum() + 2)
         slow = chances(
-            found.chosen.answered[[place]], wrong[[place]], found.n_calibration / found.n_chosen, DEMAND,
+            found.chosen.answered[[place]], wrong[[place]], found.calibration.n_rows / found.chosen.n_rows, DEMAND,
             usual=np.array([usual]), weight=PRIOR_ANSWERS,
         )  # fmt: skip
         assert told[place] == pytest.approx(slow[0], abs=1e-12)

@@ -55,11 +55,6 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(middles[[*kept, len(middles) - 1]])
 
 
-def reaching(scores: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Count the scores that reach each threshold."""
-    return np.asarray(len(scores) - np.searchsorted(np.sort(scores), thresholds, side="left"))
-
-
 def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> int:
     """Return the place of the threshold where tests begin: the most cautious with nearly the best chance.
 
@@ -95,7 +90,7 @@ def promise(
     """
     places = range(first_to_try(chosen, calibration.n_rows, demand), len(thresholds))
     passed = passing(p_values(calibration, demand), [places], demand.error)
-    return _guarantee_from(thresholds, calibration, passed[-1] if passed else -1, demand)
+    return guarantee_from(thresholds, calibration, passed[-1] if passed else -1, demand)
 
 
 def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
@@ -103,7 +98,7 @@ def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
     return tail(calibration.answered, calibration.answered - calibration.right, demand)
 
 
-def _guarantee_from(
+def guarantee_from(
     thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
 ) -> Guarantee:
     """Promise what holds from a threshold on; nothing passed where its place is -1."""
@@ -158,7 +153,7 @@ def promise_each(
     np.maximum.at(last, points[passed], places[passed])
     guarantees, thresholds = [], []
     for trial, place, worth in zip(trials, last.tolist(), worths, strict=True):
-        guarantees.append(_guarantee_from(trial.thresholds, trial.calibration, place, demand))
+        guarantees.append(guarantee_from(trial.thresholds, trial.calibration, place, demand))
         thresholds.append(trial.thresholds[place if place >= 0 else int(worth.argmax())])
     return tuple(guarantees), np.array(thresholds)
 

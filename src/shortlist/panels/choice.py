@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, Guarantee
-from shortlist.guarantees.thresholds import most_that_holds
+from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
@@ -292,7 +292,7 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
     instead = None
     if not told:
         place = most_likely(found, demand)
-        nothing = Guarantee(*demand, math.inf, found.n_calibration, 0, 0)
+        nothing = guarantee_from(found.thresholds, found.calibration, -1, demand)
         recipes = {recipe_of(found, place, is_promised=False): nothing}
         instead = most_that_holds(lambda one: [told for _, told in promised(found, one)], demand)
     kept = _with_front(choice, _undominated(choice, [found_of(choice, recipe) for recipe in recipes]))

@@ -9,15 +9,15 @@ demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is pic
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.guarantee import Demand, Guarantee, tail
+from shortlist.guarantees.guarantee import Demand, Guarantee
 from shortlist.guarantees.sequences import chances, passing
-from shortlist.guarantees.thresholds import possible_thresholds
+from shortlist.guarantees.thresholds import guarantee_from, p_values, possible_thresholds
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
@@ -27,7 +27,7 @@ from shortlist.panels.policy import NEVER
 from shortlist.panels.recipes import Cases, FittedDecisions, Found, Judges, Recipe, followed, stage_says
 from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
-from shortlist.policies.counts import count_answers
+from shortlist.policies.counts import AnswerCounts, count_answers
 from shortlist.runs.budget import Budget, Progress
 
 if TYPE_CHECKING:
@@ -43,34 +43,20 @@ PRIOR_ANSWERS, N_COVERAGES = 50, 20
 """The weight of what other candidates do in the prior of one, and in how many kinds by cases answered."""
 
 
-class Counts(NamedTuple):
-    """What a way to ask does on some cases with each of several thresholds, ``(n_thresholds,)``.
-
-    `answered`, `right`: cases that judges answer, and those that they answer rightly. `price`: in steps, of
-    all cases together.
-    """
-
-    answered: NDArray[np.int64]
-    right: NDArray[np.int64]
-    price: NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Ways to ask with thresholds, a row each.
 
     `recipes`: the ways. `ways`, `thresholds`, ``(n_candidates,)``: the place of the way, and the threshold.
-    `chosen`, `calibration`: counts on the training cases, out of fold, and on the calibration cases.
-    `n_chosen`, `n_calibration`: how many there are.
+    `chosen`, `calibration`: counts on the training cases, out of fold, and on the calibration cases, with
+    prices in steps.
     """
 
     recipes: Sequence[Recipe]
     ways: NDArray[np.int64]
     thresholds: Floats
-    chosen: Counts
-    calibration: Counts
-    n_chosen: int
-    n_calibration: int
+    chosen: AnswerCounts
+    calibration: AnswerCounts
 
 
 def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
@@ -134,7 +120,7 @@ def measured_cases(cases: Cases) -> Cases:
     return replace(cases, decisions=decisions)
 
 
-class StageAnswers:
+class KnownAnswers:
     """What stages would answer about cases, each counted once however many ways to ask have it."""
 
     def __init__(self, cases: Cases) -> None:
@@ -157,7 +143,7 @@ class StageAnswers:
             np.max([self.scores(recipe, number)[0] for number in range(len(recipe.sets))], axis=0)
         )
 
-    def counts(self, recipe: Recipe, thresholds: Floats) -> Counts:
+    def counts(self, recipe: Recipe, thresholds: Floats) -> AnswerCounts:
         """Count what a way to ask does with falling thresholds; cases left pay the final price."""
         told = [self.scores(recipe, number) for number in range(len(recipe.sets))]
         prices, asked = [], set[int]()
@@ -167,7 +153,7 @@ class StageAnswers:
         scores, right = zip(*told, strict=True)
         counts = count_answers(scores, right, thresholds, prices)
         left = counts.n_rows - counts.answered
-        return Counts(counts.answered, counts.right, counts.price + self._cases.final_price * left)
+        return counts._replace(price=counts.price + self._cases.final_price * left)
 
     def _price(self, judges: Judges) -> NDArray[np.int64]:
         if judges not in self._prices:
@@ -184,13 +170,13 @@ def candidates_of(
     they are, with the least threshold alone, and no limit leaves them out.
     """
     chosen, calibration = measured_cases(choice.cases), calibration_cases(choice)
-    kept, ordering = (StageAnswers(chosen), StageAnswers(calibration)), StageAnswers(choice.cases)
-    ways, thresholds, own, new = [], [], list[Counts](), list[Counts]()
+    kept, ordering = (KnownAnswers(chosen), KnownAnswers(calibration)), KnownAnswers(choice.cases)
+    ways, thresholds, own, new = [], [], list[AnswerCounts](), list[AnswerCounts]()
     for place, recipe in enumerate(recipes):
         here, there = (
             [(recipe, answers)]
             if recipe.router is None
-            else [(one, StageAnswers(part)) for one, part in _branches(recipe, log, cases)]
+            else [(one, KnownAnswers(part)) for one, part in _branches(recipe, log, cases)]
             for answers, log, cases in zip(
                 kept, (choice.chosen, choice.calibration), (chosen, calibration), strict=True
             )
@@ -205,22 +191,17 @@ def candidates_of(
             least = least[-1:]
         for told, into in ((here, own), (there, new)):
             counts = [answers.counts(one, least) for one, answers in told]
-            into.append(Counts(*(np.sum(column, axis=0) for column in zip(*counts, strict=True))))
+            into.append(AnswerCounts(*(sum(column) for column in zip(*counts, strict=True))))
         ways.append(np.full(len(least), place))
         thresholds.append(least)
         budget.report(Progress("ways to ask", place + 1, len(recipes)))
         if budget.stopped and place + 1 >= n_points:
             break
-    whole = [Counts(*(np.concatenate(column) for column in zip(*told, strict=True))) for told in (own, new)]
-    return Candidates(
-        recipes[: len(ways)],
-        np.concatenate(ways),
-        np.concatenate(thresholds),
-        chosen=whole[0],
-        calibration=whole[1],
-        n_chosen=len(chosen.truth),
-        n_calibration=len(calibration.truth),
-    )
+    whole = [
+        AnswerCounts(told[0].n_rows, *map(np.concatenate, list(zip(*told, strict=True))[1:]))
+        for told in (own, new)
+    ]
+    return Candidates(recipes[: len(ways)], np.concatenate(ways), np.concatenate(thresholds), *whole)
 
 
 def _branches(recipe: Recipe, log: AnswerLog | None, cases: Cases) -> list[tuple[Recipe, Cases]]:
@@ -266,12 +247,12 @@ def chances_of(found: Candidates, demand: Demand) -> Floats:
     """
     answered, wrong = found.chosen.answered, found.chosen.answered - found.chosen.right
     learners = np.unique([recipe.learner for recipe in found.recipes], return_inverse=True)[1]
-    kind = (N_COVERAGES + 1) * learners[found.ways] + N_COVERAGES * answered // found.n_chosen
+    kind = (N_COVERAGES + 1) * learners[found.ways] + N_COVERAGES * answered // found.chosen.n_rows
     of_kind = [np.bincount(kind, weights=counts) for counts in (wrong, answered)]
     usual = (of_kind[0] + 1) / (of_kind[1] + 2)
     rows = np.column_stack([answered, wrong, kind])
     different, places = np.unique(rows, axis=0, return_inverse=True)
-    share = found.n_calibration / found.n_chosen
+    share = found.calibration.n_rows / found.chosen.n_rows
     told = chances(
         different[:, 0], different[:, 1], share, demand, usual=usual[different[:, 2]], weight=PRIOR_ANSWERS
     )
@@ -280,15 +261,8 @@ def chances_of(found: Candidates, demand: Demand) -> Floats:
 
 def promised(found: Candidates, demand: Demand) -> list[tuple[int, Guarantee]]:
     """Return the candidates about which the demand is promised, each with its guarantee."""
-    new = found.calibration
-    p_values = tail(new.answered, new.answered - new.right, demand)
-    passed = passing(p_values, chains_of(found, demand), demand.error, lives=LIVES)
-    return [(place, _guarantee(found, place, demand)) for place in passed]
-
-
-def _guarantee(found: Candidates, place: int, demand: Demand) -> Guarantee:
-    n_answered, n_right = int(found.calibration.answered[place]), int(found.calibration.right[place])
-    return Guarantee(*demand, float(found.thresholds[place]), found.n_calibration, n_answered, n_right)
+    passed = passing(p_values(found.calibration, demand), chains_of(found, demand), demand.error, lives=LIVES)
+    return [(place, guarantee_from(found.thresholds, found.calibration, place, demand)) for place in passed]
 
 
 def most_likely(found: Candidates, demand: Demand) -> int:
