@@ -27,7 +27,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist.tables.splits import RowNumbers
-from shortlist_papers.opponents.budgeted_classifier import Asked
+from shortlist_papers.opponents.budgeted_classifier import AskedOpponent
 
 TABLES = {
     "pima_diabetes": "pima-indians-diabetes",
@@ -81,7 +81,7 @@ def measure(folder: Path, name: str, method: str, seed: int) -> list[dict[str, A
     rows = encoded(X, y, fit, judge)
     costs = prices(folder, name, list(X))
     total = costs.total / costs.scale
-    asked = Asked(rows, costs, reject_rule(0.75, np.array([0, 1])), seed)
+    asked = AskedOpponent(rows, costs, reject_rule(0.75, np.array([0, 1])), seed)
     new = rows.encoding.encode(range(X.shape[1]), X.iloc[test])
     judged, tested = [], []
     for candidate in candidates(method, asked):

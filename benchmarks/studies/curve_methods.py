@@ -30,7 +30,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassi
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget
-from shortlist_papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, BudgetedModel
+from shortlist_papers.opponents.budgeted_classifier import AskedOpponent, BudgetedClassifier, BudgetedModel
 from shortlist_papers.opponents.greedy_miser import GreedyMiser
 from shortlist_papers.opponents.lasso import L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM
@@ -56,7 +56,7 @@ Candidate: TypeAlias = Callable[[NDArray[np.float64]], Judged]
 """Judges encoded rows."""
 
 
-def nothing_bought(asked: Asked) -> Candidate:
+def nothing_bought(asked: AskedOpponent) -> Candidate:
     """Give every row the largest class of the rows that were fitted, for nothing."""
     shares = np.bincount(asked.rows.fit_labels, minlength=asked.rows.n_classes) / len(asked.rows.fit_labels)
 
@@ -67,7 +67,7 @@ def nothing_bought(asked: Asked) -> Candidate:
     return judge
 
 
-def staged(asked: Asked) -> Iterator[Candidate]:
+def staged(asked: AskedOpponent) -> Iterator[Candidate]:
     """Yield the points of the fronts at several confidences; a row that is not answered gets its likeliest class."""
     fitted = LogisticSubclassifiers(asked.rows)
     for confidence in CONFIDENCES:
@@ -76,7 +76,7 @@ def staged(asked: Asked) -> Iterator[Candidate]:
             yield partial(_by_stages, _model_of(problem, assignment))
 
 
-def boosted(asked: Asked) -> Iterator[Candidate]:
+def boosted(asked: AskedOpponent) -> Iterator[Candidate]:
     """Yield the same where gradient boosting answers at the stages, one for all subsets while it is searched."""
     own = ForeignSubclassifiers(asked.rows, stage_classifier("boosting"), budget=Budget(seed=asked.seed))
     shared = SharedSubclassifiers(own, seed=asked.seed)
@@ -87,7 +87,7 @@ def boosted(asked: Asked) -> Iterator[Candidate]:
             yield partial(_by_stages, _model_of(problem, assignment))
 
 
-def _searched(fitted: Subclassifiers, confidence: float, asked: Asked) -> tuple[StageProblem, Front]:
+def _searched(fitted: Subclassifiers, confidence: float, asked: AskedOpponent) -> tuple[StageProblem, Front]:
     rule = reject_rule(confidence, np.arange(asked.rows.n_classes))
     problem = stage_problem(DecisionBits(fitted, rule), asked.costs, max_stages=STAGES, removal=True)
     if asked.rows.n_features <= MOST_ENUMERATED:
@@ -114,19 +114,19 @@ def _by_stages(model: StagedModel, rows: NDArray[np.float64]) -> Judged:
     )
 
 
-def opponent(classifier: BudgetedClassifier, asked: Asked) -> Iterator[Candidate]:
+def opponent(classifier: BudgetedClassifier, asked: AskedOpponent) -> Iterator[Candidate]:
     """Yield every setting of an opponent."""
     for _, model in classifier._candidates(asked):
         yield partial(_by_paths, model, asked)
 
 
-def _by_paths(model: BudgetedModel, asked: Asked, rows: NDArray[np.float64]) -> Judged:
+def _by_paths(model: BudgetedModel, asked: AskedOpponent, rows: NDArray[np.float64]) -> Judged:
     probabilities = model.probabilities(rows)
     paid = asked.costs.price(model.bought(rows)) / asked.costs.scale
     return Judged(probabilities.argmax(axis=1), probabilities.max(axis=1), np.asarray(paid))
 
 
-def trees(asked: Asked) -> Iterator[Candidate]:
+def trees(asked: AskedOpponent) -> Iterator[Candidate]:
     """Yield optimal trees with prices of features, for several prices of an error."""
     for model in streed_trees(asked):
         yield partial(_by_paths, model, asked)
@@ -136,7 +136,7 @@ def _lightgbm(charge: str) -> BudgetedClassifier:
     return CostAwareLightGBM(trade_off=TRADE_OFFS, n_trees=ROUNDS, charge=charge)
 
 
-METHODS: dict[str, Callable[[Asked], Iterator[Candidate]]] = {
+METHODS: dict[str, Callable[[AskedOpponent], Iterator[Candidate]]] = {
     "stages": staged,
     "stages-boosted": boosted,
     "lightgbm": partial(opponent, _lightgbm("feature")),
@@ -148,7 +148,7 @@ METHODS: dict[str, Callable[[Asked], Iterator[Candidate]]] = {
 """Ours first: what users would take instead follows."""
 
 
-def candidates(method: str, asked: Asked) -> Iterator[Candidate]:
+def candidates(method: str, asked: AskedOpponent) -> Iterator[Candidate]:
     """Yield all that a method can be set to, and first the free answer that every method has."""
     yield nothing_bought(asked)
     yield from METHODS[method](asked)

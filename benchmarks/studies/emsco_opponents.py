@@ -22,7 +22,7 @@ from shortlist.runs import Budget, Unit, Work, open_study
 from shortlist.runs.budget import processor_seconds
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist_papers.landscapes import SETS, paper_table
-from shortlist_papers.paper import Plan, Rows, fingerprints, reproduce, sets_of
+from shortlist_papers.paper import PaperPlan, Rows, fingerprints, reproduce, sets_of
 from shortlist_papers.stage_comparison import (
     COLUMNS,
     OPPONENTS,
@@ -59,7 +59,7 @@ def emsco_opponents(
         for method in (*SEARCHED, *OPPONENTS)
         if method != EXACT_FRONT or name != SYNTHETIC30
     ]
-    plan = Plan(tuple(units), fingerprints(found))
+    plan = PaperPlan(tuple(units), fingerprints(found))
     with open_study(out / "emsco-opponents.db") as study, cancel_on_interrupt() as cancellation:
         measured = reproduce(NO_TABLES, plan, Work(study=study, cancellation=cancellation)).rows
     for name, rows in measured.groupby("set", sort=False):

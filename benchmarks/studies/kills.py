@@ -97,12 +97,12 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(shortlist.__path__, "shortlist."):
         if "__main__" not in module.name:
             importlib.import_module(module.name)
-    from shortlist_papers.paper import Plan
+    from shortlist_papers.paper import PaperPlan
     from shortlist_papers.stage_opponents import OpponentsSize, opponent_units
     from shortlist_papers.tables import PAPERS
 
     size = OpponentsSize(("synthetic30",), 3, 0)
-    plan = Plan(tuple(opponent_units(None, size.sets, size)), {})
+    plan = PaperPlan(tuple(opponent_units(None, size.sets, size)), {})
     PAPERS["emsco"] = dataclasses.replace(PAPERS["emsco"], plan=lambda _folder, _extent: plan)
 
 

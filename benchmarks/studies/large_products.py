@@ -25,7 +25,7 @@ from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
 from shortlist.products import read_requirements
 from shortlist.products.configuration.found_front import find_front
-from shortlist.products.configuration.front_search import Question
+from shortlist.products.configuration.front_search import ProductQuestion
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
@@ -218,7 +218,7 @@ def by_solrep(
     return kept(f"{name}-{number}-{rule}-{n_points}{limit}{'' if fixed else '-free'}", find)
 
 
-def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
+def published_product(folder: Path, question: ProductQuestion) -> NDArray[np.bool_]:
     """Return the rich product of Linux that SATIBEA's data come with, to start from."""
     path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
     product = np.zeros((1, question.model.n_features), dtype=bool)

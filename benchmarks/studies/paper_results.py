@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks.rows import RESULTS, row_facts
 from shortlist.runs import open_study
-from shortlist_papers.paper import SCALES, Line, ResultTable, all_tables
+from shortlist_papers.paper import SCALES, PaperLine, ResultTable, all_tables
 from shortlist_papers.stored import stored_rows
 from shortlist_papers.tables import PAPERS, as_markdown, whole_numbers
 
@@ -56,7 +56,7 @@ def draw(table: ResultTable, path: Path) -> None:
     figure.savefig(path, dpi=90)
 
 
-def _lines(panel: Any, lines: Sequence[Line]) -> None:
+def _lines(panel: Any, lines: Sequence[PaperLine]) -> None:
     for place, line in enumerate(lines):
         x, y = zip(*line.points, strict=True)
         colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]

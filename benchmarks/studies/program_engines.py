@@ -16,7 +16,7 @@ from benchmarks.data.vopt import read_assignment, read_set_partitioning
 from benchmarks.regret.engines import processor_time
 from benchmarks.studies.fronts import FOUR, THREE, TWO, problem
 from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
-from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, Shape, engine_for
+from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, ProgramShape, engine_for
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.milp.program import Program
 from shortlist.pareto import hypervolume
@@ -34,7 +34,9 @@ Make: TypeAlias = Callable[[Path], Program]
 
 def default_engine(program: Program) -> str:
     """Return the engine that ``exact`` takes for a program."""
-    shape = Shape(n_objectives=len(program.objectives), n_columns=program.n_columns, n_rows=program.n_rows)
+    shape = ProgramShape(
+        n_objectives=len(program.objectives), n_columns=program.n_columns, n_rows=program.n_rows
+    )
     return engine_for(shape).name
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist_papers.opponents.budgeted_classifier import Asked
+from shortlist_papers.opponents.budgeted_classifier import AskedOpponent
 from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 INSTALLED = find_spec("pystreed") is not None
@@ -80,7 +80,7 @@ class StreedTree:
 
 
 def streed_trees(
-    asked: Asked, *, depths: Sequence[int] | None = None, errors: Sequence[float] = ERRORS
+    asked: AskedOpponent, *, depths: Sequence[int] | None = None, errors: Sequence[float] = ERRORS
 ) -> Iterator[StreedTree]:
     """Yield the optimal tree of every depth for every price of an error; rows pay on the way to their leaf.
 

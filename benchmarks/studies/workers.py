@@ -31,7 +31,7 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers
-from shortlist_papers.paper import Plan, reproduce
+from shortlist_papers.paper import PaperPlan, reproduce
 from shortlist_papers.product_lines import prepared_question
 from shortlist_papers.pruning import PruningSize, plan_pruning
 from shortlist_papers.tables import PAPERS
@@ -141,7 +141,7 @@ def _pruning(folder: Path) -> Job:
     units = tuple(sorted(whole.units, key=lambda unit: unit.key.split("/")[1:]))
     plan = dataclasses.replace(whole, units=units)
 
-    def run(where: Where, report: Report, plan: Plan = plan) -> str:
+    def run(where: Where, report: Report, plan: PaperPlan = plan) -> str:
         found = reproduce(PAPERS["pruning"], plan, Work(where, report=report))
         assert found.n_done == found.n_wanted
         return json.dumps(found.rows.drop(columns="seconds").to_dict("records"))

@@ -146,7 +146,7 @@ def beside(values: Any, unit: str) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """What rows say about a claim."""
 
     here: str
@@ -166,7 +166,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """One claim of a paper."""
 
     what: str
@@ -175,7 +175,7 @@ class Claim:
     """Its place in the paper."""
     paper: str
     """The paper's figure; empty where it has none."""
-    judge: Callable[["pd.DataFrame"], Finding | None]
+    judge: Callable[["pd.DataFrame"], ClaimFinding | None]
     """What rows say about it; None if they do not have what is needed."""
     missing: str = ""
     """Why it is not measured, where no extent measures it; otherwise that the rows do not have it."""

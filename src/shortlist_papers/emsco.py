@@ -34,7 +34,7 @@ from shortlist_papers.landscapes import (
 from shortlist_papers.paper import (
     Extent,
     Paper,
-    Plan,
+    PaperPlan,
     Rows,
     fingerprints,
     sets_of,
@@ -122,7 +122,7 @@ def size_of(extent: Extent) -> EmscoSize:
     )
 
 
-def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = None) -> Plan:
+def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = None) -> PaperPlan:
     """Return units for the tables and figures that are asked for, of every set that is there."""
     size = size or size_of(extent)
     tables, missing = sets_of([SETS[name] for name in size.sets if name in SETS], folder)
@@ -193,7 +193,7 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
     }
     for one in size.opponents:
         settings |= {f"evolution on {name}": [one.population, one.generations] for name in one.sets}
-    return Plan(tuple(units), settings | fingerprints(tables), tuple(notes))
+    return PaperPlan(tuple(units), settings | fingerprints(tables), tuple(notes))
 
 
 def _plain_units(folder: Path | None, extent: Extent, size: EmscoSize, there: Sequence[str]) -> list[Unit]:

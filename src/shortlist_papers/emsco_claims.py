@@ -5,7 +5,7 @@ from functools import partial
 from shortlist.multistage.presets import SYNTHETIC30
 from shortlist_papers import emsco_fronts as fronts
 from shortlist_papers import emsco_judges as judges
-from shortlist_papers.claims import Claim
+from shortlist_papers.claims import PaperClaim
 from shortlist_papers.emsco_judges import ALL, BUDGETED, EMSCO_NAME, METHODS, SINGLE, Check
 
 MONTH_MIN = 30 * 24 * 60 * 32
@@ -20,9 +20,9 @@ def _best(measure: str, one: str, sign: str, *others: str) -> Check:
     return measure, one, sign, tuple(other for other in others if other != one)
 
 
-def _on(name: str, what: str, where: str, paper: str, *checks: Check) -> Claim:
+def _on(name: str, what: str, where: str, paper: str, *checks: Check) -> PaperClaim:
     title = "Synthetic30" if name == SYNTHETIC30 else name.capitalize()
-    return Claim(
+    return PaperClaim(
         f"{title}: {what}", f"4.3.2, Figure {where}", paper, partial(judges.on_set, name=name, checks=checks)
     )
 
@@ -87,49 +87,49 @@ _SETS = (
 )  # fmt: skip
 
 CLAIMS = (
-    Claim("A higher threshold means more accuracy, less coverage and more cost", "2, Figure 2", "",
+    PaperClaim("A higher threshold means more accuracy, less coverage and more cost", "2, Figure 2", "",
               judges.thresholds),
-    Claim("Random assignments that answer few rows well are cheaper than those that answer many badly",
+    PaperClaim("Random assignments that answer few rows well are cheaper than those that answer many badly",
               "2.2, Figure 3", "", fronts.landscape),
-    Claim("Elites never lose a globally non-dominated chromosome", "Property 1, 4.2",
+    PaperClaim("Elites never lose a globally non-dominated chromosome", "Property 1, 4.2",
               "all curves are monotonic",
           fronts.keeps),
-    Claim("One step in a chromosome may change much", "3.4, Figure 6", "", judges.volatile),
-    Claim("The complete fronts take a month on 32 cores", "4.2", "a month",
+    PaperClaim("One step in a chromosome may change much", "3.4, Figure 6", "", judges.volatile),
+    PaperClaim("The complete fronts take a month on 32 cores", "4.2", "a month",
           partial(fronts.minutes, kind="front", low=MONTH_MIN / 2, high=MONTH_MIN),
           "No row has these seconds."),
-    Claim("EMSCO finds global optima in various spaces", "abstract, 4.2, 5", "in all nine",
+    PaperClaim("EMSCO finds global optima in various spaces", "abstract, 4.2, 5", "in all nine",
               fronts.several_optima),
-    Claim("500 generations take 30 to 45 minutes of processor time", "4.2", "30 to 45 min",
+    PaperClaim("500 generations take 30 to 45 minutes of processor time", "4.2", "30 to 45 min",
           partial(fronts.minutes, kind="recall", low=30, high=45), "No row has these seconds."),
-    Claim("EMSCO holds 80 % of Heart's front, k = 4", "4.2", "80 %",
+    PaperClaim("EMSCO holds 80 % of Heart's front, k = 4", "4.2", "80 %",
           partial(fronts.share, name="heart", printed=80)),
-    Claim("EMSCO holds over 20 % of Credit's front, k = 4", "4.2", "over 20 %",
+    PaperClaim("EMSCO holds over 20 % of Credit's front, k = 4", "4.2", "over 20 %",
           partial(fronts.share, name="credit", printed=20, at_least=True)),
-    Claim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes),
-    Claim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse),
-    Claim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated),
-    Claim("EMSCO has the lowest cost on Pima and Credit", "4.3.2", "2 of 4 sets",
+    PaperClaim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes),
+    PaperClaim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse),
+    PaperClaim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated),
+    PaperClaim("EMSCO has the lowest cost on Pima and Credit", "4.3.2", "2 of 4 sets",
           partial(judges.first_in, measure="cost", among=METHODS, wanted=("pima", "credit"))),
-    Claim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused),
-    Claim("EMSCO has the highest coverage of the budgeted methods", "4.3.2, 5", "4 of 4",
+    PaperClaim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused),
+    PaperClaim("EMSCO has the highest coverage of the budgeted methods", "4.3.2, 5", "4 of 4",
           partial(judges.first_in, measure="coverage", among=(EMSCO_NAME, *BUDGETED), wanted=ALL)),
-    Claim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold),
-    Claim("EMSCO answers 93.4 % of the rows", "4.3.2", "93.4 %",
+    PaperClaim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold),
+    PaperClaim("EMSCO answers 93.4 % of the rows", "4.3.2", "93.4 %",
           partial(judges.mean_of_sets, what="coverage", printed=93.4)),
-    Claim("EMSCO is 2.72 % less accurate than Single-Stage", "4.3.2", "2.72 %",
+    PaperClaim("EMSCO is 2.72 % less accurate than Single-Stage", "4.3.2", "2.72 %",
           partial(judges.mean_of_sets, what="accuracy", printed=LOSS)),
-    Claim("EMSCO is comparable in accuracy to Single-Stage in all experiments", "4.3.2", "",
+    PaperClaim("EMSCO is comparable in accuracy to Single-Stage in all experiments", "4.3.2", "",
           partial(judges.comparable, most=LOSS)),
-    Claim("EMSCO speeds classification up by 475 %", "4.3.2", "475 %; its costs allow 341 %",
+    PaperClaim("EMSCO speeds classification up by 475 %", "4.3.2", "475 %; its costs allow 341 %",
           partial(judges.mean_of_sets, what="speed", printed=475)),
-    Claim("GM* loses 45.2 % of the answers", "4.3.2", "45.2 %",
+    PaperClaim("GM* loses 45.2 % of the answers", "4.3.2", "45.2 %",
           partial(judges.mean_of_sets, what="lost", printed=45.2, method="GM*")),
-    Claim("CSTC* loses 36.4 % of the answers", "4.3.2", "36.4 %",
+    PaperClaim("CSTC* loses 36.4 % of the answers", "4.3.2", "36.4 %",
           partial(judges.mean_of_sets, what="lost", printed=36.4, method="CSTC*")),
-    Claim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums),
-    Claim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association),
-    Claim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early),
+    PaperClaim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums),
+    PaperClaim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association),
+    PaperClaim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early),
     *_SETS,
 )  # fmt: skip
 """The claims of the abstract, the sections, the captions and the conclusion; set by set last."""

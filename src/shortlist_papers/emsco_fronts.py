@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shortlist._words import counted
-from shortlist_papers.claims import Finding, Part, above, facts, figure, shown_mean
+from shortlist_papers.claims import ClaimFinding, Part, above, facts, figure, shown_mean
 from shortlist_papers.emsco_judges import SPACES, of_kind
 from shortlist_papers.emsco_tables import PAPER_FRONTS
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def keeps(rows: "pd.DataFrame") -> Finding | None:
+def keeps(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether runs by the printed rules never lose a chromosome of the complete front."""
     part = _recalls(rows)
     if part is None:
         return None
     falls = int(part["falls"].astype(bool).sum())
-    return Finding(
+    return ClaimFinding(
         f"{falls} of {counted(len(part), 'run')} lose a chromosome", facts([falls == 0]), "rules as printed"
     )
 
@@ -35,7 +35,7 @@ def _last(part: "pd.DataFrame") -> "pd.Series[float]":
     return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
 
 
-def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = False) -> Finding | None:
+def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = False) -> ClaimFinding | None:
     """Judge the share of a complete front that is found, on plain splits and on the chosen one.
 
     Splits are the sample, not runs: the paper's is one of them. `at_least`: the paper says "over".
@@ -56,7 +56,7 @@ def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = F
         sure.append(f"{counted(len(shares), where)}, {shares.min():.0f} to {shares.max():.0f} %")
     if not told:
         return None
-    return Finding(
+    return ClaimFinding(
         "; ".join(told), tuple(parts), "; ".join(sure), _filled(plain) if at_least and len(plain) else ""
     )
 
@@ -73,21 +73,21 @@ def _filled(plain: "pd.DataFrame") -> str:
     )
 
 
-def several_optima(rows: "pd.DataFrame") -> Finding | None:
+def several_optima(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether evolution holds globally optimal chromosomes in every panel of Figure 7."""
     part = _recalls(rows)
     if part is None:
         return None
     shares = _last(part).groupby([part["set"], part["stages"]], sort=False)
     means = shares.mean()
-    return Finding(
+    return ClaimFinding(
         f"{means.min():.0f} to {means.max():.0f} % of the fronts",
         tuple(above(values) for _, values in shares),
         f"{counted(len(means), 'panel')}, {counted(len(part), 'run')}, chosen splits",
     )
 
 
-def sizes(rows: "pd.DataFrame") -> Finding | None:
+def sizes(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether the printed sizes are those of the chosen split, or lie within those of our splits."""
     part = of_kind(rows, "front")
     if part.empty:
@@ -100,7 +100,7 @@ def sizes(rows: "pd.DataFrame") -> Finding | None:
                 bool(found.min() <= printed <= found.max()), bool((found[own["split"] == 0] == printed).all())
             )
         )
-    return Finding(
+    return ClaimFinding(
         f"{sum(one.same for one in parts)} of {len(parts)} within our range, "
         f"{sum(one.sure for one in parts)} the same",
         tuple(parts),
@@ -111,7 +111,7 @@ def sizes(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def sparse(rows: "pd.DataFrame") -> Finding | None:
+def sparse(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether fronts are small beside all stage assignments, on every split."""
     part = of_kind(rows, "front")
     part = part[part["stages"] == 4] if len(part) else part
@@ -122,7 +122,7 @@ def sparse(rows: "pd.DataFrame") -> Finding | None:
     }
     if not found:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(
             f"{name} {one.min():,} to {one.max():,} of {SPACES[name, 4]:,}" for name, one in found.items()
         ),
@@ -134,7 +134,7 @@ def sparse(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> Finding | None:
+def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFinding | None:
     """Judge the minutes of a processor that a run takes, or the fronts of one split of each set together."""
     part = of_kind(rows, kind)
     part = part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0]
@@ -142,14 +142,14 @@ def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> Finding
         return None
     values = part["processor_s"].astype(float) / 60
     total = values[part["split"] == 0].sum() if kind == "front" else values.mean()
-    return Finding(
+    return ClaimFinding(
         f"{60 * total:.1f} s" if total < 1 else f"{total:.0f} min", facts([low <= total <= high]),
         f"{counted(len(part), 'front' if kind == 'front' else 'run')}, processor time",
         "Compiled code fits each subset of features once and counts rows as bits." if total < low else "",
     )  # fmt: skip
 
 
-def landscape(rows: "pd.DataFrame") -> Finding | None:
+def landscape(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether random assignments are cheaper in the corner of accuracy than in that of coverage."""
     part = of_kind(rows, "landscape")
     if len(part) < 3:
@@ -164,7 +164,7 @@ def landscape(rows: "pd.DataFrame") -> Finding | None:
     if any(corner.empty for corner in corners):
         return None
     first, second = (float((one["inverse"] * one["n"]).sum() / one["n"].sum()) for one in corners)
-    return Finding(
+    return ClaimFinding(
         f"inverse cost {first:.3f} and {second:.3f}",
         facts([first > second]),
         f"{int(n.sum()):,} random assignments in {counted(len(part), 'cell')}, each counted; "

@@ -8,7 +8,7 @@ import numpy as np
 from shortlist._words import all_of, counted
 from shortlist.multistage.presets import preset
 from shortlist_papers.claims import (
-    Finding,
+    ClaimFinding,
     Part,
     above,
     below,
@@ -109,7 +109,7 @@ def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> P
     return share_figure(n * mean(methods, one, measure) / 100, n, other / 100, nothing)
 
 
-def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> Finding | None:
+def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding | None:
     """Judge what the paper says about one set, a part for each comparison."""
     found = measured(rows, [name])
     if not found:
@@ -133,7 +133,7 @@ def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> Finding 
         if not part.same
         for one in (first, *(other if isinstance(other, tuple) else (other,)))
     }
-    return Finding(f"{'; '.join(told)} %", parts, evidence_of(found) + several, _free(methods, failing))
+    return ClaimFinding(f"{'; '.join(told)} %", parts, evidence_of(found) + several, _free(methods, failing))
 
 
 def _free(methods: "Mapping[str, pd.DataFrame]", named: Collection[Any]) -> str:
@@ -181,7 +181,7 @@ def _figures(methods: "Mapping[str, pd.DataFrame]", method: str) -> str:
     return "/".join(f"{mean(methods, method, one):.1f}" for one in ("accuracy", "coverage", "cost"))
 
 
-def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> Finding | None:
+def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> ClaimFinding | None:
     """Judge whether no method of the paper dominates EMSCO, which is surely better in one objective."""
     found = measured(rows, names)
     if not found:
@@ -202,7 +202,7 @@ def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> Finding | 
             f"{other} on {name}: {_figures(methods, other)} % against {_figures(methods, EMSCO_NAME)} %"
             for other in by
         ]
-    return Finding(
+    return ClaimFinding(
         f"dominated by {all_of(told)}" if told else f"non-dominated on {all_of(list(found))}", tuple(parts),
         f"{evidence_of(found)}; accuracy/coverage/share of the price",
         _why_heart(found) if any("GM* on heart" in one for one in told) else "",
@@ -224,7 +224,7 @@ def _why_heart(found: Measured) -> str:
 
 def first_in(
     rows: "pd.DataFrame", measure: str, among: Sequence[str], wanted: Sequence[str]
-) -> Finding | None:
+) -> ClaimFinding | None:
     """Judge whether EMSCO has the best mean of a measure among methods, on the sets that the paper names."""
     found = measured(rows, wanted)
     if not found:
@@ -246,7 +246,7 @@ def first_in(
         "nothing; EMSCO has to buy a feature." if free else ""
     )  # fmt: skip
     n_first = sum(part.same for part in parts)
-    return Finding(
+    return ClaimFinding(
         f"on {n_first} of {len(found)} ({'; '.join(told)} %)", tuple(parts), evidence_of(found), why
     )
 
@@ -264,7 +264,9 @@ speed gained.
 """
 
 
-def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME) -> Finding | None:
+def mean_of_sets(
+    rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME
+) -> ClaimFinding | None:
     """Judge a printed mean over all four sets; nothing is 0 lost or gained, or half of the rows answered."""
     found = measured(rows)
     if len(found) < len(ALL):
@@ -272,19 +274,19 @@ def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = 
     values = np.array([MEANS[what](methods, method) for methods in found.values()])
     nothing = 50.0 if what == "coverage" else 0.0
     unit = {"accuracy": "points", "speed": "% more"}.get(what, "%")
-    return Finding(
+    return ClaimFinding(
         shown_mean(values, unit), (figure(values, printed, nothing),),
         f"{evidence_of(found)}; {values.min():.1f} to {values.max():.1f} by set",
     )  # fmt: skip
 
 
-def threshold(rows: "pd.DataFrame") -> Finding | None:
+def threshold(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether EMSCO's answers are right more often than the threshold asks, over its runs."""
     found = measured(rows)
     if not found:
         return None
     asked = {name: 100 * preset(name).confidence for name in found}
-    return Finding(
+    return ClaimFinding(
         ", ".join(
             f"{name} {mean(found[name], EMSCO_NAME, 'accuracy'):.1f} for {asked[name]:g} %" for name in found
         ),
@@ -293,20 +295,20 @@ def threshold(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def comparable(rows: "pd.DataFrame", most: float) -> Finding | None:
+def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding | None:
     """Judge whether EMSCO loses no more accuracy beside one stage with all features than the paper's mean."""
     found = measured(rows)
     if not found:
         return None
     lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{name} {values.mean():.1f} points less" for name, values in lost.items()),
         tuple(below(values, most) for values in lost.values()),
         f"{evidence_of(found)}; comparable: at most the paper's mean loss, {most:g} points",
     )
 
 
-def excused(rows: "pd.DataFrame") -> Finding | None:
+def excused(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether whoever is cheaper than EMSCO covers less or is less accurate than p̂."""
     found = measured(rows)
     if not found:
@@ -324,7 +326,7 @@ def excused(rows: "pd.DataFrame") -> Finding | None:
         for name in found
         if _free(found[name], [one for one in BUDGETED if f"{one} on {name}" in others])
     ]
-    return Finding(
+    return ClaimFinding(
         f"{counted(len(parts), 'cheaper method')}; without such a fault: "
         f"{all_of(others) if others else 'none'}",
         tuple(parts.values()) or facts([True]),
@@ -333,7 +335,7 @@ def excused(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def strong_sums(rows: "pd.DataFrame") -> Finding | None:
+def strong_sums(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether EMSCO's sum is above the median of its opponents', set by set."""
     found = measured(rows)
     if not found:
@@ -349,7 +351,7 @@ def strong_sums(rows: "pd.DataFrame") -> Finding | None:
         if not parts[-1].same and any(not mean(methods, one, "cost") for one in BUDGETED):
             free.append(name)
     why = f"On {all_of(free)} opponents reach a larger sum by buying nothing." if free else ""
-    return Finding(
+    return ClaimFinding(
         ", ".join(told), tuple(parts), f"{evidence_of(found)}; strong: above the median of the opponents", why
     )  # fmt: skip
 
@@ -363,7 +365,7 @@ def _stages_by_class(rows: "pd.DataFrame") -> "dict[str, pd.DataFrame]":
     } if len(part) else {}  # fmt: skip
 
 
-def association(rows: "pd.DataFrame") -> Finding | None:
+def association(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether cost classes and stages are poorly correlated, set by set; large is .5 (Cohen, 1988)."""
     from scipy.stats import spearmanr
 
@@ -377,13 +379,13 @@ def association(rows: "pd.DataFrame") -> Finding | None:
         parts.append(Part(abs(value) < 0.5, abs(value) < 0.5 and bool((np.abs(ends) < 0.5).all())))
     if not found:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{name} {value:.2f}" for name, value in found.items()), tuple(parts),
         "Spearman's correlation of class and mean stage over the features, 95 % intervals; poor: below .5",
     )  # fmt: skip
 
 
-def early(rows: "pd.DataFrame") -> Finding | None:
+def early(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether a feature of the greatest cost class is bought before the mean stage of all others."""
     told, parts = [], []
     for name, means in _stages_by_class(rows).items():
@@ -393,12 +395,12 @@ def early(rows: "pd.DataFrame") -> Finding | None:
         parts.append(above(others, float(greatest.min())))
     if not told:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(told), tuple(parts), "earliest mean stage of the greatest class, mean stage of the others"
     )
 
 
-def thresholds(rows: "pd.DataFrame") -> Finding | None:
+def thresholds(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether a higher threshold means more accuracy, less coverage and more cost."""
     part = (
         of_kind(rows, "thresholds").sort_values("level")
@@ -410,7 +412,7 @@ def thresholds(rows: "pd.DataFrame") -> Finding | None:
     told = [
         f"{name} {part[name].iloc[0]:.2f} to {part[name].iloc[-1]:.2f}" for name in ("accuracy", "coverage")
     ]
-    return Finding(
+    return ClaimFinding(
         f"{', '.join(told)}, cost {part['cost'].iloc[0]:.0f} to {part['cost'].iloc[-1]:.0f}",
         tuple(trend(part["level"], part[name].astype(float), sign)
               for name, sign in (("accuracy", 1), ("coverage", -1), ("cost", 1))),
@@ -418,7 +420,7 @@ def thresholds(rows: "pd.DataFrame") -> Finding | None:
     )  # fmt: skip
 
 
-def volatile(rows: "pd.DataFrame") -> Finding | None:
+def volatile(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether one step in a chromosome changes an objective by a tenth of its range."""
     part = of_kind(rows, "neighbours")
     if len(part) < 2:
@@ -429,7 +431,7 @@ def volatile(rows: "pd.DataFrame") -> Finding | None:
         name: float((moved[name].astype(float) - float(best[name])).abs().max())
         for name in ("coverage", "accuracy", "inverse")
     }
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{name} up to {100 * value:.0f} points" for name, value in far.items()),
         facts([max(far.values()) > 0.1]),
         f"{counted(len(moved), 'neighbour')} of one assignment; significant: a tenth of the range",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.multistage.holdout import aggregate
 from shortlist_papers.comparison import margin, with_margin
 from shortlist_papers.landscapes import PAPER_EXAMPLE, landscape_tables
-from shortlist_papers.paper import Line, Picture, ResultTable, Rows
+from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.stage_opponents import new_row_figures, stage_means, sums_of_measures
 from shortlist_papers.stage_settings import settings_tables
 
@@ -126,7 +126,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         "Means over runs, with margins of the 95 % confidence intervals. The rules paper are those as "
         "printed; distinct are the better ones, which keep one chromosome for each objective vector.",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
-        Picture(
+        PaperPicture(
             "What share of the complete front the population holds, with 95 % intervals of the mean; each "
             "panel has a scale of its own.",
             "generation", "chromosomes of the front, %", tuple(lines),
@@ -134,7 +134,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
     )  # fmt: skip
 
 
-def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -> Line:
+def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -> PaperLine:
     """Return the mean by generation as per cent of the front, with its interval."""
     points, band = [], []
     for generation, counts in n_found.items():
@@ -142,7 +142,7 @@ def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -
         low, high = (mean, mean) if len(counts) < 2 else (mean - spread, mean + spread)
         points.append((float(generation), 100 * mean / size))
         band.append((100 * low / size, 100 * high / size))
-    return Line(name, tuple(points), tuple(band))
+    return PaperLine(name, tuple(points), tuple(band))
 
 
 def _example(rows: "pd.DataFrame") -> ResultTable:

@@ -18,10 +18,10 @@ from shortlist_papers.comparison import complete, rank_methods, side_by_side
 from shortlist_papers.evolution_claims import CLAIMS
 from shortlist_papers.paper import (
     Extent,
-    Line,
     Paper,
-    Picture,
-    Plan,
+    PaperLine,
+    PaperPicture,
+    PaperPlan,
     ResultTable,
     Rows,
     dots,
@@ -143,7 +143,7 @@ def eel_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labels]
     return whole.drop(columns="target"), np.asarray(y)
 
 
-def plan_evolution(folder: Path | None, size: EvolutionSize) -> Plan:
+def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
     """Return a unit for every method on every fold of every set that is there."""
     names = {SETS[name]: name for name in size.sets}
     tables, missing = sets_of(list(names), folder)
@@ -168,7 +168,7 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> Plan:
             for method, one in methods.items()
         ]
     bred = {"population": size.population, "generations": size.generations, "stumps": size.stumps}
-    return Plan(tuple(units), bred | fingerprints(tables), missing)
+    return PaperPlan(tuple(units), bred | fingerprints(tables), missing)
 
 
 def measure_evolution(name: str, fold: Fold, method: str, unfitted: Any, *, budget: Budget) -> Rows:
@@ -248,14 +248,14 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     if "offline" in errors and len(errors.columns) > 1:
         far = float(errors.max().max())
         others = [one for one in NAMES if one in errors and one != "offline"]
-        picture = Picture(
+        picture = PaperPicture(
             "Mean test error of each method on each set, against that of Off-EEL: above the line "
             "Off-EEL is better.",
             "error of Off-EEL, %",
             "error, %",
             (
                 *(dots(NAMES[one], errors["offline"], errors[one]) for one in others),
-                Line("equal", ((0.0, 0.0), (far, far))),
+                PaperLine("equal", ((0.0, 0.0), (far, far))),
             ),
         )
     tables = [ResultTable("errors", "Test errors", found, note, picture=picture)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shortlist._words import counted
-from shortlist_papers.claims import Claim, Finding, Part, above, below, facts, shown_mean
+from shortlist_papers.claims import ClaimFinding, PaperClaim, Part, above, below, facts, shown_mean
 from shortlist_papers.comparison import FOLD, complete, margin, rank_methods
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _sets_and_folds(rows: "pd.DataFrame") -> str:
     return f"{counted(rows['dataset'].nunique(), 'set')} of {counted(folds, 'fold')}"
 
 
-def _outperforms(rows: "pd.DataFrame", other: str) -> Finding | None:
+def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding | None:
     """Judge whether Off-EEL has the smaller error, paired by set."""
     runs = _runs(rows, *COMPARED)
     if runs is None or runs["dataset"].nunique() < 2:
@@ -40,7 +40,7 @@ def _outperforms(rows: "pd.DataFrame", other: str) -> Finding | None:
     ranks = rank_methods(runs).mean_ranks
     errors = 100 * (1 - _by(runs, "dataset", "accuracy"))
     gained = (errors[other] - errors["offline"]).round(9)
-    return Finding(
+    return ClaimFinding(
         f"errors {errors['offline'].mean():.1f} and {errors[other].mean():.1f} %, "
         f"ranks {ranks['offline']:.2f} and {ranks[other]:.2f}",
         (above(gained),),
@@ -70,21 +70,21 @@ def _overfits(runs: "pd.DataFrame") -> str:
     )
 
 
-def _smaller(rows: "pd.DataFrame") -> Finding | None:
+def _smaller(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, "offline", "online")
     if runs is None:
         return None
     sizes = _by(runs, "dataset", "size")["offline"]
     boosted = rows.loc[rows["method"] == "adaboost-stumps", "size"].dropna()
     most = int(boosted.max()) if len(boosted) else 200
-    return Finding(
+    return ClaimFinding(
         f"{sizes.min():.0f} to {sizes.max():.0f} members, AdaBoost {most} stumps",
         (below(sizes, most),),
         f"{_sets_and_folds(runs)}; {shown_mean(most - sizes, 'fewer', 0)}; the number of stumps is ours",
     )
 
 
-def _ties(rows: "pd.DataFrame", *, finer: bool) -> Finding | None:
+def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding | None:
     if not {"ties_minimum", "ties_histogram"} <= set(rows.columns):
         return None
     counted_ties = rows.dropna(subset=["ties_minimum"])
@@ -94,7 +94,7 @@ def _ties(rows: "pd.DataFrame", *, finer: bool) -> Finding | None:
     of_sets = shares.groupby(level="dataset", sort=False).mean()
     minimum, histogram = of_sets["ties_minimum"], of_sets["ties_histogram"]
     fewer = minimum - histogram
-    return Finding(
+    return ClaimFinding(
         f"{shares['ties_minimum'].mean():.0f} % of the steps by the minimum, "
         f"{shares['ties_histogram'].mean():.1f} % by the histogram",
         (above(fewer) if finer else above(minimum, 50.0),),
@@ -103,7 +103,7 @@ def _ties(rows: "pd.DataFrame", *, finer: bool) -> Finding | None:
     )
 
 
-def _grows(rows: "pd.DataFrame") -> Finding | None:
+def _grows(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether On-EEL as printed takes members in at all."""
     runs = _runs(rows, "online")
     if runs is None:
@@ -124,20 +124,20 @@ def _grows(rows: "pd.DataFrame") -> Finding | None:
                 f"With 1 added to the members that get a row wrong {counted(still, 'fold')} stay at one "
                 f"member, and the accuracy of those that did changes by {shown_mean(stuck, 'points')}."
             )
-    return Finding(
+    return ClaimFinding(
         f"one member in {n_alone} of {counted(len(runs), 'fold')}" + (f" ({where})" if where else ""),
         facts(alone == 0), f"{_sets_and_folds(runs)}, each counted", why,
     )  # fmt: skip
 
 
-def _trade_off(rows: "pd.DataFrame") -> Finding | None:
+def _trade_off(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, "offline", "online")
     if runs is None or "training_error" not in runs:
         return None
     sizes, trained = _by(runs, "dataset", "size"), 100 * _by(runs, "dataset", "training_error")
     times = np.log(sizes["online"] / sizes["offline"])
     error = trained["offline"] - trained["online"]
-    return Finding(
+    return ClaimFinding(
         f"Off-EEL {sizes['offline'].mean():.0f} members and {trained['offline'].mean():.1f} % training "
         f"error, On-EEL {sizes['online'].mean():.0f} and {trained['online'].mean():.1f} %",
         (_differs(times), _differs(error)),
@@ -154,13 +154,13 @@ def _differs(values: "pd.Series[float]") -> Part:
 
 _ABSTRACT = "abstract (not at hand, as it is known)"
 CLAIMS = (
-    Claim("Off-EEL outperforms single-hypothesis evolution", _ABSTRACT, "", partial(_outperforms,
+    PaperClaim("Off-EEL outperforms single-hypothesis evolution", _ABSTRACT, "", partial(_outperforms,
               other="single")),
-    Claim("Off-EEL outperforms boosting", _ABSTRACT, "", partial(_outperforms, other="adaboost-stumps")),
-    Claim("Off-EEL has smaller ensembles than boosting", _ABSTRACT, "", _smaller),
-    Claim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False)),
-    Claim("The margin histogram is a finer criterion", "3.2, Equation 5", "", partial(_ties, finer=True)),
-    Claim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows),
-    Claim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off),
+    PaperClaim("Off-EEL outperforms boosting", _ABSTRACT, "", partial(_outperforms, other="adaboost-stumps")),
+    PaperClaim("Off-EEL has smaller ensembles than boosting", _ABSTRACT, "", _smaller),
+    PaperClaim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False)),
+    PaperClaim("The margin histogram is a finer criterion", "3.2, Equation 5", "", partial(_ties, finer=True)),
+    PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows),
+    PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off),
 )  # fmt: skip
 """The claims of the abstract and of Sections 3.2 to 3.4."""

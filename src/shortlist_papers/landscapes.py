@@ -26,7 +26,7 @@ from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.runs import NO_STUDY, Budget
 from shortlist.tables.files import read_set
-from shortlist_papers.paper import Line, Picture, ResultTable, Rows, dots
+from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows, dots
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,12 +281,12 @@ def _thresholds(rows: "pd.DataFrame") -> ResultTable:
         for row in rows.to_dict("records")
     ]  # fmt: skip
     names = ("coverage %", "accuracy %", "cost, % of all")
-    lines = tuple(Line(name, tuple((row["confidence"], row[name]) for row in found)) for name in names)
+    lines = tuple(PaperLine(name, tuple((row["confidence"], row[name]) for row in found)) for name in names)
     return ResultTable(
         "figure-2", "Figure 2: two stages by their confidence threshold", found,
         "The first stage has the eight cheapest of fifteen features; the second has all.",
         "The paper prints no figures beside its picture, nor prices: here feature i costs i.",
-        Picture("What a higher threshold does to coverage, accuracy and cost.", "threshold", "%", lines),
+        PaperPicture("What a higher threshold does to coverage, accuracy and cost.", "threshold", "%", lines),
     )  # fmt: skip
 
 
@@ -312,7 +312,7 @@ def _landscape(rows: "pd.DataFrame") -> ResultTable:
         f"Counted in cells of {CELL} by {CELL}; the mean inverse cost is relative to the cheapest of the "
         "sample.",
         "The sample and the split are not the paper's, which prints no figures beside its picture.",
-        Picture(
+        PaperPicture(
             "Where random stage assignments lie, by coverage, conclusive accuracy and cost.",
             "coverage", "conclusive accuracy", lines,
         ),
@@ -336,7 +336,7 @@ def _neighbours(rows: "pd.DataFrame") -> ResultTable:
         "A neighbour has one feature in the stage before or after. Inverse cost is relative to the "
         "cheapest of all assignments.",
         "The paper does not say which assignment it drew, and prints no figures beside its picture.",
-        Picture(
+        PaperPicture(
             "What moving one feature by one stage does.",
             "coverage, %", "conclusive accuracy, %", lines,
         ),

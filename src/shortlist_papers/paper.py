@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.files import read_set
-from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNKNOWN, UNMEASURED, UNSURE, Claim
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNKNOWN, UNMEASURED, UNSURE, PaperClaim
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PaperPlan:
     """What is to be measured."""
 
     units: tuple[Unit, ...]
@@ -82,7 +82,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Line:
+class PaperLine:
     """One line of a picture, or points of one kind."""
 
     name: str
@@ -99,13 +99,13 @@ class Line:
     """
 
 
-def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
+def dots(name: str, x: Iterable[float], y: Iterable[float]) -> PaperLine:
     """Return points that nothing joins."""
-    return Line(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
+    return PaperLine(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
 
 
 @dataclass(frozen=True)
-class Picture:
+class PaperPicture:
     """What a figure draws."""
 
     text: str
@@ -113,7 +113,7 @@ class Picture:
     x: str
     y: str
     """What the axes show, with units."""
-    lines: tuple[Line, ...]
+    lines: tuple[PaperLine, ...]
     """What is drawn."""
 
 
@@ -131,7 +131,7 @@ class ResultTable:
     """What a reader should know beside it."""
     differs: str = ""
     """One sentence that says why our figures differ from the paper's; empty where they agree."""
-    picture: Picture | None = None
+    picture: PaperPicture | None = None
     """The same as a picture, where the paper has a figure."""
 
 
@@ -149,8 +149,8 @@ class Paper:
     """What the command calls it."""
     title: str
     """Authors, year, and what it is about."""
-    plan: Callable[[Path | None, Extent], Plan]
-    """Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`Plan`."""
+    plan: Callable[[Path | None, Extent], PaperPlan]
+    """Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`PaperPlan`."""
     make_tables: Callable[["pd.DataFrame"], list[ResultTable]]
     """Makes the tables and figures, whatever the extent, of the rows of finished units."""
     contents: Mapping[str, str]
@@ -163,7 +163,7 @@ class Paper:
     """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
     deviations: tuple[str, ...] = ()
     """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[PaperClaim, ...] = ()
     """What the paper claims; their table is the first."""
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Modules and packages that rows of a method or a kind depend on; see :mod:`shortlist_papers.stored`."""
@@ -228,7 +228,7 @@ class Reproduction:
 
 
 def reproduce(
-    paper: Paper, plan: Plan, work: Work | None = None, *, tables: Sequence[str] = ()
+    paper: Paper, plan: PaperPlan, work: Work | None = None, *, tables: Sequence[str] = ()
 ) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
@@ -271,7 +271,7 @@ def reproduce(
     return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
 
 
-def claims_table(claims: Sequence[Claim], rows: "pd.DataFrame") -> ResultTable:
+def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTable:
     """Return every claim with our verdict, which the rows alone decide."""
     found: Rows = []
     for claim in claims:

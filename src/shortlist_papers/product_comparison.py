@@ -17,7 +17,7 @@ from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import checked_front, products_front
-from shortlist.products.configuration.front_search import Question, program_of
+from shortlist.products.configuration.front_search import ProductQuestion, program_of
 from shortlist.products.configuration.product_front import make_question, parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import Requirements
@@ -264,7 +264,7 @@ class _Task:
     time_limit_s: float | None
 
 
-def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> dict[str, Any]:
+def _run(question: ProductQuestion, task: _Task, report: Report, *, budget: Budget) -> dict[str, Any]:
     own = Budget(
         as_positive_seconds(task.time_limit_s, "time_limit_s"),
         seed=task.seed,
@@ -285,7 +285,7 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if name not in OWN_OPTIONS}
 
 
-def _digest(question: Question) -> str:
+def _digest(question: ProductQuestion) -> str:
     """Return a word that differs for another question; what was implied in time is no part of it."""
     question = dataclasses.replace(question, fixed=question.requirements.literals)
     names = "\n".join(question.model.labels).encode()
@@ -305,7 +305,7 @@ def _as_record(front: Front) -> dict[str, Any]:
     }
 
 
-def _from_record(question: Question, method: str, record: Mapping[str, Any], study: Study) -> Front:
+def _from_record(question: ProductQuestion, method: str, record: Mapping[str, Any], study: Study) -> Front:
     """Undo :func:`_as_record`, and check every product again."""
     try:
         n = question.model.n_features

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
-from shortlist_papers.claims import Claim, Finding, Part, above, facts, figure, most, shown_mean
+from shortlist_papers.claims import ClaimFinding, PaperClaim, Part, above, facts, figure, most, shown_mean
 from shortlist_papers.front_quality import as_set
 from shortlist_papers.product_runs import CWMOIP, EPSILON, LINUX, NAMES, System
 from shortlist_papers.product_tables import (
@@ -28,13 +28,13 @@ SMALL = ("jcs", "web-portal")
 SPLOT = ("jcs", "web-portal", "e-shop")
 SHOP_2: System = ("e-shop", 1)
 
-Judge = Callable[["pd.DataFrame"], Finding | None]
+Judge = Callable[["pd.DataFrame"], ClaimFinding | None]
 
 
 def _with_columns(judge: Judge) -> Judge:
     """Let a judge see every column, as tables do; rows of an extent may lack some."""
 
-    def judged(rows: "pd.DataFrame") -> Finding | None:
+    def judged(rows: "pd.DataFrame") -> ClaimFinding | None:
         if "kind" not in rows:
             return None
         return judge(
@@ -86,7 +86,7 @@ def _judged(
     why: str = "",
     *,
     in_most: bool = True,
-) -> Finding | None:
+) -> ClaimFinding | None:
     """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails."""
     if not pairs:
         return None
@@ -94,7 +94,7 @@ def _judged(
     failing = [system for system, fit in fits.items() if not fit]
     parts = (most(list(fits.values())),) if in_most else facts(fits.values())
     except_on = f"; not on {_listed(failing)}" if failing else ""
-    return Finding(
+    return ClaimFinding(
         f"{told} in {len(fits) - len(failing)} of {counted(len(fits), 'row')}{except_on}",
         parts,
         _runs_of(pairs) + ("; most: sign test" if in_most else ""),
@@ -102,7 +102,7 @@ def _judged(
     )
 
 
-def complete_fronts(rows: "pd.DataFrame") -> Finding | None:
+def complete_fronts(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether both complete methods find what enumeration finds, ours and as printed."""
     part = of_kind(rows, "complete")
     part = part[part["method"].isin((EPSILON, CWMOIP))]
@@ -114,7 +114,7 @@ def complete_fronts(rows: "pd.DataFrame") -> Finding | None:
         for system, own in by_system(rows, "complete")
         for side in printed_sides(rows, system).values()
     ]
-    return Finding(
+    return ClaimFinding(
         f"{int((same & ended).sum())} of {len(part)} fronts, as printed {sum(printed)} of {len(printed)}",
         facts([(same & ended).all(), all(printed)]),
         "point by point what enumeration of all products finds, "
@@ -140,7 +140,7 @@ def _seconds(rows: "pd.DataFrame", kind: str, name: str) -> "dict[str, NDArray[n
     return {method: np.array([each[one] for one in both]) for method, each in found.items()} if both else {}
 
 
-def faster(rows: "pd.DataFrame", kind: str) -> Finding | None:
+def faster(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
     """Judge whether CWMOIP takes less time than the ε-constraint method, system by system."""
     told, parts, n_sets = [], [], []
     for name in SMALL:
@@ -153,7 +153,7 @@ def faster(rows: "pd.DataFrame", kind: str) -> Finding | None:
         return None
     why = _programs(rows) if kind == "printed" and not all(part.same for part in parts) else ""
     sure = f"{', '.join(n_sets)}, where both came to an end; wall clock"
-    return Finding("; ".join(told), tuple(parts), sure, why)
+    return ClaimFinding("; ".join(told), tuple(parts), sure, why)
 
 
 def _programs(rows: "pd.DataFrame") -> str:
@@ -173,7 +173,7 @@ def _programs(rows: "pd.DataFrame") -> str:
     return f"Algorithm 2 takes more programs: {all_of(told)}."
 
 
-def grows(rows: "pd.DataFrame", kind: str) -> Finding | None:
+def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
     """Judge whether time grows a hundredfold from the smaller to the larger system."""
     told, parts = [], []
     small, large = (_seconds(rows, kind, name) for name in SMALL)
@@ -183,10 +183,12 @@ def grows(rows: "pd.DataFrame", kind: str) -> Finding | None:
         times = float(large[method].mean() / max(small[method].mean(), 1e-9))
         told.append(f"{method} {times:,.0f} times")
         parts.append(Part(times > 1, times >= 100))
-    return Finding(", ".join(told), tuple(parts), "means over the sets where both came to an end, wall clock")
+    return ClaimFinding(
+        ", ".join(told), tuple(parts), "means over the sets where both came to an end, wall clock"
+    )
 
 
-def coverage(rows: "pd.DataFrame", name: str, printed: float) -> Finding | None:
+def coverage(rows: "pd.DataFrame", name: str, printed: float) -> ClaimFinding | None:
     """Judge what share of the complete fronts the runs of IBED find together."""
     evolved = _evolved(rows)
     shares = []
@@ -198,7 +200,7 @@ def coverage(rows: "pd.DataFrame", name: str, printed: float) -> Finding | None:
             runs.add(len(evolved[system]))
     if not shares:
         return None
-    return Finding(
+    return ClaimFinding(
         f"{shown_mean(shares, '%', 0)} ({min(shares):.0f} to {max(shares):.0f})",
         (figure(shares, printed, 100.0),),
         f"{counted(len(shares), 'set')}, {all_of(sorted(runs))} runs together",
@@ -226,20 +228,20 @@ def _median_run(rows: "pd.DataFrame", system: System) -> tuple[int, int, int] | 
     return sizes[(len(sizes) - 1) // 2], len(as_set(side_of(runs).points)), len(runs)
 
 
-def shared(rows: "pd.DataFrame", system: System) -> Finding | None:
+def shared(rows: "pd.DataFrame", system: System) -> ClaimFinding | None:
     """Judge whether runs of IBED find less together than as many different runs would."""
     found = _median_run(rows, system)
     if found is None or found[2] < 2:
         return None
     one, together, n = found
-    return Finding(
+    return ClaimFinding(
         f"one run {one}, {n} runs {together:,}",
         facts([together < n * one]),
         f"the median of {n} runs, each counted",
     )
 
 
-def whole(rows: "pd.DataFrame") -> Finding | None:
+def whole(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether runs of IBED miss points of every complete front but that of JCS 2."""
     evolved, missed = _evolved(rows), {}
     for system, part in by_system(rows, "complete"):
@@ -248,26 +250,26 @@ def whole(rows: "pd.DataFrame") -> Finding | None:
             missed[system] = len(front - as_set(side_of(evolved[system]).points))
     if not missed:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{label(system)} {n}" for system, n in missed.items()) + " points missed",
         facts((n == 0) == (system == ("jcs", 1)) for system, n in missed.items()),
         f"{counted(len(missed), 'complete front')}, each counted", _stronger(rows),
     )  # fmt: skip
 
 
-def small_front(rows: "pd.DataFrame") -> Finding | None:
+def small_front(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether IBED finds the whole front of JCS 2 and SolRep does not."""
     pair = _pairs(rows).get(("jcs", 1))
     if pair is None:
         return None
-    return Finding(
+    return ClaimFinding(
         f"IBED {pair['N_U(B)'] + pair['|N_A ∩ N_B|']}, SolRep {pair['N_U(A)'] + pair['|N_A ∩ N_B|']} of "
         f"{pair['|N_A ∪ N_B|']}",
         facts([not pair["N_U(A)"], pair["N_U(B)"] > 0]), _runs_of({("jcs", 1): pair}),
     )  # fmt: skip
 
 
-def mostly_dominated(rows: "pd.DataFrame") -> Finding | None:
+def mostly_dominated(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether most of IBED's points are dominated, in most rows."""
     return _judged(
         _pairs(rows),
@@ -276,13 +278,13 @@ def mostly_dominated(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def disjoint(rows: "pd.DataFrame") -> Finding | None:
+def disjoint(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether SolRep and IBED have no point in common on the larger systems."""
     pairs = {system: row for system, row in _pairs(rows).items() if system[0] not in SMALL}
     return _judged(pairs, lambda row: row["|A ∩ B|"] == 0, "no point in common", in_most=False)
 
 
-def nowhere_gathered(rows: "pd.DataFrame") -> Finding | None:
+def nowhere_gathered(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether SolRep nowhere has more unique points at a smaller hypervolume and a smaller spread."""
     return _judged(
         _pairs(rows),
@@ -298,7 +300,7 @@ def nowhere_gathered(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def slower(rows: "pd.DataFrame") -> Finding | None:
+def slower(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether eCos takes longer than uClinux with as many reference points."""
     part = of_kind(rows, "solrep")
     seconds = {
@@ -312,14 +314,14 @@ def slower(rows: "pd.DataFrame") -> Finding | None:
     both = {int(n): one for n, one in seconds.items() if len(one) == 2}
     if not both:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{n:,} points: {one['ecos']:.3g} and {one['uclinux']:.3g} s" for n, one in both.items()),
         facts(one["ecos"] > one["uclinux"] for one in both.values()),
         "means over sets of attributes, wall clock",
     )
 
 
-def alike(rows: "pd.DataFrame") -> Finding | None:
+def alike(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether the same method has more unique points on all sets of attributes of a system."""
     ahead: dict[str, list[bool]] = {}
     for (name, _), row in _pairs(rows).items():
@@ -327,7 +329,7 @@ def alike(rows: "pd.DataFrame") -> Finding | None:
     several = {name: one for name, one in ahead.items() if len(one) > 1}
     if not several:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{NAMES[name]} {sum(one)} of {len(one)}" for name, one in several.items())
         + " sets with more of SolRep",
         facts(len(set(one)) == 1 for one in several.values()),
@@ -335,14 +337,14 @@ def alike(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def unfinished(rows: "pd.DataFrame", name: str, method: str) -> Finding | None:
+def unfinished(rows: "pd.DataFrame", name: str, method: str) -> ClaimFinding | None:
     """Judge whether a method does not come to an end on a system, within the limit that it had."""
     part = of_kind(rows, "printed")
     part = part[(part["system"] == name) & (part["method"] == method) & (part["objectives"] == 4)]
     if part.empty:
         return None
     hours, ended = float(part["seconds"].max()) / 3600, part["ended"].astype(bool)
-    return Finding(
+    return ClaimFinding(
         f"{'ended' if ended.any() else 'no end'} after {60 * hours:.0f} min and "
         f"{int(part['programs'].sum()):,} programs",
         (Part(not ended.any(), hours >= 1),),
@@ -350,7 +352,7 @@ def unfinished(rows: "pd.DataFrame", name: str, method: str) -> Finding | None:
     )
 
 
-def richer(rows: "pd.DataFrame", method: str = "ibed") -> Finding | None:
+def richer(rows: "pd.DataFrame", method: str = "ibed") -> ClaimFinding | None:
     """Judge whether SolRep has more unique non-dominated points than an evolutionary method."""
     return _judged(
         _pairs(rows, method),
@@ -360,7 +362,7 @@ def richer(rows: "pd.DataFrame", method: str = "ibed") -> Finding | None:
     )
 
 
-def kept(rows: "pd.DataFrame") -> Finding | None:
+def kept(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether no point of SolRep is dominated by one of IBED's."""
     return _judged(
         _pairs(rows),
@@ -370,29 +372,29 @@ def kept(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def dominated(rows: "pd.DataFrame") -> Finding | None:
+def dominated(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether most of IBED's points on Linux are dominated."""
     pairs = {system: row for system, row in _pairs(rows).items() if system[0] == LINUX}
     if not pairs:
         return None
     lost = {system: row["|B|"] - row["N_U(B)"] - row["|N_A ∩ N_B|"] for system, row in pairs.items()}
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{label(system)} {lost[system]} of {row['|B|']}" for system, row in pairs.items()),
         facts(lost[system] > row["|B|"] / 2 for system, row in pairs.items()), _runs_of(pairs),
     )  # fmt: skip
 
 
-def volumes(rows: "pd.DataFrame") -> Finding | None:
+def volumes(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether the hypervolume of SolRep is larger."""
     return _judged(_pairs(rows), lambda row: (row["A HV"] or 0) > (row["B HV"] or 0), "larger hypervolume")
 
 
-def spreads(rows: "pd.DataFrame") -> Finding | None:
+def spreads(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether the spread of SolRep is larger."""
     return _judged(_pairs(rows), lambda row: (row["A SP"] or 0) > (row["B SP"] or 0), "larger spread")
 
 
-def less_time(rows: "pd.DataFrame") -> Finding | None:
+def less_time(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether SolRep takes at most as long as all runs of IBED together, or 1.2 times as long."""
     pairs = _pairs(rows)
     pairs = {system: row for system, row in pairs.items() if system[0] not in SMALL}
@@ -401,7 +403,7 @@ def less_time(rows: "pd.DataFrame") -> Finding | None:
     fast = [row["A s"] <= 1.2 * row["B s"] for row in pairs.values()]
     told = [f"{label(system)} {row['A s']:.0f} for {row['B s']:.0f} s" for system, row in pairs.items()]
     part = most(fast)
-    return Finding(
+    return ClaimFinding(
         f"in {sum(fast)} of {len(fast)} rows: {'; '.join(told)}", (part,),
         f"{_runs_of(pairs)}; similar: up to 1.2 times; most: sign test; wall clock",
         "" if part.same else _cheap_runs(pairs),
@@ -419,7 +421,7 @@ def _cheap_runs(pairs: dict[System, dict[str, Any]]) -> str:
     )
 
 
-def abstract(rows: "pd.DataFrame") -> Finding | None:
+def abstract(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge "significantly more non-dominated solutions in similar or less time", row by row."""
     pairs = _pairs(rows)
     pairs = {system: row for system, row in pairs.items() if system[0] not in SMALL}
@@ -431,7 +433,7 @@ def abstract(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> Finding | None:
+def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding | None:
     """Judge how many points so many reference points find on E-Shop 2, and whether IBED has more."""
     part = of_kind(rows, "solrep", system=SHOP_2[0], number=SHOP_2[1])
     part = part[part["reference_points"] == n_points]
@@ -450,10 +452,10 @@ def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> Finding | Non
         "Every program is solved to the end here, where the paper stops each after 0.1 s and leaves out "
         "those without a solution."
     )  # fmt: skip
-    return Finding(told, tuple(parts), "one run of SolRep", why)
+    return ClaimFinding(told, tuple(parts), "one run of SolRep", why)
 
 
-def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: float) -> Finding | None:
+def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: float) -> ClaimFinding | None:
     """Judge whether runs with so many reference points take at most so many seconds."""
     part = of_kind(rows, "solrep")
     part = part[part["system"].isin(names) & (part["reference_points"] == n_points)]
@@ -461,14 +463,14 @@ def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: 
         return None
     worst = part.loc[part["seconds"].astype(float).idxmax()]
     within = part["seconds"].astype(float) <= seconds
-    return Finding(
+    return ClaimFinding(
         f"{worst['seconds']:.0f} s on {label((worst['system'], int(worst['number'])))}",
         facts(within),
         f"{counted(len(part), 'run')} with {n_points:,} reference points, wall clock",
     )  # fmt: skip
 
 
-def linear(rows: "pd.DataFrame", column: str) -> Finding | None:
+def linear(rows: "pd.DataFrame", column: str) -> ClaimFinding | None:
     """Judge whether a straight line through the first and the last number of points passes the others."""
     told, parts = [], []
     for system, unsorted in by_system(rows, "solrep"):
@@ -487,14 +489,14 @@ def linear(rows: "pd.DataFrame", column: str) -> Finding | None:
         parts.append(Part(bool((np.diff(y) > 0).all()), off <= 0.1))
     if not parts:
         return None
-    return Finding(
+    return ClaimFinding(
         f"off a straight line by {', '.join(told)} of the last value",
         tuple(parts),
         "three or more numbers of points; same way: it grows; linear: off by at most a tenth",
     )
 
 
-def fifty(rows: "pd.DataFrame") -> Finding | None:
+def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge 50 reference points beside the median run of IBED, on the larger systems."""
     evolved, told, points, times = _evolved(rows), [], [], []
     for system, part in by_system(rows, "solrep"):
@@ -512,27 +514,27 @@ def fifty(rows: "pd.DataFrame") -> Finding | None:
         times.append(row["A s"] <= 1.2 * row["B s"])
     if not told:
         return None
-    return Finding(
+    return ClaimFinding(
         "; ".join(told),
         facts((*points, *times)),
         f"{counted(len(told), 'row')}, the median run each; similar: up to 1.2 times; wall clock",
     )
 
 
-def linux(rows: "pd.DataFrame", n_points: int, most_s: float) -> Finding | None:
+def linux(rows: "pd.DataFrame", n_points: int, most_s: float) -> ClaimFinding | None:
     """Judge how long so many reference points take on Linux."""
     part = of_kind(rows, "solrep", system=LINUX)
     part = part[part["reference_points"] == n_points]
     if part.empty:
         return None
     seconds, sizes = part["seconds"].astype(float), [len(one) for one in part["points"]]
-    return Finding(
+    return ClaimFinding(
         f"{min(sizes)} to {max(sizes)} points in {seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s), f"{counted(len(part), 'set')} of attributes, compact clauses",
     )  # fmt: skip
 
 
-def nearer(rows: "pd.DataFrame") -> Finding | None:
+def nearer(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether our points are nearer to the joint front than the stored ones, up to 1,000 of ours."""
     from shortlist_papers.product_tables import beside_stored
 
@@ -550,13 +552,13 @@ def nearer(rows: "pd.DataFrame") -> Finding | None:
         numbers.append(int(own["reference_points"].iloc[0]))
     if not told:
         return None
-    return Finding(
+    return ClaimFinding(
         f"IGD+ {', '.join(told)}",
         facts(parts),
         f"{min(numbers)} to {max(numbers):,} reference points of ours, theirs from their data",
     )
 
 
-def claim(what: str, where: str, paper: str, judge: Judge, missing: str = "") -> Claim:
+def claim(what: str, where: str, paper: str, judge: Judge, missing: str = "") -> PaperClaim:
     """Return a claim whose judge sees every column."""
-    return Claim(what, where, paper, _with_columns(judge), missing)
+    return PaperClaim(what, where, paper, _with_columns(judge), missing)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Points
 from shortlist.products import chosen_attributes, read_attributes, read_model
 from shortlist.products.configuration.found_front import checked_front, find_front
-from shortlist.products.configuration.front_search import Question, padded_costs
+from shortlist.products.configuration.front_search import ProductQuestion, padded_costs
 from shortlist.products.configuration.product_front import make_question
 from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.configuration.requirements import make_requirements
@@ -84,7 +84,7 @@ EVOLUTION: dict[str, Callable[..., Front]] = {"ibea": ibea, "ibed": ibed, "satib
 
 
 def evolve_once(
-    question: Question,
+    question: ProductQuestion,
     method: str,
     seed: int,
     *,
@@ -120,7 +120,7 @@ def evolve_once(
 
 
 @functools.cache
-def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> tuple[Question, float]:
+def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> tuple[ProductQuestion, float]:
     """Return a question of the study, and the seconds that reading it took, feasibility included."""
     if name != "jcs":  # import and compile outside the clock
         small = prepared_question(folder, "jcs", 0, fixed=True)[0]
@@ -138,7 +138,7 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
     return question, seconds_now() - start
 
 
-def seed_products(folder: Path, question: Question) -> NDArray[np.bool_]:
+def seed_products(folder: Path, question: ProductQuestion) -> NDArray[np.bool_]:
     """Return the three products of Linux that the study's evolution starts from.
 
     A feature is in if its line reads ``NAME -> true``.

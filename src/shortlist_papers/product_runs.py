@@ -19,7 +19,7 @@ from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits
 from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.found_front import find_front
-from shortlist.products.configuration.front_search import Question, program_of
+from shortlist.products.configuration.front_search import ProductQuestion, program_of
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.proof import ProofKind
@@ -245,7 +245,7 @@ def measure_printed(
     return [_row(system, method, seconds, front.tolist()) | facts]
 
 
-def largest_values(question: Question) -> list[int]:
+def largest_values(question: ProductQuestion) -> list[int]:
     """Return the theoretic upper bound of each objective, which no rule of the model is considered for."""
     return [
         int(np.maximum(goal.minimised, 0).sum()) + max(0, goal.offset * goal.objective.sign)
@@ -253,7 +253,7 @@ def largest_values(question: Question) -> list[int]:
     ]
 
 
-def _with_objectives(question: Question, n_objectives: int) -> Question:
+def _with_objectives(question: ProductQuestion, n_objectives: int) -> ProductQuestion:
     """Return the question about the first objectives and the cost."""
     goals = question.objectives
     return dataclasses.replace(question, objectives=(*goals[: n_objectives - 1], goals[-1]))

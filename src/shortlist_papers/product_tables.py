@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, spread
 from shortlist_papers.front_quality import as_set, box_of, count_pair, in_box, quality_of
-from shortlist_papers.paper import Line, Picture, ResultTable, Rows
+from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.product_runs import (
     NAMES,
     PAPER_3,
@@ -61,7 +61,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Side:
+class TableSide:
     """What a method found of one system, in one run or several."""
 
     runs: tuple[Points, ...]
@@ -263,7 +263,7 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
             for row in part.sort_values("reference_points").to_dict("records")
         ]
         found += [{"system": label(system), "reference points": n, column: value} for n, value in own]
-        lines.append(Line(label(system), tuple((float(n), float(value)) for n, value in own)))
+        lines.append(PaperLine(label(system), tuple((float(n), float(value)) for n, value in own)))
     if column == "seconds" and any(row["system"] == "Linux X86 1" for row in found):
         paper = [(n, PAPER_SECONDS["compact-linux", n]) for n in (50, 1500)]
         found += [
@@ -277,7 +277,7 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
         title,
         found,
         "The paper draws Linux X86 only, with up to 1,500 reference points.",
-        picture=Picture(text, "reference points", y, tuple(lines)) if lines else None,
+        picture=PaperPicture(text, "reference points", y, tuple(lines)) if lines else None,
     )
 
 
@@ -403,7 +403,7 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def compared(first: Side, second: Side) -> dict[str, Any]:
+def compared(first: TableSide, second: TableSide) -> dict[str, Any]:
     """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
     pair = count_pair("A", "B", as_set(first.points), as_set(second.points))
     together = np.vstack([first.points, second.points])
@@ -418,7 +418,7 @@ def compared(first: Side, second: Side) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _indicators(side: Side, joint: Points) -> tuple[float | None, float | None]:
+def _indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None]:
     """Return the means of hypervolume and spread over the runs that found something."""
     box = box_of(joint)
     runs = [points for points in side.runs if len(points)]
@@ -431,7 +431,7 @@ def _indicators(side: Side, joint: Points) -> tuple[float | None, float | None]:
     return volume, unevenness
 
 
-def _alone(sides: Mapping[str, Side]) -> dict[str, Any]:
+def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
     """Return a row of Table 3 with the front only, by whichever method it was found."""
     side = next(iter(sides.values()))
     points = side.points
@@ -442,7 +442,7 @@ def _alone(sides: Mapping[str, Side]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
+def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, TableSide]:
     """Return what Algorithms 1 and 2 found with all four objectives, where they came to an end."""
     found = {}
     part = of_kind(rows, "printed", system=system[0], number=system[1])
@@ -451,15 +451,15 @@ def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, Side]:
         if own["ended"].all() and len(own) == own["parts"].iloc[0]:
             points = np.array(sorted({tuple(point) for run in own["points"] for point in run}))
             front = points[nondominated_unique(points)]
-            found[str(method)] = Side((front,), 100.0, float(own["seconds"].sum()))
+            found[str(method)] = TableSide((front,), 100.0, float(own["seconds"].sum()))
     return found
 
 
-def side_of(part: "pd.DataFrame") -> Side:
+def side_of(part: "pd.DataFrame") -> TableSide:
     """Return the runs of a method on a system; methods that are not evolution find products only."""
     runs = [np.array(points, dtype=np.int64) for points in part["points"]]
     correct = part["correctness"].mean()
-    return Side(
+    return TableSide(
         tuple(run.reshape(-1, N_OBJECTIVES) for run in runs),
         100.0 if np.isnan(correct) else 100.0 * float(correct),
         float(part["seconds"].sum()),

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from shortlist._words import all_of
 from shortlist.methods.solrep.solrep import DEVIATIONS as SOLREP_DEVIATIONS
 from shortlist.runs import Unit
-from shortlist_papers.paper import Extent, Paper, Plan, Rows, file_fingerprints
+from shortlist_papers.paper import Extent, Paper, PaperPlan, Rows, file_fingerprints
 from shortlist_papers.product_claims import CLAIMS
 from shortlist_papers.product_evolution.evolved_front import REPAIR_SHARE, REPAIRED
 from shortlist_papers.product_lines import SYSTEMS, data_files, has_stored, is_there
@@ -126,7 +126,7 @@ Candidate: TypeAlias = tuple[System, tuple[str, ...], Unit]
 """A unit, its system, and the tables and figures that it is for."""
 
 
-def plan_products(folder: Path | None, extent: Extent) -> Plan:
+def plan_products(folder: Path | None, extent: Extent) -> PaperPlan:
     """Return the units of an extent on the systems that are there."""
     size = SIZES[extent.scale]
     names, all_names = extent.of(size.systems), extent.of(tuple(SYSTEMS))
@@ -143,7 +143,7 @@ def plan_products(folder: Path | None, extent: Extent) -> Plan:
                 "which `folder='FOLDER'` names, as feature-models/."
             )
     settings = {"n_evaluations": size.n_evaluations, "time_limit_s": extent.time_limit_s}
-    return Plan(tuple(units), settings | file_fingerprints(dict.fromkeys(files)), tuple(missing[:1]))
+    return PaperPlan(tuple(units), settings | file_fingerprints(dict.fromkeys(files)), tuple(missing[:1]))
 
 
 def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iterator[Candidate]:

@@ -18,7 +18,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.budget import processor_seconds
-from shortlist_papers.paper import Extent, Paper, Plan, Rows, fingerprints, sets_of
+from shortlist_papers.paper import Extent, Paper, PaperPlan, Rows, fingerprints, sets_of
 from shortlist_papers.pruning_claims import CLAIMS
 from shortlist_papers.pruning_comparison import Fold, fit_method, fold_pool, stratified_folds
 from shortlist_papers.pruning_tables import CONTENTS, NEEDED, STOPPED_BY_ACCURACY, pruning_tables
@@ -129,7 +129,7 @@ def binary_table(name: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", Labe
     return table.drop(columns="target"), positive.to_numpy().astype(np.int64)
 
 
-def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...] = ()) -> Plan:
+def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...] = ()) -> PaperPlan:
     """Return units for every set that is there.
 
     One counts its rows, and others measure an exact method each, or all the benchmarks together, on one fold
@@ -166,7 +166,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
                     if fold.number < size.n_run
                 ]
     limits = {"time_limit_s": size.time_limit_s, "node_limit": size.node_limit}
-    return Plan(tuple(units), limits | prints, missing)
+    return PaperPlan(tuple(units), limits | prints, missing)
 
 
 def _seconds(group: str, n_rows: int, n_classifiers: int, limit_s: float | None, *, fits: bool) -> float:

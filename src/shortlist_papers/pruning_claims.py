@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from shortlist._words import all_of, counted
 from shortlist.results.told import MARGIN, wilson_interval
 from shortlist_papers.claims import (
-    Claim,
-    Finding,
+    ClaimFinding,
+    PaperClaim,
     Part,
     above,
     below,
@@ -65,7 +65,7 @@ def _order(
     behind: Sequence[str],
     measure: str = "rank",
     why: Callable[["pd.DataFrame"], str] = lambda _rows: "",
-) -> Finding | None:
+) -> ClaimFinding | None:
     """Judge whether each of some methods is ahead of the best of the others, paired by set."""
     runs = _runs(rows, RANKED[metric])
     if runs is None:
@@ -76,7 +76,7 @@ def _order(
     parts = tuple(above(values) for values in more.values())
     means = scores.mean().abs()
     least = min(more, key=lambda pair: more[pair].mean())
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{one} {means[one]:.2f}" for one in (*ahead, *behind))
         + (" %" if measure == "mean" else ""),
         parts,
@@ -125,19 +125,19 @@ def _overfits(rows: "pd.DataFrame") -> str:
     return "" if runs is None else overfitting(runs, "F1", "BFT")
 
 
-def _competitive(rows: "pd.DataFrame") -> Finding | None:
+def _competitive(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, RANKED["accuracy"])
     if runs is None:
         return None
     own = -_scores(runs, "accuracy", "rank")["F1"]
     middle = (len(RANKED["accuracy"]) + 1) / 2
-    return Finding(
+    return ClaimFinding(
         f"F1 {own.mean():.2f}", (below(own, middle),),
         f"{_of(runs)}; {beside(middle - own, 'ranks')} the middle, {middle:g}",
     )  # fmt: skip
 
 
-def _spread(rows: "pd.DataFrame") -> Finding | None:
+def _spread(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, RANKED["accuracy"])
     if runs is None:
         return None
@@ -146,7 +146,7 @@ def _spread(rows: "pd.DataFrame") -> Finding | None:
         for measure in ("mean", "rank")
     }
     parts = (figure(more["points"], 0.33, 0), figure(more["ranks"], 0.45, 0))
-    return Finding(
+    return ClaimFinding(
         ", ".join(shown_mean(values, unit, 2) for unit, values in more.items()),
         parts,
         f"{_of(runs)}; HC-CON less BFT",
@@ -154,7 +154,9 @@ def _spread(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]) -> Finding | None:
+def _cases_ahead(
+    rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]
+) -> ClaimFinding | None:
     """Judge a printed count of cases in which a method is ahead of all benchmarks; chance has 1 of 5."""
     runs = _runs(rows, RANKED[metric])
     if runs is None:
@@ -163,7 +165,7 @@ def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[
     n = int((cases[method] > cases[list(BENCHMARKS)].max(axis=1)).sum())
     part = share_figure(n, len(cases), printed[0] / printed[1], 1 / (1 + len(BENCHMARKS)))
     low, high = wilson_interval(n, len(cases))
-    return Finding(
+    return ClaimFinding(
         f"{n} of {len(cases)}", (part,), f"95 % interval {100 * low:.0f} to {100 * high:.0f} %; chance 20 %",
         "" if part.same or metric != "accuracy" else overfitting(runs, method, "BFT"),
     )  # fmt: skip
@@ -175,7 +177,7 @@ def _by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return 100 * values.astype(float)
 
 
-def _behind_on(rows: "pd.DataFrame") -> Finding | None:
+def _behind_on(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, RANKED["balanced_accuracy"])
     if runs is None:
         return None
@@ -184,13 +186,13 @@ def _behind_on(rows: "pd.DataFrame") -> Finding | None:
     named = [one for one in ("MSK", "DRD") if one in less.index.unique("dataset")]
     if not named:
         return None
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{one} {shown_mean(less[one], 'points')} behind" for one in named),
         tuple(above(less[one]) for one in named), f"{_of(runs)}; mean of BFT, HC-CON and HC-UWA, by fold",
     )  # fmt: skip
 
 
-def _imbalanced(rows: "pd.DataFrame") -> Finding | None:
+def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding | None:
     """Judge whether θ gains most on the sets of Table 2 with fewer than a quarter of one class."""
     runs = _runs(rows, RANKED["balanced_accuracy"])
     if runs is None:
@@ -203,19 +205,21 @@ def _imbalanced(rows: "pd.DataFrame") -> Finding | None:
     if not few or others.empty:
         return None
     rest = float(others.mean())
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{one} {shown_mean(gained[one], 'points')}" for one in few) + f", others {rest:.1f}",
         tuple(above(gained[one], rest) for one in few), f"{_of(runs)}; F1-theta less F1, by fold",
     )  # fmt: skip
 
 
-def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> Finding | None:
+def _dispersion(
+    rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]
+) -> ClaimFinding | None:
     """Judge mean deviations over repeats; None with one repeat."""
     runs = _runs(rows, RANKED[metric])
     if runs is None or runs["repeat"].nunique() < 2:
         return None
     spread = 100 * by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False).std()
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{one} {spread[one].mean():.2f}" for one in (*low, *high)),
         tuple(above(spread[spread[list(high)].mean().idxmin()] - spread[one]) for one in low),
         f"{runs['repeat'].nunique()} repeats, {counted(len(spread), 'case')}",
@@ -239,12 +243,12 @@ def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Serie
     return worst, (values[name] - values[worst]).dropna()
 
 
-def _hardest(rows: "pd.DataFrame") -> Finding | None:
+def _hardest(rows: "pd.DataFrame") -> ClaimFinding | None:
     gaps = _gaps(rows)
     if gaps is None or not {"DEF"} < set(gaps.index.unique("dataset")):
         return None
     worst, more = _above_others(gaps["F1"], "DEF")
-    return Finding(
+    return ClaimFinding(
         ", ".join(
             f"{one} {gaps['F1'][one].mean():.1f} % and {gaps['F3'][one].mean():.1f} %"
             for one in ("DEF", worst)
@@ -255,13 +259,13 @@ def _hardest(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def _close(rows: "pd.DataFrame") -> Finding | None:
+def _close(rows: "pd.DataFrame") -> ClaimFinding | None:
     gaps = _gaps(rows)
     if gaps is None:
         return None
     worst = gaps.groupby(level="dataset", sort=False).mean().max(axis=1)
     limits = rows.loc[rows["method"] == "F1", "limit_s"].dropna() if "limit_s" in rows else ()
-    return Finding(
+    return ClaimFinding(
         f"{worst.min():.1f} to {worst.max():.1f} %", facts(worst <= 100 * LARGEST_GAP),
         f"{counted(len(worst), 'set')}; small: up to the paper's largest, {100 * LARGEST_GAP:g} %",
         f"Our programs had {max(limits):g} s of one processor, the paper's 300 s on eight cores."
@@ -269,13 +273,13 @@ def _close(rows: "pd.DataFrame") -> Finding | None:
     )  # fmt: skip
 
 
-def _diversity_gap(rows: "pd.DataFrame") -> Finding | None:
+def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding | None:
     gaps = _gaps(rows)
     if gaps is None or not {"DRD"} < set(gaps.index.unique("dataset")):
         return None
     more = gaps["F3"] - gaps["F1"]
     worst, further = _above_others(more, "DRD")
-    return Finding(
+    return ClaimFinding(
         f"DRD {more['DRD'].mean():.1f} points, {worst} {more[worst].mean():.1f}",
         (above(more["DRD"]), above(further)),
         f"{counted(more.index.unique('dataset').size, 'set')}; DRD {shown_mean(more['DRD'], 'points')}, "
@@ -283,20 +287,20 @@ def _diversity_gap(rows: "pd.DataFrame") -> Finding | None:
     )  # fmt: skip
 
 
-def _negligible(rows: "pd.DataFrame") -> Finding | None:
+def _negligible(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, EXACT)
     if runs is None:
         return None
     fitted = _by_fold(runs, "validation_accuracy")
     less = {one: fitted["F1"] - fitted[one] for one in ("F2", "F3")}
-    return Finding(
+    return ClaimFinding(
         ", ".join(f"{one} {shown_mean(part, 'points', 2)} less than F1" for one, part in less.items()),
         tuple(below(part, 100 * MARGIN) for part in less.values()),
         f"{counted(len(fitted), 'fold')}; negligible: below one point",
     )
 
 
-def _heuristic(rows: "pd.DataFrame") -> Finding | None:
+def _heuristic(rows: "pd.DataFrame") -> ClaimFinding | None:
     runs = _runs(rows, RANKED["accuracy"])
     if runs is None:
         return None
@@ -308,7 +312,7 @@ def _heuristic(rows: "pd.DataFrame") -> Finding | None:
     ).round(12)
     best = (fitted["F1"] >= fitted[list(BENCHMARKS)].max(axis=1)).groupby(level="dataset", sort=False).all()
     behind = [str(one) for one in best.index if not best[one]]
-    return Finding(
+    return ClaimFinding(
         f"on {int(best.sum())} of {counted(len(best), 'set')}"
         + (f"; not on {all_of(behind)}" if behind else ""),
         facts(best),
@@ -316,27 +320,29 @@ def _heuristic(rows: "pd.DataFrame") -> Finding | None:
     )
 
 
-def _large(rows: "pd.DataFrame") -> Finding | None:
+def _large(rows: "pd.DataFrame") -> ClaimFinding | None:
     gaps = _gaps(rows)
     if gaps is None:
         return None
     largest = max(map(str, gaps.index.unique("dataset")), key=lambda label: SETS[label][2])
     n_rows, gap = int(SETS[largest][2]), float(gaps["F1"][largest].mean())
-    return Finding(
+    return ClaimFinding(
         f"{largest}, {n_rows:,} rows: gap {gap:.1f} %", (Part(gap <= 100 * LARGEST_GAP, n_rows >= 60_000),),
         f"the largest set that is measured; good: a gap up to {100 * LARGEST_GAP:g} %",
         "" if n_rows >= 60_000 else "The set of 60,000 rows, APS, is not at hand.",
     )  # fmt: skip
 
 
-def _bounds(rows: "pd.DataFrame") -> Finding | None:
+def _bounds(rows: "pd.DataFrame") -> ClaimFinding | None:
     if "gap" not in rows or "method" not in rows:
         return None
     exact = rows[rows["method"].isin((*EXACT, "F1-theta"))]
     if exact.empty:
         return None
     known = exact["gap"].astype(float).notna()
-    return Finding(f"{int(known.sum())} of {len(known)} programs", facts([known.all()]), "every exact run")
+    return ClaimFinding(
+        f"{int(known.sum())} of {len(known)} programs", facts([known.all()]), "every exact run"
+    )
 
 
 _accuracy = partial(_order, metric="accuracy")
@@ -346,58 +352,58 @@ _HC_BALANCED = partial(other_stop, metric="balanced_accuracy")
 _ONE_REPEAT = "One repeat has no dispersion over repeats."
 
 CLAIMS = (
-    Claim("The approach is competitive: F1 ranks better than the middle of all methods", "abstract, 5.4, 6",
+    PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods", "abstract, 5.4, 6",
           "F1 3.84 of 7", _competitive),
-    Claim("Pruned ensembles predict as well as the full one, or better", "abstract, Table 4", "FE 5.38, last",
+    PaperClaim("Pruned ensembles predict as well as the full one, or better", "abstract, Table 4", "FE 5.38, last",
           partial(_accuracy, ahead=RANKED["accuracy"][:-1], behind=("FE",), why=_HC)),
-    Claim("Good solutions within minutes for up to 60,000 data points", "abstract, 5.3, 6",
+    PaperClaim("Good solutions within minutes for up to 60,000 data points", "abstract, 5.3, 6",
               "gap of APS 0.1 %",
           _large),
-    Claim("All programs end optimal or with small gaps", "5.3, Table 3", "0 to 6.9 %", _close),
-    Claim("DEF is the hardest set", "5.3, Table 3", "6.7 and 6.9 %", _hardest),
-    Claim("DRD is the only set whose gap with diversity is notably larger", "5.3, Table 3",
+    PaperClaim("All programs end optimal or with small gaps", "5.3, Table 3", "0 to 6.9 %", _close),
+    PaperClaim("DEF is the hardest set", "5.3, Table 3", "6.7 and 6.9 %", _hardest),
+    PaperClaim("DRD is the only set whose gap with diversity is notably larger", "5.3, Table 3",
           "1.8 points; most others 0.2", _diversity_gap),
-    Claim("APS has gaps of 0.1 % in both cases", "5.3, Table 3", "0.1 and 0.1 %", unmeasured,
+    PaperClaim("APS has gaps of 0.1 % in both cases", "5.3, Table 3", "0.1 and 0.1 %", unmeasured,
           "The set APS is not at hand."),
-    Claim("Diversity constraints hardly make solutions worse", "4", "negligible", _negligible),
-    Claim("HC-CON and HC-UWA are slightly ahead of F1, F2 and F3 by rank", "5.4, Table 4",
+    PaperClaim("Diversity constraints hardly make solutions worse", "4", "negligible", _negligible),
+    PaperClaim("HC-CON and HC-UWA are slightly ahead of F1, F2 and F3 by rank", "5.4, Table 4",
           "3.61, 3.61 against 3.84, 3.74, 3.75", partial(_accuracy, ahead=CLIMBERS, behind=EXACT, why=_HC)),
-    Claim("HC-CON and HC-UWA are ahead in mean accuracy too", "5.4", "",
+    PaperClaim("HC-CON and HC-UWA are ahead in mean accuracy too", "5.4", "",
           partial(_accuracy, measure="mean", ahead=CLIMBERS, behind=EXACT)),
-    Claim("But for FE, BFT is last and HC-CON first, and they are close", "5.4", ".33 points, .45 ranks",
+    PaperClaim("But for FE, BFT is last and HC-CON first, and they are close", "5.4", ".33 points, .45 ranks",
           _spread),
-    Claim("Diversity raises the mean accuracy", "5.4", "",
+    PaperClaim("Diversity raises the mean accuracy", "5.4", "",
           partial(_accuracy, measure="mean", ahead=("F2", "F3"), behind=("F1",))),
-    Claim("Diversity lowers the mean rank", "5.4, Table 4", "3.74, 3.75 against 3.84",
+    PaperClaim("Diversity lowers the mean rank", "5.4, Table 4", "3.74, 3.75 against 3.84",
           partial(_accuracy, ahead=("F2", "F3"), behind=("F1",))),
-    Claim("F2 outperforms all benchmarks in 11 of 36 cases", "5.4", "11 of 36",
+    PaperClaim("F2 outperforms all benchmarks in 11 of 36 cases", "5.4", "11 of 36",
           partial(_cases_ahead, metric="accuracy", method="F2", printed=(11, 36))),
-    Claim("HC-CON and HC-UWA have a higher dispersion than F1, F2, F3", "5.4", "",
+    PaperClaim("HC-CON and HC-UWA have a higher dispersion than F1, F2, F3", "5.4", "",
           partial(_dispersion, metric="accuracy", low=EXACT, high=CLIMBERS), _ONE_REPEAT),
-    Claim("Diversity lowers the dispersion", "5.4", "",
+    PaperClaim("Diversity lowers the dispersion", "5.4", "",
           partial(_dispersion, metric="accuracy", low=("F2", "F3"), high=("F1",)), _ONE_REPEAT),
-    Claim("F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
+    PaperClaim("F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
           "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_overfits)),
-    Claim("F1 outperforms all benchmarks in mean balanced accuracy", "5.5, Table 5",
+    PaperClaim("F1 outperforms all benchmarks in mean balanced accuracy", "5.5, Table 5",
           ".8433, best benchmark .8397",
           partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_overfits)),
-    Claim("θ-weighted F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
+    PaperClaim("θ-weighted F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
           "2.40, best benchmark 3.27", partial(_balanced, ahead=("F1-theta",), behind=BENCHMARKS)),
-    Claim("θ-weighted F1 has a better rank than F1", "5.5, Table 6", "2.40 against 2.94",
+    PaperClaim("θ-weighted F1 has a better rank than F1", "5.5, Table 6", "2.40 against 2.94",
           partial(_balanced, ahead=("F1-theta",), behind=("F1",))),
-    Claim("θ-weighted F1 has the highest mean balanced accuracy", "5.5, Table 5", ".8665, next .8433",
+    PaperClaim("θ-weighted F1 has the highest mean balanced accuracy", "5.5, Table 5", ".8665, next .8433",
           partial(_balanced, measure="mean", ahead=("F1-theta",), behind=("F1", *BENCHMARKS))),
-    Claim("θ-weighted F1 gains most on the larger, more imbalanced sets", "5.5", "DEF, BMK, APS",
+    PaperClaim("θ-weighted F1 gains most on the larger, more imbalanced sets", "5.5", "DEF, BMK, APS",
               _imbalanced),
-    Claim("θ-weighted F1 outperforms all benchmarks in 22 of 36 cases", "5.5", "22 of 36",
+    PaperClaim("θ-weighted F1 outperforms all benchmarks in 22 of 36 cases", "5.5", "22 of 36",
           partial(_cases_ahead, metric="balanced_accuracy", method="F1-theta", printed=(22, 36))),
-    Claim("θ-weighted F1 is behind the benchmarks on MSK and DRD", "5.5", "MSK, DRD", _behind_on),
-    Claim("θ-weighted F1 has the lower dispersion", "5.5, Table 5", ".0063 against .0080",
+    PaperClaim("θ-weighted F1 is behind the benchmarks on MSK and DRD", "5.5", "MSK, DRD", _behind_on),
+    PaperClaim("θ-weighted F1 has the lower dispersion", "5.5, Table 5", ".0063 against .0080",
           partial(_dispersion, metric="balanced_accuracy", low=("F1-theta",), high=("F1", *BENCHMARKS)),
           _ONE_REPEAT),
-    Claim("HC-CON and HC-UWA are ahead of BFT in balanced accuracy", "Table 6", "3.27, 3.39 against 3.97",
+    PaperClaim("HC-CON and HC-UWA are ahead of BFT in balanced accuracy", "Table 6", "3.27, 3.39 against 3.97",
           partial(_balanced, ahead=CLIMBERS, behind=("BFT",), why=_HC_BALANCED)),
-    Claim("The approach gives bounds on optimal values", "6", "", _bounds),
-    Claim("It serves as a heuristic under short time limits", "6", "", _heuristic),
+    PaperClaim("The approach gives bounds on optimal values", "6", "", _bounds),
+    PaperClaim("It serves as a heuristic under short time limits", "6", "", _heuristic),
 )  # fmt: skip
 """The claims of the abstract, the sections, the captions and the conclusions, in the paper's order."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
 from shortlist_papers.comparison import FOLD, complete, rank_methods, ranks
-from shortlist_papers.paper import Picture, ResultTable, Rows, beside, dots
+from shortlist_papers.paper import PaperPicture, ResultTable, Rows, beside, dots
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,7 @@ def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
         f"Table {number}: mean ranks of {measure}, {counted(n_repeats, 'pair')} of a set and a repeat",
         found,
         " ".join([*notes, *_spread(runs, metric), *_tests(runs, metric)]),
-        picture=Picture(
+        picture=PaperPicture(
             "Mean ranks of the methods here, against those that the paper prints; 1 is best.",
             "mean rank in the paper",
             "mean rank here",

@@ -14,7 +14,7 @@ from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.runs import Budget, Unit
 from shortlist_papers.comparison import with_margin
 from shortlist_papers.landscapes import SPLITS, measured_on_test, paper_problem, paper_table
-from shortlist_papers.paper import Line, Picture, ResultTable, Rows, dots
+from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows, dots
 from shortlist_papers.stage_comparison import measure_split, stage_methods
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _figure_of_set(name: str, number: int, rows: "pd.DataFrame") -> ResultTable:
         "Means with margins at 95 % over runs; accuracy is conclusive accuracy. The paper's figures are "
         f"those of its text. {_evolution(rows)}",
         NOT_THEIRS,
-        Picture(
+        PaperPicture(
             f"What each method costs on new rows of {name}, and how many of its answers are right.",
             "cost, % of all features", "conclusive accuracy, %", lines,
         ),
@@ -252,7 +252,7 @@ def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:
         "Means with margins at 95 % over runs. The text's mean speed increase of 475 % is left out: its "
         "costs on four sets allow 341 % at most.",
         NOT_THEIRS,
-        Picture(
+        PaperPicture(
             "The sum of every method on each set.",
             f"set: {', '.join(f'{place} {name}' for place, name in enumerate(sets, 1))}",
             "accuracy + coverage + 1 - cost / price",
@@ -282,14 +282,14 @@ def stage_means(rows: "pd.DataFrame") -> ResultTable:
                     "most": round(float(means.max()), 2),
                 }
             )  # fmt: skip
-        lines.append(Line(str(name), tuple(points), joined=False))
+        lines.append(PaperLine(str(name), tuple(points), joined=False))
     return ResultTable(
         "figure-13",
         "Figure 13: when EMSCO buys the features of each cost class",
         found,
         "Least and most are means of one feature over the runs; stages count from 1.",
         "The paper prints no figures beside its picture, and its splits are not public.",
-        Picture(
+        PaperPicture(
             "The mean stage of every feature, by its cost class.",
             "cost class", "mean stage", tuple(lines),
         ),

@@ -10,7 +10,7 @@ from shortlist.report.parts import Chart, Heading, Parts, Table, Text
 from shortlist.runs.studies.question import versions
 from shortlist_papers.emsco import EMSCO
 from shortlist_papers.evolution import EVOLUTION
-from shortlist_papers.paper import Line, Paper, Reproduction, ResultTable, Rows
+from shortlist_papers.paper import Paper, PaperLine, Reproduction, ResultTable, Rows
 from shortlist_papers.products import PRODUCTS
 from shortlist_papers.pruning import PRUNING
 
@@ -124,7 +124,7 @@ def _chart(table: ResultTable) -> Chart:
     )
 
 
-def _drawn(lines: tuple[Line, ...]) -> dict[str, Any]:
+def _drawn(lines: tuple[PaperLine, ...]) -> dict[str, Any]:
     panels: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         band = {"band": [[*ends] for ends in line.band]} if line.band else {}

@@ -9,7 +9,7 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist_papers.opponents.budgeted_classifier import Asked
+from shortlist_papers.opponents.budgeted_classifier import AskedOpponent
 
 
 def test_columns_are_cut_between_values_or_at_quantiles() -> None:
@@ -56,7 +56,7 @@ def test_a_tree_has_the_least_total_of_all(seed: int) -> None:
     )
     rows = StageRows(learn_encoding(X, list("abc")), X, y, X, y, 2)
     total = costs.total / costs.scale
-    asked = Asked(rows, costs, reject_rule(0.75, np.array([0, 1])), 0)
+    asked = AskedOpponent(rows, costs, reject_rule(0.75, np.array([0, 1])), 0)
     found = streed_trees(asked, depths=(2,), errors=(1.0, 3.0))
     for tree, error in zip(found, (1.0, 3.0), strict=True):
         wrong = int((tree.probabilities(X).argmax(axis=1) != y).sum())

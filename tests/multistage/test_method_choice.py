@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import MultiStageClassifier, method_choice
-from shortlist.multistage.engines import PLANS, Plan, Shape
+from shortlist.multistage.engines import PLANS, StagePlan, StageShape
 from shortlist.multistage.method_choice import joined, n_subsets, sampled_rows
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
@@ -75,7 +75,7 @@ def one_stage(problem: StageProblem, *_: Any, **__: Any) -> StageResult:
     )
 
 
-SHAPE = Shape(
+SHAPE = StageShape(
     all_fit=True, is_counted=True, is_short=False, has_time=True, has_rules=False, n_features=16, fits_are_quick=True, is_timed=True
 )  # fmt: skip
 
@@ -96,7 +96,7 @@ SHAPE = Shape(
     ],
 )  # fmt: skip
 def test_the_shape_of_a_question_decides_which_engines_are_asked(
-    shape: Shape, engines: tuple[str, ...]
+    shape: StageShape, engines: tuple[str, ...]
 ) -> None:
     plan = next(plan for plan in PLANS if plan.fits(shape))
 
@@ -109,14 +109,14 @@ def test_every_shape_has_a_plan_that_can_answer(shape: tuple[bool, ...], n_featu
     names = ("all_fit", "is_counted", "is_short", "has_time", "has_rules", "fits_are_quick", "is_timed")
     facts = dict(zip(names, shape, strict=True))
     facts["is_counted"] &= facts["has_rules"] or facts["all_fit"]
-    plan = next(plan for plan in PLANS if plan.fits(Shape(n_features=n_features, **facts)))
+    plan = next(plan for plan in PLANS if plan.fits(StageShape(n_features=n_features, **facts)))
 
     assert facts["is_counted"] or "enumerate" not in plan.engines
     assert plan.engines[0] != "emsco"  # it goes on from a front
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=range(len(PLANS)))
-def test_every_plan_names_what_measured_it(plan: Plan) -> None:
+def test_every_plan_names_what_measured_it(plan: StagePlan) -> None:
     decision = re.fullmatch(r"decision (\d+)", plan.measured)
     found = f"docs/decisions/{int(decision[1]):04}-*" if decision else f"benchmarks/results/{plan.measured}"
 

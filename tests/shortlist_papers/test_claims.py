@@ -17,8 +17,8 @@ from shortlist_papers.claims import (
     UNKNOWN,
     UNMEASURED,
     UNSURE,
-    Claim,
-    Finding,
+    ClaimFinding,
+    PaperClaim,
     Part,
     above,
     facts,
@@ -48,7 +48,7 @@ WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
 def test_a_verdict_follows_the_parts_of_a_claim(
     parts: tuple[Part, ...], verdict: str, why: str | None
 ) -> None:
-    claim = Claim("It grows", "1", "much", lambda _rows: Finding("a bit", parts, "one run"))
+    claim = PaperClaim("It grows", "1", "much", lambda _rows: ClaimFinding("a bit", parts, "one run"))
     table = claims_table((claim,), pd.DataFrame())
     assert table.rows == [
         dict(zip(WORDS, ("It grows", "1", "much", "a bit", verdict, "one run", why), strict=True))
@@ -58,8 +58,8 @@ def test_a_verdict_follows_the_parts_of_a_claim(
 
 def test_what_no_row_has_is_not_measured() -> None:
     claims = (
-        Claim("A", "1", "", lambda _rows: None),
-        Claim("B", "2", "3", lambda _rows: None, "No set is at hand."),
+        PaperClaim("A", "1", "", lambda _rows: None),
+        PaperClaim("B", "2", "3", lambda _rows: None, "No set is at hand."),
     )
     first, second = claims_table(claims, pd.DataFrame()).rows
     assert first["verdict"] == second["verdict"] == UNMEASURED

@@ -10,7 +10,7 @@ from shortlist.runs import Budget, Cancellation, Unit, Work, open_study
 from shortlist_papers.paper import (
     Extent,
     Paper,
-    Plan,
+    PaperPlan,
     Reproduction,
     ResultTable,
     beside,
@@ -43,8 +43,8 @@ def _failing(number: int, *, budget: Budget) -> list[dict[str, int]]:
     return _squared(number, budget=budget)
 
 
-def _plan(n_units: int, missing: tuple[str, ...] = ()) -> Plan:
-    return Plan(tuple(Unit(str(i), _squared, (i,)) for i in range(n_units)), {"units": n_units}, missing)
+def _plan(n_units: int, missing: tuple[str, ...] = ()) -> PaperPlan:
+    return PaperPlan(tuple(Unit(str(i), _squared, (i,)) for i in range(n_units)), {"units": n_units}, missing)
 
 
 PAPER = Paper(
@@ -70,13 +70,13 @@ def test_tables_are_made_of_all_units() -> None:
     assert found.unit_seconds > 0
 
 
-def _with(study: Path, plan: Plan, cancellation: Cancellation | None = None) -> Reproduction:
+def _with(study: Path, plan: PaperPlan, cancellation: Cancellation | None = None) -> Reproduction:
     with open_study(study) as opened:
         return reproduce(PAPER, plan, Work(study=opened, cancellation=cancellation or Cancellation()))
 
 
 def test_a_run_that_fails_is_gone_on_from(tmp_path: Path) -> None:
-    failing = Plan(tuple(Unit(str(i), _failing, (i,)) for i in range(4)), {"units": 4})
+    failing = PaperPlan(tuple(Unit(str(i), _failing, (i,)) for i in range(4)), {"units": 4})
     with pytest.raises(RuntimeError, match="killed"):
         _with(tmp_path / "study.db", failing)
     assert CALLS == [0, 1]
@@ -102,7 +102,7 @@ def test_a_unit_that_was_stopped_in_the_middle_is_run_again_and_the_tables_are_t
     tmp_path: Path,
 ) -> None:
     STOP[:] = [Cancellation()]
-    stopped = Plan(tuple(Unit(str(i), _until_stopped, (i,)) for i in range(4)), {"units": 4})
+    stopped = PaperPlan(tuple(Unit(str(i), _until_stopped, (i,)) for i in range(4)), {"units": 4})
     part = _with(tmp_path / "study.db", stopped, STOP[0])
     assert (part.n_done, part.tables[0].rows) == (2, [{"sum": 1}])
     again = _with(tmp_path / "study.db", _plan(4))
@@ -118,7 +118,7 @@ def test_a_study_of_another_size_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_finished_before_a_stop_is_tabulated(tmp_path: Path) -> None:
-    _with(tmp_path / "study.db", Plan(_plan(4).units[:2], {"units": 4}))
+    _with(tmp_path / "study.db", PaperPlan(_plan(4).units[:2], {"units": 4}))
     cancellation = Cancellation()
     cancellation.cancel()
     found = _with(tmp_path / "study.db", _plan(4), cancellation)

@@ -11,7 +11,7 @@ from shortlist.multistage.presets import SYNTHETIC30
 from shortlist.runs import Budget, Work, open_study
 from shortlist_papers.emsco import EMSCO
 from shortlist_papers.landscapes import paper_table
-from shortlist_papers.paper import Extent, Plan, reproduce
+from shortlist_papers.paper import Extent, PaperPlan, reproduce
 from shortlist_papers.stage_opponents import (
     OpponentsSize,
     measure_opponent,
@@ -57,10 +57,10 @@ def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_pa
     write_made_set(tmp_path, "heart-failure-clinical-records")
     units = opponent_units(tmp_path, ["heart"], OpponentsSize(("heart",), 1, 2, 6, 1))
     with open_study(tmp_path / "s.db") as study:
-        reproduce(EMSCO, Plan(tuple(units[:6]), {}), Work(study=study))
+        reproduce(EMSCO, PaperPlan(tuple(units[:6]), {}), Work(study=study))
     with open_study(tmp_path / "s.db") as study:
-        found = reproduce(EMSCO, Plan(tuple(units), {}), Work(study=study))
-    undisturbed = reproduce(EMSCO, Plan(tuple(units), {}))
+        found = reproduce(EMSCO, PaperPlan(tuple(units), {}), Work(study=study))
+    undisturbed = reproduce(EMSCO, PaperPlan(tuple(units), {}))
     pd.testing.assert_frame_equal(found.rows, undisturbed.rows)
     heart, sums, stages = found.tables[-3:]
     assert [(row["method"], row["runs"]) for row in heart.rows] == [

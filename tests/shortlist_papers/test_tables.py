@@ -7,7 +7,7 @@ import pandas as pd
 import shortlist
 from shortlist.report.page import page
 from shortlist.report.parts import Chart
-from shortlist_papers.paper import Line, Paper, Picture, Plan, Reproduction, ResultTable
+from shortlist_papers.paper import Paper, PaperLine, PaperPicture, PaperPlan, Reproduction, ResultTable
 from shortlist_papers.tables import (
     as_csv,
     as_markdown,
@@ -56,24 +56,24 @@ def test_processor_and_versions_are_named() -> None:
     assert "numpy" in listed_versions()
 
 
-PAPER = Paper("p", "P", lambda _folder, _extent: Plan((), {}), lambda _rows: [], {}, ())
+PAPER = Paper("p", "P", lambda _folder, _extent: PaperPlan((), {}), lambda _rows: [], {}, ())
 
 
 def found(table: ResultTable) -> Reproduction:
     return Reproduction((table,), pd.DataFrame(), 1, 1, 0.0, ())
 
 
-def figure(*lines: Line) -> ResultTable:
+def figure(*lines: PaperLine) -> ResultTable:
     return ResultTable(
-        "figure-1", "The figure", [{"a": 1}], picture=Picture("What one sees.", "x", "y", lines)
+        "figure-1", "The figure", [{"a": 1}], picture=PaperPicture("What one sees.", "x", "y", lines)
     )
 
 
 def test_lines_stand_in_the_panel_that_they_name() -> None:
     lines = (
-        Line("ours", ((0, 1),), panel="A"),
-        Line("theirs", ((0, 2),), panel="A"),
-        Line("ours", ((0, 3),), panel="B"),
+        PaperLine("ours", ((0, 1),), panel="A"),
+        PaperLine("theirs", ((0, 2),), panel="A"),
+        PaperLine("ours", ((0, 3),), panel="B"),
     )
     (chart,) = [part for part in paper_parts(PAPER, found(figure(*lines))) if isinstance(part, Chart)]
     assert "series" not in chart.data
@@ -85,7 +85,7 @@ def test_lines_stand_in_the_panel_that_they_name() -> None:
 
 
 def test_lines_without_panels_stand_in_one_chart() -> None:
-    lines = (Line("ours", ((0, 1),), band=((0, 2),)), Line("theirs", ((0, 2),), joined=False))
+    lines = (PaperLine("ours", ((0, 1),), band=((0, 2),)), PaperLine("theirs", ((0, 2),), joined=False))
     (chart,) = [part for part in paper_parts(PAPER, found(figure(*lines))) if isinstance(part, Chart)]
     assert "panels" not in chart.data
     assert [(one["name"], one["line"]) for one in chart.data["series"]] == [("ours", True), ("theirs", False)]
@@ -93,7 +93,7 @@ def test_lines_without_panels_stand_in_one_chart() -> None:
 
 
 def test_each_title_is_seen_once() -> None:
-    for table in (ResultTable("table-1", "The table", [{"a": 1}]), figure(Line("ours", ((0, 1),)))):
+    for table in (ResultTable("table-1", "The table", [{"a": 1}]), figure(PaperLine("ours", ((0, 1),)))):
         html = page("P", paper_parts(PAPER, found(table)))
         seen = html.count(f">{table.title}<") - html.count(f' class="visually-hidden">{table.title}<')
         assert seen == 1

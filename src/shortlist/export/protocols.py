@@ -160,7 +160,7 @@ def protocol_of(
         )
     scores = [_linear(stage, classifier) for stage in classifier.model_.stages]
     met = None if rows is None else _Met.of(classifier, rows)
-    found: list[tuple[int, int, tuple[_Numbers | None, ...]]] = []
+    found: list[tuple[int, int, tuple[_PrintedNumbers | None, ...]]] = []
     fewest, most = digits
     for n_digits in [UNCHECKED_DIGITS] if met is None else range(fewest, most + 1):
         printed = tuple(None if one is None else _printed(one, n_digits) for one in scores)
@@ -207,7 +207,7 @@ class _Part(NamedTuple):
     """Of a gap in a number: the column of the number, and what stands there in its place."""
 
 
-class _Score(NamedTuple):
+class _PrintedScore(NamedTuple):
     """A linear score, and from which number on it answers each class."""
 
     parts: tuple[_Part, ...]
@@ -216,7 +216,7 @@ class _Score(NamedTuple):
     probabilities: tuple[float, ...]
 
 
-class _Numbers(NamedTuple):
+class _PrintedNumbers(NamedTuple):
     parts: tuple[_Part, ...]
     adds: tuple[tuple[str, ...], ...]
     limits: tuple[str, ...]
@@ -244,7 +244,7 @@ class _Numbers(NamedTuple):
         return np.where(sure, labels, -1)
 
 
-def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _Score | None:
+def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _PrintedScore | None:
     model, encoding = stage.model, classifier.model_.encoding
     n_classes = len(classifier.classes_)
     columns = np.asarray(model.columns)
@@ -262,7 +262,7 @@ def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _Score | No
         parts += _parts(encoding, int(feature), weights)
     probabilities = tuple(max(one, stage.least) for one in classifier.model_.rule.thresholds)
     limits = tuple(score_limit(one, n_classes) for one in probabilities)
-    return _Score(tuple(parts), limits, probabilities)
+    return _PrintedScore(tuple(parts), limits, probabilities)
 
 
 def score_limit(probability: float, n_classes: int) -> float:
@@ -292,10 +292,10 @@ def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> It
         yield _Part(code.name, NO_VALUE, last, weights[:, last])
 
 
-def _printed(score: _Score, digits: int) -> _Numbers:
+def _printed(score: _PrintedScore, digits: int) -> _PrintedNumbers:
     adds = tuple(tuple(_text(number, digits) for number in part.adds.tolist()) for part in score.parts)
     limits = tuple("" if math.isinf(limit) else _text(limit, digits) for limit in score.limits)
-    return _Numbers(score.parts, adds, limits)
+    return _PrintedNumbers(score.parts, adds, limits)
 
 
 def _text(number: float, digits: int) -> str:
@@ -325,7 +325,7 @@ class _Met(NamedTuple):
             decided.append((here, np.where(ends, decisions.labels[here], -1)))
         return cls(rows, tuple(decided))
 
-    def n_changed(self, printed: tuple[_Numbers | None, ...]) -> int:
+    def n_changed(self, printed: tuple[_PrintedNumbers | None, ...]) -> int:
         changed = np.zeros(len(self.rows), dtype=bool)
         for numbers, (here, labels) in zip(printed, self.decided, strict=True):
             if numbers is not None:
@@ -333,7 +333,7 @@ class _Met(NamedTuple):
         return int(changed.sum())
 
 
-def _steps(classifier: MultiStageClassifier, printed: tuple[_Numbers | None, ...]) -> tuple[Step, ...]:
+def _steps(classifier: MultiStageClassifier, printed: tuple[_PrintedNumbers | None, ...]) -> tuple[Step, ...]:
     model = classifier.model_
     classes = [plain(label) for label in classifier.classes_.tolist()]
     totals: dict[str, float] = {}
@@ -373,7 +373,7 @@ def _steps(classifier: MultiStageClassifier, printed: tuple[_Numbers | None, ...
 
 
 def _rules(
-    classes: list[str], stage: FittedStage, numbers: _Numbers | None, thresholds: tuple[float, ...]
+    classes: list[str], stage: FittedStage, numbers: _PrintedNumbers | None, thresholds: tuple[float, ...]
 ) -> tuple[Rule, ...]:
     rules = []
     for place, (name, threshold) in enumerate(zip(classes, thresholds, strict=True)):
@@ -393,7 +393,7 @@ def _rules(
     return tuple(rules)
 
 
-def _checked(printed: tuple[_Numbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
+def _checked(printed: tuple[_PrintedNumbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
     if all(one is None for one in printed):
         return "No score can be added up by hand; the model file answers."
     numbers = f"The numbers have {digits} significant digits"

@@ -25,7 +25,7 @@ COUNTING_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class StageShape:
     """What decides which engines are asked."""
 
     n_features: int
@@ -46,10 +46,10 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StagePlan:
     """Engines for questions of a shape; each goes on from what those before it have found."""
 
-    fits: Callable[[Shape], bool]
+    fits: Callable[[StageShape], bool]
     engines: tuple[str, ...]
     why: str
     """Why these, in one line."""
@@ -63,38 +63,38 @@ ENUMERATED_FIRST = (ENUMERATE, WINDOWS, EVOLUTION)
 """The others are asked only where the enumeration takes longer than expected."""
 
 PLANS = (
-    Plan(
+    StagePlan(
         lambda q: q.has_rules and q.is_counted and not q.is_timed,
         (ENUMERATE,), "the rules allow few stage assignments", "decision 84",
     ),
-    Plan(
+    StagePlan(
         lambda q: q.has_rules and q.is_counted,
         (WINDOWS, ENUMERATE), "the rules allow few stage assignments", "decision 84",
     ),
-    Plan(
+    StagePlan(
         lambda q: not q.has_rules and not q.fits_are_quick and q.is_counted and q.n_features <= FEW_FEATURES,
         (ENUMERATE,), f"up to {FEW_FEATURES} features have few enough subsets for fits that take long",
         "stage-scale.csv",
     ),
-    Plan(
+    StagePlan(
         lambda q: not q.fits_are_quick,
         (WINDOWS,), "fits that take long are made for few subsets only", "stage-scale.csv",
     ),
-    Plan(
+    StagePlan(
         lambda q: not q.has_rules and q.is_counted and q.is_short,
         ENUMERATED_FIRST, "all subsets can be fitted and walked within seconds", "regret.csv",
     ),
-    Plan(
+    StagePlan(
         lambda q: not q.has_rules and q.is_counted and q.has_time,
         SEARCHED_FIRST, f"up to {DENSE_FEATURES} features can be enumerated, after windows",
         "regret.csv",
     ),
-    Plan(
+    StagePlan(
         lambda q: not q.has_rules and q.all_fit,
         (WINDOWS, EVOLUTION), "there is no time for all fits, or there are too many stage assignments",
         "regret.csv",
     ),
-    Plan(
+    StagePlan(
         lambda q: q.has_rules or not q.all_fit,
         (WINDOWS,), "there are too many subsets of the features to fit all", "regret.csv",
     ),
@@ -102,13 +102,13 @@ PLANS = (
 """The first plan that fits is taken."""
 
 
-def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> Plan:
+def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StagePlan:
     """Return the plan for a problem."""
     shape = shape_of(problem, enumeration_budget, budget)
     return next(plan for plan in PLANS if plan.fits(shape))
 
 
-def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> Shape:
+def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StageShape:
     """Return what decides; where rules say what may be bought, this counts what they allow."""
     n, k, rows = problem.n_features, problem.max_stages, problem.decisions.subclassifiers.rows
     quick, timed = problem.decisions.subclassifiers.fits_are_quick, not budget.is_counted
@@ -124,7 +124,7 @@ def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
     all_fit = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
     fits_s = work_of_all_fits(rows) / WORK_PER_SECOND
     expected = fits_s + count / ASSIGNMENTS_PER_SECOND
-    return Shape(
+    return StageShape(
         n_features=n,
         all_fit=all_fit,
         is_counted=count <= enumeration_budget and (all_fit or problem.rules is not None),

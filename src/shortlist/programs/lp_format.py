@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, Row, Terms
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
 from shortlist.source import Source
 
@@ -277,7 +277,7 @@ class _Reading:
         number = token is not None and (token.kind == "number" or token.text.lower() in _INFINITE)
         return number and self._is("compare", ahead + 1)
 
-    def _read_sides(self, row: Row, wanted: str) -> None:
+    def _read_sides(self, row: NamedRow, wanted: str) -> None:
         """Read ``[number <=] terms [<= number]`` of a row; its limits are those without its constant."""
         lower, upper = -math.inf, math.inf
         known = self._starts_with_number()
@@ -294,7 +294,7 @@ class _Reading:
     def _read_row(self) -> None:
         line = self._peek_line()
         name = self._label() or f"R{len(self.parts.rows) + 1}"
-        row = Row(name)
+        row = NamedRow(name)
         self._read_sides(row, f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side")
         self.parts.add_row(row, line)
 

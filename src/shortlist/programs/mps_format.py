@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, Row, Terms
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
 from shortlist.source import Source
 
@@ -25,7 +25,7 @@ def read_mps(source: Source) -> NamedProgram:
     Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
     line.
     """
-    reading = _Reading(Collected(source))
+    reading = _MpsReading(Collected(source))
     section = ""
     for line, text, heading in _lines(source):
         words = reading.without_comment(text)
@@ -47,7 +47,7 @@ def _lines(source: Source) -> Iterator[tuple[int, list[str], bool]]:
 
 
 @dataclass(eq=False)
-class _Reading:
+class _MpsReading:
     """What has been read, and what later lines depend on."""
 
     parts: Collected
@@ -151,7 +151,7 @@ class _Reading:
             return
         self._kinds[words[1]] = kind
         limits = {"L": (-math.inf, 0.0), "G": (0.0, math.inf), "E": (0.0, 0.0)}
-        self.parts.add_row(Row(words[1], {}, *limits[kind]), line)
+        self.parts.add_row(NamedRow(words[1], {}, *limits[kind]), line)
 
     def _note_attributes(self, words: list[str], line: int) -> None:
         """Pass over priority, weight and tolerances of an objective; a negative weight is refused."""
@@ -232,7 +232,7 @@ class _Reading:
                 raise self._source.error(f"row {name!r} has two ranges. Keep one.", line=line)
             self._ranges[name] = float(self.parts.number(word, line)), line
 
-    def _widen(self, row: Row, kind: str, size: float, line: int) -> None:
+    def _widen(self, row: NamedRow, kind: str, size: float, line: int) -> None:
         """Give a row its second limit, added up as decimals."""
         limit = row.upper if kind == "L" else row.lower
         other = self.parts.number(repr(limit), line) + self.parts.number(repr(abs(size)), line) * (

@@ -49,7 +49,7 @@ class NamedProgram:
 
 
 @dataclass(eq=False)
-class Row:
+class NamedRow:
     """A row as it is collected; one without limits is an objective, to which its constant is added."""
 
     name: str
@@ -83,7 +83,7 @@ class Collected:
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
     integer: list[bool] = field(default_factory=list)
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, NamedRow] = field(default_factory=dict)
     goals: dict[str, Goal] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -104,7 +104,7 @@ class Collected:
             )
         return self.columns[name]
 
-    def add_row(self, row: Row, line: int) -> Row:
+    def add_row(self, row: NamedRow, line: int) -> NamedRow:
         """Add a row of a new name."""
         self._refuse_repeated(row.name, line)
         self.rows[row.name] = row

@@ -8,7 +8,7 @@ from shortlist._words import all_of
 from shortlist.cli.options.prune_options import (
     EXACT,
     GREEDY,
-    ExactOptions,
+    ExactMethodOptions,
     PoolOptions,
     check_method,
     rules_voting,
@@ -37,13 +37,13 @@ class FoldOptions:
 
 PruneSettings = as_settings(
     "pruning methods",
-    [FoldOptions, PoolOptions, ExactOptions],
+    [FoldOptions, PoolOptions, ExactMethodOptions],
     but={"costs", "pool", "trust", "time_limit", "pruning_rows", "probabilities"},
 )
 """What can be set of pruning methods."""
 
 OF_SOME_PRUNERS = (
-    ((EXACT,), {one.name for one in fields(ExactOptions)} - {"voting", "refit", "time_limit"}),
+    ((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit", "time_limit"}),
 )
 """Methods that alone have some of the settings."""
 
@@ -113,7 +113,7 @@ def chosen_methods(
     from shortlist.ensembles.pools.answers import gives_probabilities
     from shortlist_papers.rules.rule_pruners import pruning_methods
 
-    wanted = of_settings(ExactOptions, settings)
+    wanted = of_settings(ExactMethodOptions, settings)
     if asked.time_limit is not None:
         wanted = replace(wanted, time_limit=asked.time_limit)
     check_method(EXACT, wanted)

@@ -112,7 +112,7 @@ Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedOpponent:
     """What an opponent is fitted for: rows that fit and validate, prices, the reject rule, and a seed."""
 
     rows: StageRows
@@ -163,7 +163,7 @@ class BudgetedClassifier(TableClassifier):
     random_state: Any = None
 
     @abstractmethod
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield settings and fitted models, cheaper ones first."""
 
     def fit(
@@ -199,7 +199,7 @@ class BudgetedClassifier(TableClassifier):
         self.tuning_: list[dict[str, Any]] = []
         best = -np.inf
         report(Progress("fitting", 0, 0))
-        for settings, model in self._candidates(Asked(rows, self.costs_, self._rule, seed)):
+        for settings, model in self._candidates(AskedOpponent(rows, self.costs_, self._rule, seed)):
             measured = self._validated(model, rows)
             self.tuning_.append(settings | measured)
             if measured["aggregate"] > best:
@@ -348,7 +348,7 @@ class CostOrderedStages(BudgetedClassifier):
     [2.0, 12.0]
     """
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         rows, costs = asked.rows, asked.costs
         fitted = LogisticSubclassifiers(rows)
         stages = fitted_stages(price_stages(costs), lambda subset: (fitted.model(subset), 0.0), costs)
@@ -374,7 +374,7 @@ class SingleStage(BudgetedClassifier):
 
     REJECTS: ClassVar[bool] = False
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         rows = asked.rows
         everything = np.ones(rows.n_features, dtype=bool)
         yield {}, OneSubset(everything, LogisticSubclassifiers(rows).model(everything))

@@ -15,7 +15,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
 from shortlist_papers.opponents._miser_kernels import GrownTree, SortedColumns, grow_tree, walk_trees
 from shortlist_papers.opponents.budgeted_classifier import (
-    Asked,
+    AskedOpponent,
     BudgetedClassifier,
     Candidates,
     indicator_probabilities,
@@ -228,7 +228,7 @@ class GreedyMiser(BudgetedClassifier):
     learning_rate: float = 0.1
     n_levels: int = 3
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield every trade-off with every number of rounds; one growth serves all numbers."""
         rows, costs = asked.rows, asked.costs
         rounds = sorted(tried(self.n_trees, "n_trees", as_count))

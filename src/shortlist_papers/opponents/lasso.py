@@ -14,7 +14,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel, Lo
 from shortlist.pickles import saved_from
 from shortlist_papers.opponents._miser_kernels import minimise_quadratic
 from shortlist_papers.opponents.budgeted_classifier import (
-    Asked,
+    AskedOpponent,
     BudgetedClassifier,
     Candidates,
     OneSubset,
@@ -135,7 +135,7 @@ class CactLasso(BudgetedClassifier):
 
     penalty: float | Sequence[float] = PAPERS_PENALTIES
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield the path, from the largest penalty to the smallest."""
         rows = asked.rows
         penalties = sorted(tried(self.penalty, "penalty", as_not_negative), reverse=True)
@@ -171,7 +171,7 @@ class L1Path(BudgetedClassifier):
 
     n_penalties: int = 100
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield every set of features on the path once, the smallest first."""
         rows = asked.rows
         design, _, _ = standardised(rows.fit_rows)

@@ -12,7 +12,12 @@ from shortlist._validation import as_choice, as_count, as_not_negative, as_posit
 from shortlist.arrays import Labels, Longs, Mask
 from shortlist.errors import MissingDependencyError
 from shortlist.pickles import saved_from
-from shortlist_papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
+from shortlist_papers.opponents.budgeted_classifier import (
+    AskedOpponent,
+    BudgetedClassifier,
+    Candidates,
+    tried,
+)
 from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_feature_lazy"}
@@ -104,7 +109,7 @@ class CostAwareLightGBM(BudgetedClassifier):
         super().check_options(y)
         needed_lightgbm()
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield every trade-off with every number of rounds; one booster serves all numbers."""
         rows, costs = asked.rows, asked.costs
         lightgbm = needed_lightgbm()

@@ -12,7 +12,12 @@ from shortlist.arrays import Floats, Longs, Mask
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.subclassifiers.logistic_fits import standardised
 from shortlist.pickles import saved_from
-from shortlist_papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
+from shortlist_papers.opponents.budgeted_classifier import (
+    AskedOpponent,
+    BudgetedClassifier,
+    Candidates,
+    tried,
+)
 from shortlist_papers.opponents.cost_sensitive_tree import (
     LinearTree,
     TreeLoss,
@@ -165,7 +170,7 @@ class CSTC(BudgetedClassifier):
     sparsity: float = 0.001
     n_levels: int = 3
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield a tree per trade-off, the dearest first."""
         rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)
@@ -212,7 +217,7 @@ class ASTC(BudgetedClassifier):
     node_budget: float | Sequence[float] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
     n_levels: int = 3
 
-    def _candidates(self, asked: Asked) -> Candidates:
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
         """Yield a tree per budget, the smallest first."""
         rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)

@@ -9,7 +9,7 @@ from shortlist.methods.program_methods import SearchOptions
 from shortlist.products.configuration import found_front
 from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.found_front import checked_front
-from shortlist.products.configuration.front_search import Question, padded_costs
+from shortlist.products.configuration.front_search import ProductQuestion, padded_costs
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
@@ -19,7 +19,7 @@ from shortlist_papers.product_evolution.variation import Evolution
 from shortlist_papers.product_methods import POPULATION, EvolutionOptions, KeptEvolutionOptions
 
 
-def find_front(question: Question, method: str, options: SearchOptions, budget: Budget) -> Front:
+def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> Front:
     """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
     Raises SolverError if a product does not stand the check.
@@ -37,7 +37,7 @@ REPAIRED = ("satibea", "smtibea")
 
 
 def front_by_evolution(
-    question: Question, *, method: str, options: EvolutionOptions, budget: Budget
+    question: ProductQuestion, *, method: str, options: EvolutionOptions, budget: Budget
 ) -> Front:
     """Return what evolution finds; limits on objectives are not applied.
 
@@ -68,7 +68,7 @@ def front_by_evolution(
     )
 
 
-def _clauses(question: Question, method: str) -> Clauses:
+def _clauses(question: ProductQuestion, method: str) -> Clauses:
     """Return the clauses of the model, the limits that are not on objectives, and the requirements."""
     limits = question.hard_limits
     try:

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.options.prune_options import AnswerOptions, ExactOptions, read_judge_costs
+from shortlist.cli.options.prune_options import AnswerOptions, ExactMethodOptions, read_judge_costs
 from shortlist.errors import BadFileError
 
 
 def test_an_objective_is_a_name_or_weights() -> None:
-    named = ExactOptions().exact_pruner(None, None, 3, 2)
+    named = ExactMethodOptions().exact_pruner(None, None, 3, 2)
     assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("auto", 3, 2, None)
-    weighed = ExactOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, None, 0, 1)
+    weighed = ExactMethodOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, None, 0, 1)
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
     for text, read in (
         ("double-fault:mean=0.1", {"measure": "double-fault", "mean": 0.1}),
@@ -20,17 +20,17 @@ def test_an_objective_is_a_name_or_weights() -> None:
         ("q:average", "q:average"),
     ):
         assert (
-            ExactOptions(objective="accuracy", diversity=text).exact_pruner(None, None, 0, 1).diversity
+            ExactMethodOptions(objective="accuracy", diversity=text).exact_pruner(None, None, 0, 1).diversity
             == read
         )
 
 
 def test_members_that_a_rule_chose_vote_by_default() -> None:
     assert AnswerOptions().rule_pruner("uwa", None, 0, 1).voting == "hard"
-    assert ExactOptions().exact_pruner(None, None, 0, 1).refit is True
-    assert ExactOptions(refit=False).exact_pruner(None, None, 0, 1).refit is False
-    folded = ExactOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1)
-    assert (folded.pruning_rows, ExactOptions().exact_pruner(None, None, 0, 1).pruning_rows) == (
+    assert ExactMethodOptions().exact_pruner(None, None, 0, 1).refit is True
+    assert ExactMethodOptions(refit=False).exact_pruner(None, None, 0, 1).refit is False
+    folded = ExactMethodOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1)
+    assert (folded.pruning_rows, ExactMethodOptions().exact_pruner(None, None, 0, 1).pruning_rows) == (
         "out-of-fold",
         "auto",
     )

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from shortlist.cli.text.evolved import MANY_MEMBERS, evolved_facts, evolved_notes, print_evolved
-from shortlist.cli.text.pruned import Written
+from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.cli.text.screen import LINES
 from shortlist.ensembles import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.holdout import EvolvedTable, evolve_table
@@ -50,7 +50,7 @@ def test_an_exact_choice_has_one_bound_everywhere(capsys: pytest.CaptureFixture[
     assert facts["bound"] == facts["certified_bound"] == 1 - facts["selection"]["error_bound"]
     assert (facts["status"], facts["gap"]) == ("optimal", 0.0)
     assert facts["value"] == facts["bound"]
-    print_evolved(found, facts, Written())
+    print_evolved(found, facts, WrittenFiles())
     said = " ".join(capsys.readouterr().out.split())
     assert "Proof: among the choices from the candidates of the last step: accuracy " in said
     assert facts["proof"]["claim"].startswith("best of all selections (")
@@ -61,7 +61,7 @@ def test_people_read_rows_generations_and_both_errors(
     evolved: EvolvedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts = evolved_facts(evolved, Path("e.joblib"))
-    print_evolved(evolved, facts, Written(model=Path("e.joblib")), details=True)
+    print_evolved(evolved, facts, WrittenFiles(model=Path("e.joblib")), details=True)
     said = capsys.readouterr().out
     assert said.startswith(facts["advice"]["sentence"])
     assert "\nNext: shortlist predict e.joblib NEW.csv --out ANSWERS.csv\n" in said
@@ -71,7 +71,7 @@ def test_people_read_rows_generations_and_both_errors(
     assert "135 rows to evolve on, 15 to test; 3 classes." in said
     assert f"{evolved.classifier.mode}, linear: 3 of 3 generations of 10 (" in said
     assert f"error {result.error:.4f} on the rows it was evolved on, {wrong:.4f} on the test rows." in said
-    print_evolved(evolved, facts, Written())
+    print_evolved(evolved, facts, WrittenFiles())
     first = capsys.readouterr().out
     assert "Saved" not in first
     assert first.count("\n") <= LINES

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
-from shortlist.cli.text.pruned import Written, print_pruned, pruned_facts
+from shortlist.cli.text.pruned import WrittenFiles, print_pruned, pruned_facts
 from shortlist.cli.text.screen import LINES, WIDTH
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
@@ -23,7 +23,7 @@ def printed(
     pruned: PrunedTable, facts: dict[str, Any], capsys: pytest.CaptureFixture[str], *, details: bool = True
 ) -> str:
     """What is printed, in one line each with details; the first screen keeps its lines."""
-    print_pruned(pruned, facts, Written(), details=details)
+    print_pruned(pruned, facts, WrittenFiles(), details=details)
     said = capsys.readouterr().out
     return " ".join(said.split()) if details else said
 

@@ -13,7 +13,7 @@ from shortlist.methods.integer import search_zones as search
 from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bound_sweep import Lexicographic, bounds_by_solves, sweep_all, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves
-from shortlist.methods.integer.engines import ENGINES, PARTS, PHASES, WHOLE, Shape, engine_for
+from shortlist.methods.integer.engines import ENGINES, PARTS, PHASES, WHOLE, ProgramShape, engine_for
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.integer.two_phases import TwoPhases
@@ -30,18 +30,22 @@ RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
 @pytest.mark.parametrize(
     ("shape", "name"),
     [
-        pytest.param(Shape(n_objectives=2, n_columns=9, n_rows=9), PHASES, id="two objectives"),
-        pytest.param(Shape(n_objectives=2, n_columns=9, n_rows=9, solver="scip"), PHASES, id="SCIP"),
-        pytest.param(Shape(n_objectives=3, n_columns=300, n_rows=900), PARTS, id="few columns"),
-        pytest.param(Shape(n_objectives=3, n_columns=29, n_rows=1), WHOLE, id="tiny"),
-        pytest.param(Shape(n_objectives=4, n_columns=9, n_rows=1), PARTS, id="tiny, four objectives"),
-        pytest.param(Shape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"),
-        pytest.param(Shape(n_objectives=3, n_columns=900, n_rows=900), WHOLE, id="many rows"),
-        pytest.param(Shape(n_objectives=3, n_columns=9, n_rows=9, solver="cpsat"), WHOLE, id="CP-SAT"),
-        pytest.param(Shape(n_objectives=3, n_columns=9, n_rows=9, has_diagram=True), "diagram", id="diagram"),
+        pytest.param(ProgramShape(n_objectives=2, n_columns=9, n_rows=9), PHASES, id="two objectives"),
+        pytest.param(ProgramShape(n_objectives=2, n_columns=9, n_rows=9, solver="scip"), PHASES, id="SCIP"),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=300, n_rows=900), PARTS, id="few columns"),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=29, n_rows=1), WHOLE, id="tiny"),
+        pytest.param(ProgramShape(n_objectives=4, n_columns=9, n_rows=1), PARTS, id="tiny, four objectives"),
+        pytest.param(
+            ProgramShape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"
+        ),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=900, n_rows=900), WHOLE, id="many rows"),
+        pytest.param(ProgramShape(n_objectives=3, n_columns=9, n_rows=9, solver="cpsat"), WHOLE, id="CP-SAT"),
+        pytest.param(
+            ProgramShape(n_objectives=3, n_columns=9, n_rows=9, has_diagram=True), "diagram", id="diagram"
+        ),
     ],
 )
-def test_the_shape_decides(shape: Shape, name: str) -> None:
+def test_the_shape_decides(shape: ProgramShape, name: str) -> None:
     assert engine_for(shape).name == name
 
 
@@ -117,7 +121,7 @@ def test_a_front_says_which_engine_found_it_and_why() -> None:
     assert (
         solve_program(named).extras["why"]
         == engine_for(
-            Shape(
+            ProgramShape(
                 n_objectives=len(named.program.objectives),
                 n_columns=named.program.n_columns,
                 n_rows=named.program.n_rows,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
-from shortlist.methods.integer.part_search import MOST_STEPS, PartBounds, Searched, best_of_part
+from shortlist.methods.integer.part_search import MOST_STEPS, PartBounds, SearchedPart, best_of_part
 from tests.examples import examples
 
 SMALL = st.integers(-4, 4)
@@ -23,7 +23,7 @@ def searched(
     most: int,
     *,
     max_nodes: int = 10_000,
-) -> Searched:
+) -> SearchedPart:
     """Return what the search says, which must not be too large for it."""
     answer = best_of_part(
         IntegerRows(sparse.csr_array(matrix)), part, costs, found, most, max_nodes=max_nodes

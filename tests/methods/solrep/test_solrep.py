@@ -452,7 +452,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
-    from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front
+    from shortlist.methods.solrep.limited_solves import ProgramOutcome, Record, answers_front
     from shortlist.results.proof import Proof, Status
 
     program = knapsack(n=2, n_objectives=2)
@@ -461,7 +461,7 @@ def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
     records = {}
     for number, columns in enumerate(([0, 0], [1, 0])):
         vector = (costs @ columns).astype(np.int64)
-        outcome = Outcome(Status.OPTIMAL, vector, 0, np.array(columns, dtype=np.int64))
+        outcome = ProgramOutcome(Status.OPTIMAL, vector, 0, np.array(columns, dtype=np.int64))
         records[f"point {number}"] = Record(f"point {number}", outcome, 1)
     with pytest.raises(SolverError, match="another one dominates"):
         answers_front(

@@ -11,7 +11,7 @@ import pytest
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.sat import SatSolver
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration.front_search import Question
+from shortlist.products.configuration.front_search import ProductQuestion
 from shortlist.products.configuration.product_front import configure, make_question, parse_question
 from shortlist.products.configuration.recheck import (
     check_steps,
@@ -43,7 +43,9 @@ def _phone() -> FeatureModel:
     return make_model(names, root=0, groups=groups)
 
 
-def _asked(objectives: str, limits: tuple[str, ...] = (), method: str = "auto") -> tuple[Question, Front]:
+def _asked(
+    objectives: str, limits: tuple[str, ...] = (), method: str = "auto"
+) -> tuple[ProductQuestion, Front]:
     model = _phone()
     answer = configure(model, objectives, attributes=COSTS, limits=limits, method=method)
     goals, bounds = parse_question(model, objectives, limits, COSTS)
@@ -69,7 +71,7 @@ def test_fronts_as_they_were_found_stand_the_check(
     assert found.found_by == ("" if method == "diagram" else "highs")
 
 
-def _random(rng: np.random.Generator) -> tuple[Question, Front]:
+def _random(rng: np.random.Generator) -> tuple[ProductQuestion, Front]:
     """Return a question about a random tree of eight features, and its front of two points or more."""
     n = 8
     while True:
@@ -92,7 +94,7 @@ def _random(rng: np.random.Generator) -> tuple[Question, Front]:
             return make_question(model, goals, bounds)[0], front
 
 
-def _forged(question: Question, front: Front, rng: np.random.Generator) -> list[Front]:
+def _forged(question: ProductQuestion, front: Front, rng: np.random.Generator) -> list[Front]:
     """Return the front without a point, with a value off by one unit, another product, and a point too many."""
     number, place = int(rng.integers(len(front))), int(rng.integers(len(front.objectives)))
     kept = np.arange(len(front)) != number

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.studies.kills import timeless
 from shortlist.runs import Budget, Unit, open_study
 from shortlist_papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
-from shortlist_papers.paper import Plan, ResultTable, Rows
+from shortlist_papers.paper import PaperPlan, ResultTable, Rows
 from shortlist_papers.tables import PAPERS
 from tests.cli.killed import kill_after
 from tests.cli.refusals import refusals, refuse
@@ -128,7 +128,7 @@ def test_a_stopped_reproduction_says_so_by_its_exit_code(
 
     units = tuple(Unit(f"{number}", _count, (number, *stop)) for number in range(3))
     paper = dataclasses.replace(
-        EVOLUTION, plan=lambda _folder, _extent: Plan(units, {}), make_tables=tables, claims=()
+        EVOLUTION, plan=lambda _folder, _extent: PaperPlan(units, {}), make_tables=tables, claims=()
     )
     monkeypatch.setitem(PAPERS, "evolution", paper)
     run = shortlist("reproduce", "evolution", *more, cwd=tmp_path)
@@ -142,7 +142,7 @@ def test_a_stopped_reproduction_says_so_by_its_exit_code(
     if more == ["--study", "s.db"]:
         went_on = dataclasses.replace(
             paper,
-            plan=lambda _folder, _extent: Plan(
+            plan=lambda _folder, _extent: PaperPlan(
                 tuple(Unit(f"{number}", _count, (number, 9, True)) for number in range(3)), {}
             ),
         )

@@ -166,7 +166,7 @@ def evolve(
 
     from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
     from shortlist.cli.text.output import page_path, save_page
-    from shortlist.cli.text.pruned import Written
+    from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model
@@ -215,7 +215,7 @@ def evolve(
         about = run_facts(context) | {"data": fingerprint.as_dict()}
         print_json(facts | page_path(report) | {"notes": notes + found} | about)
     else:
-        print_evolved(evolved, facts, Written(model=out, report=report), details=details)
+        print_evolved(evolved, facts, WrittenFiles(model=out, report=report), details=details)
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":

@@ -9,7 +9,7 @@ from shortlist.cli.options.groups import excludes, grouped, refuse_unused
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
-    ExactOptions,
+    ExactMethodOptions,
     FrontOptions,
     PoolOptions,
     check_method,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, tuple[type, ...]] = {
-    "the method exact": (ExactOptions, PromiseOptions),
+    "the method exact": (ExactMethodOptions, PromiseOptions),
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
@@ -66,7 +66,7 @@ def prune(
         excludes("objectives"),
         Fills("rule"),
     ] = EXACT,
-    exact: ExactOptions,
+    exact: ExactMethodOptions,
     rule: AnswerOptions,
     front: FrontOptions,
     pool: PoolOptions,
@@ -196,7 +196,7 @@ def _tell(
 ) -> None:
     """Print the answer, as JSON where there is something to say about the run."""
     from shortlist.cli.text.output import page_path
-    from shortlist.cli.text.pruned import Written, committee_facts, print_pruned
+    from shortlist.cli.text.pruned import WrittenFiles, committee_facts, print_pruned
 
     if hasattr(pruned.pruner, "front_"):
         facts |= committee_facts(_front_of(pruned), written.front)
@@ -209,7 +209,7 @@ def _tell(
     if about is not None:
         print_json(facts | page_path(written.report) | {"notes": notes} | about)
         return
-    print_pruned(pruned, facts, Written(written.front, written.model, written.report), details=details)
+    print_pruned(pruned, facts, WrittenFiles(written.front, written.model, written.report), details=details)
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":

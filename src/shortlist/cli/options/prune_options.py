@@ -183,7 +183,7 @@ class SizeOptions:
 
 
 @dataclass(frozen=True)
-class ExactOptions(SizeOptions, AnswerOptions):
+class ExactMethodOptions(SizeOptions, AnswerOptions):
     """Exact pruning."""
 
     objective: Annotated[

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.cli.text.pruned import Written, proof_line
+from shortlist.cli.text.pruned import WrittenFiles, proof_line
 from shortlist.cli.text.screen import print_lines
 from shortlist.report.parts import Table
 from shortlist.results.told import with_interval
@@ -53,7 +53,7 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
 
 
 def print_evolved(
-    evolved: "EvolvedTable", facts: dict[str, Any], written: Written, *, details: bool = False
+    evolved: "EvolvedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool = False
 ) -> None:
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
     advice = evolved.advice

@@ -9,7 +9,7 @@ from shortlist.cli.text.output import finite, print_json, print_notes
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck
     from shortlist.methods.front_check import FrontCheck
-    from shortlist.products.configuration.front_search import Question
+    from shortlist.products.configuration.front_search import ProductQuestion
     from shortlist.products.configuration.recheck import CompletenessProof
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
@@ -130,7 +130,7 @@ def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str
 
 def _of_products(
     front: "Front", against: Path, attributes: list[str] | None, budget: "Budget", notes: list[str]
-) -> "tuple[FrontCheck, Question]":
+) -> "tuple[FrontCheck, ProductQuestion]":
     from shortlist.cli.options.product_questions import question_again, read_question
     from shortlist.products.configuration.product_front import make_question, parse_question
     from shortlist.products.configuration.recheck import recheck_products

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 
-class Written(NamedTuple):
+class WrittenFiles(NamedTuple):
     """The files that a command wrote; None where it wrote none of a kind."""
 
     front: Path | None = None
@@ -123,7 +123,7 @@ MOST_MEMBER_LINES = 4
 
 
 def print_pruned(
-    pruned: "PrunedTable", facts: dict[str, Any], written: Written, *, details: bool = False
+    pruned: "PrunedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool = False
 ) -> None:
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
     if not pruned.test:
@@ -209,14 +209,14 @@ def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> st
     return f"Proof: {among}{value}, {proof['claim']}{limit}."
 
 
-def _written(facts: dict[str, Any], written: Written) -> list[str]:
+def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     lines = [] if written.front is None else [f"Front saved to {written.front}."]
     if written.model is not None:
         lines.append(f"Saved {facts['advice']['names']['pruned']} to {written.model}.")
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
 
 
-def _next(facts: dict[str, Any], written: Written) -> list[str]:
+def _next(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     lines, advice = [], facts["advice"]
     if advice["take"] == "best_single" and facts["guarantee"] is None:
         lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(facts)}.")

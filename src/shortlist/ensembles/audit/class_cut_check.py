@@ -11,7 +11,7 @@ from typing import Any
 
 from shortlist.ensembles.audit.cut_check import (
     MOST,
-    Verdict,
+    CutVerdict,
     checked_members,
     checked_terms,
     is_diverse,
@@ -25,7 +25,7 @@ ClassTable = list[tuple[int, tuple[int, ...], int]]
 
 def check_class_certificate(
     certificate: Mapping[str, Any], codes: Iterable[Iterable[int]], labels: Iterable[int], n_classes: int
-) -> Verdict:
+) -> CutVerdict:
     """Recompute value and bound from the data and the cuts, in Python's integers.
 
     1. The data has the SHA-256 of the certificate.
@@ -66,12 +66,12 @@ def check_class_certificate(
             failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
-    return Verdict(not failures, tuple(failures), value, bound)
+    return CutVerdict(not failures, tuple(failures), value, bound)
 
 
 def count_class_selection(
     claim: Mapping[str, Any], codes: Iterable[Iterable[int]], labels: Iterable[int], n_classes: int
-) -> Verdict:
+) -> CutVerdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
 
     `claim`: the fields ``members``, ``gains`` and ``limits`` of a certificate. `codes`, `labels`,
@@ -84,7 +84,7 @@ def count_class_selection(
         value = _value(claim, table, n_classes, failures)
     except ValueError as error:
         failures.append(f"the members and their limits cannot be read: {error}")
-    return Verdict(not failures, tuple(failures), value, None)
+    return CutVerdict(not failures, tuple(failures), value, None)
 
 
 def _value(claim: Mapping[str, Any], table: ClassTable, n_classes: int, failures: list[str]) -> int:

@@ -19,7 +19,7 @@ MOST = 2**62
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CutVerdict:
     """What a check found."""
 
     valid: bool
@@ -33,7 +33,7 @@ class Verdict:
 
 def check_certificate(
     certificate: Mapping[str, Any], votes: Iterable[Iterable[int]], labels: Iterable[int]
-) -> Verdict:
+) -> CutVerdict:
     """Recompute value and bound from the data and the cuts, in Python's integers.
 
     1. The data has the SHA-256 of the certificate.
@@ -75,12 +75,12 @@ def check_certificate(
             failures.append(f"the {proof} prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
-    return Verdict(not failures, tuple(failures), value, bound)
+    return CutVerdict(not failures, tuple(failures), value, bound)
 
 
 def count_selection(
     claim: Mapping[str, Any], votes: Iterable[Iterable[int]], labels: Iterable[int]
-) -> Verdict:
+) -> CutVerdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
 
     `claim`: the fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate. `votes`,
@@ -93,7 +93,7 @@ def count_selection(
         value = _value(claim, table, len(table[0][0]) if table else 0, failures)
     except ValueError as error:
         failures.append(f"the members and their limits cannot be read: {error}")
-    return Verdict(not failures, tuple(failures), value, None)
+    return CutVerdict(not failures, tuple(failures), value, None)
 
 
 def _distinct(votes: list[list[int]], labels: list[int]) -> VoteTable:

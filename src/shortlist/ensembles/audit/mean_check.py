@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.ensembles.audit.cut_check import Verdict, checked_members
+from shortlist.ensembles.audit.cut_check import CutVerdict, checked_members
 from shortlist.ensembles.audit.selection_check import whole
 
 PROBABILITY_ONE = 2**15 - 1
@@ -28,7 +28,7 @@ Term = tuple[list[int], float]
 
 def check_mean_certificate(
     certificate: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
-) -> Verdict:
+) -> CutVerdict:
     """Recompute value and bound from the probabilities and the tangents.
 
     1. The data has the SHA-256 of the certificate.
@@ -62,10 +62,10 @@ def check_mean_certificate(
             failures.append(f"the tangents prove the bound {bound}, not {certificate['bound']}")
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         failures.append(f"the certificate is not readable: {error!r}")
-    return Verdict(not failures, tuple(failures), value, bound)
+    return CutVerdict(not failures, tuple(failures), value, bound)
 
 
-def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> Verdict:
+def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> CutVerdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound."""
     failures: list[str] = []
     value = None
@@ -73,7 +73,7 @@ def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: S
         value = _value(claim, _terms(claim["goal"], shares, labels), len(shares[0]), failures)
     except ValueError as error:
         failures.append(f"the members and their limits cannot be read: {error}")
-    return Verdict(not failures, tuple(failures), value, None)
+    return CutVerdict(not failures, tuple(failures), value, None)
 
 
 def mean_sha256(shares: ShareTable, labels: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import ValueBounds
 from shortlist.ensembles.fronts.front_search import BOUNDS_END, SEARCHED_SHARE, find_front, only_best
-from shortlist.ensembles.fronts.front_walk import Committee, WalkedFront, walk_front
+from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront, walk_front
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
@@ -91,7 +91,7 @@ def _turns(problem: CommitteeProblem) -> list[tuple[int | None, str, float]]:
 
 
 def _walked(
-    problem: CommitteeProblem, by: int | None, known: Sequence[Committee], bounds: ValueBounds,
+    problem: CommitteeProblem, by: int | None, known: Sequence[FoundCommittee], bounds: ValueBounds,
     final: dict[int, int], **effort: Any,
 ) -> tuple[WalkedFront, dict[int, int]]:  # fmt: skip
     """Walk through the committees that are larger than those of walks before."""
@@ -105,7 +105,7 @@ def _walked(
 
 def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
     """Prove by exact pruning how large values can be, each for itself and two together."""
-    highest, proved_by, found = problem.highest(), [], list[Committee]()
+    highest, proved_by, found = problem.highest(), [], list[FoundCommittee]()
     if problem.n_committees <= FEW_COMMITTEES:
         return ValueBounds(highest, ("every row is right",) * problem.n_values, [])
     asked: list[tuple[int, Weights | ClassWeights]] = [
@@ -136,14 +136,14 @@ def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
     return ClassWeights(objective, gains, 1)
 
 
-def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
+def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[FoundCommittee]:
     if not problem.is_within(mask):
         return []
     thresholds = range(int(mask.sum()) + 1) if problem.has_threshold else range(1)
-    return [Committee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
+    return [FoundCommittee(mask, threshold, problem.point(mask, threshold)) for threshold in thresholds]
 
 
-def _searched(problem: CommitteeProblem, budget: Budget) -> Iterator[Committee]:
+def _searched(problem: CommitteeProblem, budget: Budget) -> Iterator[FoundCommittee]:
     sizes = [size for size in SEARCHED_SIZES if size <= problem.limits.max_size]
     for size in dict.fromkeys([*sizes, problem.limits.max_size]):
         limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))

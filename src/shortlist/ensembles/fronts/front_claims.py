@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID
-from shortlist.ensembles.fronts.front_walk import Caps, Committee
+from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
 from shortlist.results.front import COMMITTEES, Front
@@ -107,7 +107,7 @@ class ValueBounds:
     """See :data:`shortlist.ensembles.fronts.front_walk.Caps`, ``(n_values + 1,)``."""
     proved_by: tuple[str, ...]
     """Who says so of each."""
-    found: list[Committee]
+    found: list[FoundCommittee]
     """None of them dominates another."""
 
 
@@ -126,7 +126,7 @@ class LookedAt:
     nodes: int
     """Nodes of the last walk."""
 
-    def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str] | None) -> Front:
+    def front(self, known: Sequence[FoundCommittee], budget: Budget, names: Sequence[str] | None) -> Front:
         """Return what is known as a front, in the order of the objectives that were asked for."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.ensembles.fronts.front_claims import FrontProblem, LookedAt, ValueBounds
-from shortlist.ensembles.fronts.front_walk import Committee, WalkedFront
+from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
@@ -34,7 +34,7 @@ def find_front(
     bound: Callable[[Budget], ValueBounds],
     turns: Sequence[tuple[int | None, str, float]],
     walk: Callable[..., tuple[WalkedFront, dict[int, int]]],
-    search: Callable[[Budget], Iterable[Committee]],
+    search: Callable[[Budget], Iterable[FoundCommittee]],
     names: Sequence[str] | None,
     max_nodes: int | None,
 ) -> Front:
@@ -94,7 +94,7 @@ def _kept_bounds(
     return bounds
 
 
-def committee_arrays(committees: Sequence[Committee], n_classifiers: int) -> dict[str, NDArray[Any]]:
+def committee_arrays(committees: Sequence[FoundCommittee], n_classifiers: int) -> dict[str, NDArray[Any]]:
     """Return members and thresholds of committees, as a state holds them."""
     masks = np.array([one.mask for one in committees], dtype=bool)
     return {
@@ -103,15 +103,15 @@ def committee_arrays(committees: Sequence[Committee], n_classifiers: int) -> dic
     }
 
 
-def kept_committees(state: KeptState, problem: FrontProblem) -> list[Committee]:
+def kept_committees(state: KeptState, problem: FrontProblem) -> list[FoundCommittee]:
     """Undo :func:`committee_arrays`, with points that are counted anew."""
     return [
-        Committee(mask, threshold, problem.point(mask, threshold))
+        FoundCommittee(mask, threshold, problem.point(mask, threshold))
         for mask, threshold in zip(state.arrays["members"], state.arrays["thresholds"].tolist(), strict=True)
     ]
 
 
-def only_best(committees: Sequence[Committee]) -> list[Committee]:
+def only_best(committees: Sequence[FoundCommittee]) -> list[FoundCommittee]:
     """Return those that no other dominates, of equal ones the first."""
     if not committees:
         return []

@@ -40,7 +40,7 @@ FIRST_ROOM = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Committee:
+class FoundCommittee:
     """Members, the threshold of their vote, and the objectives, minimised, as integers.
 
     `mask`, ``(n_classifiers,)``. `threshold`: 0 where a plurality decides. `point`, ``(n_objectives,)``:
@@ -56,7 +56,7 @@ class Committee:
 class WalkedFront:
     """What a walk found."""
 
-    found: list[Committee]
+    found: list[FoundCommittee]
     """No one dominates another."""
     final_to: int
     """Every committee that comes to no more than this in the objective that the walk went by was looked at,
@@ -72,7 +72,7 @@ def walk_front(
     problem: CommitteeProblem,
     budget: Budget,
     *,
-    starts: Sequence[Committee] = (),
+    starts: Sequence[FoundCommittee] = (),
     by: int | None = None,
     caps: Caps | None = None,
     max_nodes: int | None = None,
@@ -96,7 +96,7 @@ def walk_front(
     gives it back: a walk goes on from there, with all that it had found. The nodes of both are counted
     together.
     """
-    walker = _Walker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
+    walker = _CommitteeWalker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
     last = checkpoint.last()
     found = [*starts, *([] if last is None else walker.resume(last))]
     walker.make_room(max(room, 2 * len(found)))
@@ -135,7 +135,7 @@ def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _WalkPlace:
     """Where a walk was kept: the budget and the size that it was in, and its members up to a depth."""
 
     upto: int
@@ -144,7 +144,7 @@ class _Place:
     chosen: tuple[int, ...]
 
 
-class _Walker:
+class _CommitteeWalker:
     """The archive, and the arrays of the walk for a size."""
 
     def __init__(
@@ -152,7 +152,7 @@ class _Walker:
     ) -> None:
         self.problem, self.caps, self.by, self.budget, self.max_nodes = problem, caps, by, budget, max_nodes
         self.nodes, self.stopped = 0, False
-        self.place, self.chosen = _Place(-1, -1, 0, ()), np.zeros(0, dtype=np.int64)
+        self.place, self.chosen = _WalkPlace(-1, -1, 0, ()), np.zeros(0, dtype=np.int64)
         prices = problem.prices / np.maximum(1, problem.prices.sum(axis=1, keepdims=True))
         self.order = np.argsort(prices.sum(axis=0), kind="stable")
         self.planes = _planes(problem, self.order)
@@ -182,7 +182,7 @@ class _Walker:
             self.archive.thresholds[: len(old.order)] = old.thresholds
             self.archive.order[: len(old.order)] = old.order
 
-    def take(self, starts: Sequence[Committee]) -> None:
+    def take(self, starts: Sequence[FoundCommittee]) -> None:
         """Begin with what is known, which may dominate each other, or be equal."""
         different = list({start.point.tobytes(): start for start in starts}.values())
         for start in different:
@@ -204,7 +204,7 @@ class _Walker:
         self.here.done = self.here.nodes = 0
         if (upto, size) == (self.place.upto, self.place.size):
             self._go_on(rows, walk)
-        self.place, self.chosen = _Place(upto, size, 0, ()), walk.chosen
+        self.place, self.chosen = _WalkPlace(upto, size, 0, ()), walk.chosen
         n_words = len(rows.full) * (1 + rows.rival.shape[1])
         block = max(1, BLOCK_WORK // (n_words * (size + 1)))
         while not self.here.done:
@@ -245,21 +245,23 @@ class _Walker:
             },
         )
 
-    def resume(self, state: KeptState) -> list[Committee]:
+    def resume(self, state: KeptState) -> list[FoundCommittee]:
         """Go on from a state that was kept, and return what was found until then, counted anew."""
         arrays, facts = state.arrays, state.facts
         self.nodes, self.caps = facts["nodes"], np.minimum(self.caps, arrays["caps"])
-        self.place = _Place(facts["upto"], facts["size"], facts["depth"], tuple(arrays["chosen"].tolist()))
+        self.place = _WalkPlace(
+            facts["upto"], facts["size"], facts["depth"], tuple(arrays["chosen"].tolist())
+        )
         return [
             self._committee(members, threshold)
             for members, threshold in zip(arrays["members"], arrays["thresholds"].tolist(), strict=True)
         ]
 
-    def _committee(self, members: NDArray[np.uint8], threshold: int) -> Committee:
+    def _committee(self, members: NDArray[np.uint8], threshold: int) -> FoundCommittee:
         """Return members in the order of the walk as a committee, with its point counted from the votes."""
         mask = np.zeros(self.problem.n_classifiers, dtype=bool)
         mask[self.order] = members.astype(bool)
-        return Committee(mask, threshold, self.problem.point(mask, threshold))
+        return FoundCommittee(mask, threshold, self.problem.point(mask, threshold))
 
     def _arrays(self, size: int, upto: int) -> tuple[records.CommitteeRows, records.CommitteeWalk]:
         problem, (right, rival, tied, full, starts) = self.problem, self.planes
@@ -287,7 +289,7 @@ class _Walker:
         )  # fmt: skip
         return rows, walk
 
-    def found(self) -> list[Committee]:
+    def found(self) -> list[FoundCommittee]:
         """Return the points of the archive, each counted anew from the votes."""
         committees = []
         for i in range(self.n_points):

@@ -31,7 +31,7 @@ from shortlist.ensembles.fronts.front_search import (
     kept_committees,
     only_best,
 )
-from shortlist.ensembles.fronts.front_walk import NOT_KEPT, Committee, WalkedFront
+from shortlist.ensembles.fronts.front_walk import NOT_KEPT, FoundCommittee, WalkedFront
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
@@ -53,7 +53,7 @@ def walk_means(
     problem: MeanFrontProblem,
     budget: Budget,
     *,
-    starts: Sequence[Committee] = (),
+    starts: Sequence[FoundCommittee] = (),
     max_nodes: int | None = None,
     on_nodes: Callable[[int, int], None] | None = None,
     checkpoint: Checkpoint = NOT_KEPT,
@@ -108,14 +108,14 @@ class _MeanWalker:
     def __init__(self, problem: MeanFrontProblem, budget: Budget, max_nodes: int | None) -> None:
         self.problem, self.budget, self.max_nodes = problem, budget, max_nodes
         self.nodes, self.stopped = 0, False
-        self.known: list[Committee] = []
+        self.known: list[FoundCommittee] = []
         self._points = np.zeros((0, len(problem.objectives)), dtype=np.int64)
         self.order = np.argsort(problem.prices.sum(axis=0), kind="stable")
         self._prices = problem.prices[:, self.order]
         self._size, self._kept_way = -1, list[int]()
         self._way: list[_Branches] = []
 
-    def offer(self, found: Committee) -> None:
+    def offer(self, found: FoundCommittee) -> None:
         """Keep a committee unless another one is as good everywhere."""
         if not self._covers(found.point[None])[0]:
             self.known.append(found)
@@ -188,7 +188,7 @@ class _MeanWalker:
     def _keep(self, members: list[int]) -> None:
         mask = np.zeros(len(self.order), dtype=bool)
         mask[self.order[members]] = True
-        self.offer(Committee(mask, 0, self.problem.point(mask)))
+        self.offer(FoundCommittee(mask, 0, self.problem.point(mask)))
 
     def _further(self, branches: _Branches, place: int) -> _Branches:
         gained, paid = branches.gained + self._gains[:, place], branches.paid + self._prices[:, place]
@@ -217,7 +217,7 @@ class _MeanWalker:
             {"size": self._size, "nodes": self.nodes},
         )
 
-    def resume(self, state: KeptState) -> list[Committee]:
+    def resume(self, state: KeptState) -> list[FoundCommittee]:
         """Go on from a state that was kept, and return what was found until then, counted anew."""
         self.nodes, self._size = state.facts["nodes"], state.facts["size"]
         self._kept_way = state.arrays["way"].tolist()
@@ -297,7 +297,7 @@ def mean_front(
 
 
 def _walked(
-    problem: MeanFrontProblem, _by: None, known: Sequence[Committee], *_: Any, **effort: Any
+    problem: MeanFrontProblem, _by: None, known: Sequence[FoundCommittee], *_: Any, **effort: Any
 ) -> tuple[WalkedFront, dict[int, int]]:
     sizes = [price for price in range(len(problem.prices)) if problem.is_size(price)]
     by_size = problem.n_values == len(problem.prices) == len(sizes) == 1
@@ -306,7 +306,7 @@ def _walked(
 
 
 def _prove_sizes(
-    problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[Committee], max_nodes: int | None,
+    problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[FoundCommittee], max_nodes: int | None,
     on_nodes: Callable[[int, int], None], checkpoint: Checkpoint,
 ) -> WalkedFront:  # fmt: skip
     """Prove the least loss of up to so many members, for more and more; its checkpoint is what is known."""
@@ -315,7 +315,7 @@ def _prove_sizes(
     largest, final_to = problem.limits.max_size, -1
     limited = budget if max_nodes is None else dataclasses.replace(budget, nodes=max_nodes)
     for most, found in _least_by_size(problem, problem.values[0], limited, 1.0):
-        known = only_best([*known, Committee(found.mask, 0, problem.point(found.mask))])
+        known = only_best([*known, FoundCommittee(found.mask, 0, problem.point(found.mask))])
         if found.status is not Status.OPTIMAL:
             break
         final_to = most if found.mask.sum() == most else largest  # more members are of no use
@@ -372,7 +372,7 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
 
 
 def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
-    highest, proved_by, found = problem.highest(), [], list[Committee]()
+    highest, proved_by, found = problem.highest(), [], list[FoundCommittee]()
     for place, value in enumerate(problem.values):
         part = budget.share(1 / (problem.n_values - place))
         result = prune_means(value.votes, value.goal, problem.limits, part)
@@ -381,13 +381,13 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
             continue
         unit = SCALE * value.goal.denominator
         highest[place] = min(highest[place], round(-result.bound * unit) + value.slack)
-        found.append(Committee(result.mask, 0, problem.point(result.mask)))
+        found.append(FoundCommittee(result.mask, 0, problem.point(result.mask)))
     highest[-1] = highest[:-1].sum()
     return ValueBounds(highest, tuple(proved_by), found)
 
 
-def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Committee]:
+def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[FoundCommittee]:
     for value in problem.values:
         for _, found in _least_by_size(problem, value, budget, SEARCH_TURN):
             budget.tell("searching")
-            yield Committee(found.mask, 0, problem.point(found.mask))
+            yield FoundCommittee(found.mask, 0, problem.point(found.mask))

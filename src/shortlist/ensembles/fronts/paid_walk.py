@@ -21,7 +21,7 @@ from shortlist.ensembles.committees.orders import open_rows, set_sums
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
 from shortlist.ensembles.fronts.front_search import only_best
-from shortlist.ensembles.fronts.front_walk import Committee
+from shortlist.ensembles.fronts.front_walk import FoundCommittee
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import SolverError
@@ -58,8 +58,8 @@ def paid_front(
     :data:`MOST_AVERAGED`.
     """
     n: int = problem.n_classifiers
-    known: list[Committee] = []
-    found: list[Committee]
+    known: list[FoundCommittee] = []
+    found: list[FoundCommittee]
     ended: bool
     most = most or (MOST_AVERAGED if isinstance(problem, MeanFrontProblem) else MOST_VOTERS)
     candidates = np.arange(n)
@@ -101,15 +101,15 @@ def _by_cost(problem: PaidProblem) -> PaidProblem:
     return cast("PaidProblem", other)
 
 
-def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> Committee:
-    return Committee(mask, threshold, problem.point(mask, threshold))
+def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> FoundCommittee:
+    return FoundCommittee(mask, threshold, problem.point(mask, threshold))
 
 
 def _averaged_committees(
     problem: MeanFrontProblem, candidates: NDArray[np.intp], budget: Budget
-) -> tuple[list[Committee], bool]:
+) -> tuple[list[FoundCommittee], bool]:
     """Return the best of all committees that answer by means, and whether all were looked at."""
-    known, ended = list[Committee](), True
+    known, ended = list[FoundCommittee](), True
     for size in range(problem.limits.min_size, min(problem.limits.max_size, len(candidates)) + 1):
         for members in itertools.combinations(candidates.tolist(), size):
             ended = ended and not budget.stopped
@@ -124,7 +124,7 @@ def _averaged_committees(
 
 def _voting_committees(
     problem: CommitteeProblem, candidates: NDArray[np.intp], budget: Budget
-) -> tuple[list[Committee], bool]:
+) -> tuple[list[FoundCommittee], bool]:
     """Return the best of all committees that vote, and whether all were looked at.
 
     Takes O(2^K · (n_rows + K · m²)) time and O(2^K · m) memory for K candidates and up to m members.

@@ -87,7 +87,7 @@ class Cut:
 
     Positive integers y, one for each form, add the forms up: with the largest that the threshold can add,
     ``w @ x >= P`` where all rows R are right. Without `kept` no selection has as much, so that one row is
-    wrong: ``Σ_R t <= |R| − 1``. With `kept` it is an inequality in x and t, :class:`Terms`.
+    wrong: ``Σ_R t <= |R| − 1``. With `kept` it is an inequality in x and t, :class:`CutTerms`.
     :func:`proves` checks either.
     """
 
@@ -102,7 +102,7 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class CutTerms:
     """A cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
 
     Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and
@@ -175,7 +175,7 @@ def proves(rows: RightRows, cut: Cut) -> bool:
     return rows.largest(w) < wanted
 
 
-def cut_terms(rows: RightRows, cut: Cut) -> Terms:
+def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
     """Return a cut with kept classifiers as an inequality."""
     w, wanted = _added_up(rows, cut)
     w[~rows.affordable] = 0
@@ -183,7 +183,7 @@ def cut_terms(rows: RightRows, cut: Cut) -> Terms:
     kept[list(cut.kept or ())] = True
     reach = wanted - int(w[(w > 0) & ~kept].sum()) - int(w[(w < 0) & kept].sum())
     coefficients = np.where(kept, np.clip(w, -max(0, reach), max(0, reach)), 0)
-    return Terms(coefficients, reach, -int(coefficients[coefficients < 0].sum()))
+    return CutTerms(coefficients, reach, -int(coefficients[coefficients < 0].sum()))
 
 
 def _added_up(rows: RightRows, cut: Cut) -> tuple[NDArray[np.int64], int]:
@@ -214,11 +214,11 @@ def certified_bound(
     return dual_bound(rows, supports, multipliers, denominator, terms_of(rows, cuts))
 
 
-def terms_of(rows: RightRows, cuts: Sequence[Cut]) -> "list[Terms] | None":
+def terms_of(rows: RightRows, cuts: Sequence[Cut]) -> "list[CutTerms] | None":
     """Return all cuts as inequalities; None if no cut has kept classifiers."""
     if all(cut.kept is None for cut in cuts):
         return None
-    none = Terms(np.zeros(rows.n_classifiers, dtype=np.int64), 1, 0)
+    none = CutTerms(np.zeros(rows.n_classifiers, dtype=np.int64), 1, 0)
     return [none if cut.kept is None else cut_terms(rows, cut) for cut in cuts]
 
 
@@ -227,7 +227,7 @@ def dual_bound(
     supports: Sequence[NDArray[np.int64]],
     multipliers: NDArray[np.int64],
     denominator: int,
-    terms: Sequence[Terms] | None = None,
+    terms: Sequence[CutTerms] | None = None,
 ) -> int:
     """Return the same bound for the rows of cuts that are proved, as inequalities with `terms`."""
     sizes = np.array([len(support) for support in supports], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 If a form of each of two rows holds, so does their sum, in which the threshold cancels:
 ``w @ x >= P``. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right, and every set of kept
-classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.cuts.Terms`):
+classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.cuts.CutTerms`):
 
     Σ_C w x + Σ_D |w| (1 − x) >= (P − Σ_{w > 0, not in C} w + Σ_D |w|) τ
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.proofs.cuts import Cut, CutBound, Terms, cut_terms, denominator_for, dual_bound
+from shortlist.ensembles.proofs.cuts import Cut, CutBound, CutTerms, cut_terms, denominator_for, dual_bound
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
@@ -48,7 +48,7 @@ class _Relaxation:
     rows: RightRows
     settings: PairSettings
     cuts: list[Cut]
-    terms: list[Terms]
+    terms: list[CutTerms]
 
     def __post_init__(self) -> None:
         rows = self.rows

@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.proofs.cuts import Cut, Terms, cut_terms
+from shortlist.ensembles.proofs.cuts import Cut, CutTerms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.milp import LinearObjective, Program, make_program
@@ -314,7 +314,7 @@ def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) 
 
     `first`: the column of the first row.
     """
-    plain = Terms(np.zeros(0, dtype=np.int64), 1, 0)
+    plain = CutTerms(np.zeros(0, dtype=np.int64), 1, 0)
     columns, numbers, most, starts = [], [], [], [0]
     for cut in cuts:
         terms = plain if cut.kept is None else cut_terms(rows, cut)

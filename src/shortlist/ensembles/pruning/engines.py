@@ -29,7 +29,7 @@ SHORT_CP_SAT = "CP-SAT for a moment"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class PruningShape:
     """What a question looks like at the moment when an engine may be asked."""
 
     is_few: bool
@@ -64,7 +64,7 @@ class Turn:
     """An engine that is asked, and when."""
 
     engine: str
-    fits: Callable[[Shape], bool]
+    fits: Callable[[PruningShape], bool]
     """Whether it is asked about a question of this shape."""
     share: float
     """Part of the time that is left after which it gives way."""

@@ -23,7 +23,7 @@ from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
 from shortlist.ensembles.pruning import engines
-from shortlist.ensembles.pruning.engines import Shape
+from shortlist.ensembles.pruning.engines import PruningShape
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
 from shortlist.milp import Limits, Program, Session, Solver
@@ -120,13 +120,13 @@ class VoteSteps:
                     run.turn = turn
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> PruningShape:
         """What the question looks like now."""
         settings, rows, best = self.run.settings, self.problem.rows, self.run.best
         n_selections, n_cells = count_selections(rows), rows.signs.size
         has_few = rows.n_classifiers <= settings.walk_classifiers
         usual = int(np.median(rows.gains)) * rows.step if rows.n_rows else 0
-        return Shape(
+        return PruningShape(
             is_few=n_selections <= settings.few_selections,
             is_walkable=settings.walk_nodes > 0
             and (has_few or n_selections * rows.n_classifiers <= settings.walk_nodes),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
-from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
+from shortlist.ensembles.audit.cut_check import CutVerdict, check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
@@ -430,7 +430,7 @@ def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], E
     }
 
 
-def _false_claims(result: PrunedSelection, unit: int, verdict: Verdict) -> list[str]:
+def _false_claims(result: PrunedSelection, unit: int, verdict: CutVerdict) -> list[str]:
     """Say where value and bound are not what the check recomputed."""
     failures = [] if result.bound >= result.value else [_low_bound(result)]
     if verdict.value is not None and verdict.value / unit != result.value:

@@ -10,7 +10,7 @@ from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
-from shortlist.methods.diagram.plan import Plan, make_coding, make_plan
+from shortlist.methods.diagram.plan import SweepPlan, make_coding, make_plan
 from shortlist.methods.diagram.sweep import SWEEP_SETTINGS, Pass, SweepSettings
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
@@ -249,7 +249,7 @@ def _witnesses(problem: _Problem, bits: Mask, points: Points) -> NDArray[np.int8
     return decisions
 
 
-def _box(plan: Plan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Points]:
+def _box(plan: SweepPlan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Points]:
     """Bound the vectors at each place that can be part of a whole that adds up to `rest`."""
     shifts = np.maximum(-costs, 0).T, np.maximum(costs, 0).T
     least = np.full((len(plan.levels), len(rest)), np.iinfo(np.int64).max // 2)
@@ -263,7 +263,7 @@ def _box(plan: Plan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Po
     return rest - most, rest - least
 
 
-def _ways(diagram: Diagram, plan: Plan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
+def _ways(diagram: Diagram, plan: SweepPlan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
     bits = np.zeros(diagram.n_levels, dtype=bool)
     # place, rest, side taken just above
     stack: list[tuple[int, NDArray[np.int64], int]] = [(plan.root, key, -1)]

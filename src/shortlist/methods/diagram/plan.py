@@ -103,7 +103,7 @@ def make_coding(costs: Points, packed_bits: int = PACKED_BITS) -> Coding:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SweepPlan:
     """The places of a pass: a node at its own level or at one that its parents skip.
 
     Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the
@@ -128,7 +128,7 @@ class Plan:
     root: int
 
 
-def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> Plan:
+def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> SweepPlan:
     """Lay out the places of `diagram` for costs per level, ``(n_objectives, n_levels)``.
 
     Each level adds a non-negative vector on either side: what it costs above the cheaper side, objective by
@@ -183,7 +183,7 @@ def make_plan(diagram: Diagram, costs: Points, coding: Coding) -> Plan:
     table = np.array(places, np.int32)
     source = np.array(sources, np.int32)
     joins = np.flatnonzero(source == np.arange(len(source)))[1:].astype(np.int32)
-    return Plan(
+    return SweepPlan(
         levels=table[:, 0].copy(),
         low=table[:, 1].copy(),
         high=table[:, 2].copy(),

@@ -17,7 +17,7 @@ from shortlist.methods.diagram._kernels import (
     trim_packed,
     trim_rows,
 )
-from shortlist.methods.diagram.plan import PACKED_BITS, Coding, Plan
+from shortlist.methods.diagram.plan import PACKED_BITS, Coding, SweepPlan
 from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 
@@ -57,7 +57,7 @@ class Pass:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SweepPlan,
         coding: Coding,
         *,
         tolerance: NDArray[np.int64],

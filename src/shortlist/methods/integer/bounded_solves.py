@@ -20,7 +20,7 @@ from shortlist.methods.integer.integer_objectives import (
     Vector,
     integer_objectives,
 )
-from shortlist.methods.integer.program_parts import Part, Parts
+from shortlist.methods.integer.program_parts import Parts, ProgramPart
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Limits, Session, Solution, Solver
@@ -134,7 +134,7 @@ class BoundedSolves:
         self,
         weights: Vector,
         box: Box,
-        part: Part,
+        part: ProgramPart,
         *,
         most: int | None = None,
         presolve: bool = True,
@@ -179,7 +179,9 @@ class BoundedSolves:
         self._keep(vector, values.astype(np.float64))
         return vector
 
-    def part_within(self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None) -> Part:
+    def part_within(
+        self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None
+    ) -> ProgramPart:
         """Return the part of the program within a box of objectives and narrower bounds of the columns.
 
         Its costs are those of `weights`, shifted by `duals` of the rows if they are given.
@@ -194,7 +196,7 @@ class BoundedSolves:
         )
         return parts.part(narrowed, limits, (weights @ self.integers.costs).astype(np.float64), duals)
 
-    def _solver_of(self, part: Part, *, presolve: bool) -> Solver:
+    def _solver_of(self, part: ProgramPart, *, presolve: bool) -> Solver:
         """Return who solves a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
         if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
             self._n_handed_over += 1
@@ -203,15 +205,15 @@ class BoundedSolves:
             return open_solver(self._asked_for, short_programs=True, presolve=presolve)
         return self._solver
 
-    def excess(self, part: Part) -> float:
+    def excess(self, part: ProgramPart) -> float:
         """Return how many times too large the costs of a part are for the solver's tolerance."""
         return part.size * self._solver.tolerance / 0.5
 
-    def tells_apart(self, part: Part) -> bool:
+    def tells_apart(self, part: ProgramPart) -> bool:
         """Whether the solver decides about the costs of a part, as far as its tolerance goes."""
         return tells_apart(part.size, self._solver.tolerance)
 
-    def in_integers(self, part: Part) -> bool:
+    def in_integers(self, part: ProgramPart) -> bool:
         """Whether CP-SAT can take a part over that the solver's tolerance does not decide."""
         program = part.program
         bounded = np.isfinite(program.column_lower) & np.isfinite(program.column_upper)
@@ -330,7 +332,7 @@ class BoundedSolves:
             )
 
     def _solve_part(
-        self, part: Part, most: int | None, solver: Solver, attempt: int, each: Limits = NO_LIMITS
+        self, part: ProgramPart, most: int | None, solver: Solver, attempt: int, each: Limits = NO_LIMITS
     ) -> Solution:
         """Solve a part once, in a session of its own, within the limits of `each` program.
 

@@ -19,7 +19,7 @@ time of whole programs, because most parts are not decided in integers.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class ProgramShape:
     """What decides which engine is asked."""
 
     n_objectives: int
@@ -36,7 +36,7 @@ class Engine:
     """An engine, and the shapes that it is for."""
 
     name: str
-    fits: Callable[[Shape], bool]
+    fits: Callable[[ProgramShape], bool]
     why: str
     """Why, to go after "as"."""
     measured: str
@@ -72,10 +72,10 @@ ENGINES = (
 """The first engine that fits is taken."""
 
 
-def engine_for(shape: Shape) -> Engine:
+def engine_for(shape: ProgramShape) -> Engine:
     """Return the engine for a shape.
 
-    >>> engine_for(Shape(n_objectives=3, n_columns=2500, n_rows=100)).reason
+    >>> engine_for(ProgramShape(n_objectives=3, n_columns=2500, n_rows=100)).reason
     'zones by parts, as there are more columns than rows'
     """
     return next(engine for engine in ENGINES if engine.fits(shape))

@@ -20,7 +20,7 @@ import numpy as np
 from shortlist.arrays import Floats, Longs, Mask
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.dual_bounds import IntegerRows, Interval, dual_bound, prove_empty
-from shortlist.methods.integer.part_search import Searched
+from shortlist.methods.integer.part_search import SearchedPart
 from shortlist.milp.backends.highs_linear import Basis, LinearProgram, LinearSolution, cost_unit
 from shortlist.runs.budget import Budget
 
@@ -53,7 +53,7 @@ class CountedProgram:
 
 
 @dataclass(frozen=True, eq=False)
-class _Node:
+class _BranchNode:
     """Bounds of the columns, and what is known of them from the node that they are a part of.
 
     `column` was rounded from a value at a `distance` above 0, upwards where `up` is 1, else 0.
@@ -69,7 +69,7 @@ class _Node:
 
 def best_by_branching(
     program: CountedProgram, *, most: int | None, max_nodes: int, budget: Budget
-) -> Searched:
+) -> SearchedPart:
     """Return the solution of least cost that costs at most `most`.
 
     It depends on nothing that was solved before.
@@ -87,22 +87,22 @@ def best_by_branching(
     >>> limits = np.array([8.0]), np.array([np.inf])
     >>> program = CountedProgram(np.array([4, 5, 10]), rows, limits, (np.zeros(3), np.ones(3)))
     >>> best_by_branching(program, most=None, max_nodes=100, budget=Budget())
-    Searched(finished=True, values=array([1, 1, 0]))
+    SearchedPart(finished=True, values=array([1, 1, 0]))
     """
     if most is None:
         most = int(np.maximum(*(program.costs * end.astype(np.int64) for end in program.bounds)).sum())
-    search = _Search(program, most, budget)
+    search = _BranchSearch(program, most, budget)
     numbers = itertools.count()
-    nodes = [(-math.inf, next(numbers), _Node(program.bounds))]
+    nodes = [(-math.inf, next(numbers), _BranchNode(program.bounds))]
     while nodes and nodes[0][0] <= search.most:
         if search.n_nodes >= max_nodes:
-            return Searched(False, search.best)
+            return SearchedPart(False, search.best)
         for child in search.children(heapq.heappop(nodes)[2]):
             heapq.heappush(nodes, (child.bound, next(numbers), child))
-    return Searched(True, search.best)
+    return SearchedPart(True, search.best)
 
 
-class _Search:
+class _BranchSearch:
     """The linear relaxation in HiGHS's memory, and what was found.
 
     `best`, ``(n_columns,)``: the best solution so far. `most`: what a solution that counts may cost; less
@@ -121,7 +121,7 @@ class _Search:
         self._integer = np.ones(n_columns, dtype=bool)
         self._gains, self._counts = np.zeros((2, n_columns)), np.zeros((2, n_columns))
 
-    def children(self, node: _Node) -> list[_Node]:
+    def children(self, node: _BranchNode) -> list[_BranchNode]:
         """Return two parts of a node, none if it is decided.
 
         A node of which integers prove nothing is split all the same, in the end to single solutions.
@@ -152,7 +152,7 @@ class _Search:
             return []
         return self._parts(left, solution.values, bound)
 
-    def _solve(self, node: _Node) -> LinearSolution:
+    def _solve(self, node: _BranchNode) -> LinearSolution:
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         self.n_nodes += 1
@@ -164,7 +164,7 @@ class _Search:
             self._linear.basis = node.basis
         return self._linear.solve(self._budget)
 
-    def _learn(self, node: _Node, bound: float) -> None:
+    def _learn(self, node: _BranchNode, bound: float) -> None:
         """Note by how much rounding a column raised the bound, for each unit that it was moved."""
         if math.isfinite(node.bound):
             self._gains[node.up, node.column] += max(0.0, bound - node.bound) / node.distance
@@ -176,7 +176,7 @@ class _Search:
         if cost <= self.most and self._program.allows(columns):
             self.best, self.most = columns, cost - 1
 
-    def _parts(self, columns: Interval, values: Floats, bound: float) -> list[_Node]:
+    def _parts(self, columns: Interval, values: Floats, bound: float) -> list[_BranchNode]:
         lower, upper = columns
         chosen = self._chosen(values, columns)
         below = min(max(np.floor(values[chosen] + INTEGRAL), lower[chosen]), upper[chosen] - 1)
@@ -185,8 +185,8 @@ class _Search:
         down[chosen], up[chosen] = below, below + 1
         basis = self._linear.basis
         return [
-            _Node((lower, down), bound, basis, chosen, 0, distance),
-            _Node((up, upper), bound, basis, chosen, 1, max(1.0 - distance, INTEGRAL)),
+            _BranchNode((lower, down), bound, basis, chosen, 0, distance),
+            _BranchNode((up, upper), bound, basis, chosen, 1, max(1.0 - distance, INTEGRAL)),
         ]
 
     def _chosen(self, values: Floats, columns: Interval) -> int:

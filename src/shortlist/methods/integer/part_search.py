@@ -23,7 +23,7 @@ MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class SearchedPart:
     """What a search found.
 
     `finished`: whether the search was complete; otherwise nothing is proved. `values`, ``(n_columns,)``: the
@@ -49,7 +49,7 @@ class PartBounds:
 
 def best_of_part(
     rows: IntegerRows, part: PartBounds, costs: Longs, found: DualBound, most: int, *, max_nodes: int
-) -> Searched | None:
+) -> SearchedPart | None:
     """Return the solution of least cost that costs at most `most`.
 
     None where the part, or what it may cost, is too large to search.
@@ -84,13 +84,13 @@ def best_of_part(
     state = _state(entries, within, (low, high), reduced[free])
     finished = kernels.search_part(found.scale, max_nodes, entries, state)
     if not state.here[0].found:
-        return Searched(finished, None)
+        return SearchedPart(finished, None)
     values = fixed
     values[free] = state.best
     sums = rows.matrix @ values
     if (sums < limits[0]).any() or (sums > limits[1]).any() or int(costs @ values) > most:
         raise SolverError("the search of a part found what is no solution. Please report it.")
-    return Searched(finished, values)
+    return SearchedPart(finished, values)
 
 
 def _part_rows(rows: IntegerRows, free: NDArray[np.intp], last: Longs, ranges: Longs) -> kernels.PartRows:

@@ -13,7 +13,7 @@ from shortlist.milp.program import Program
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ProgramPart:
     """A program without the columns that have one value, and the way back.
 
     Columns whose bounds cross have none, and stay in it, which then has no solution.
@@ -53,7 +53,9 @@ class Parts:
         integral = program.integral_rows() & (program.row_lower == program.row_upper)
         self._equations = np.flatnonzero(integral)
 
-    def part(self, bounds: Interval, limits: Interval, costs: Costs, duals: Floats | None = None) -> Part:
+    def part(
+        self, bounds: Interval, limits: Interval, costs: Costs, duals: Floats | None = None
+    ) -> ProgramPart:
         """Return the part within `bounds` of the columns and `limits` of the rows.
 
         Where `duals` of the rows are given, their nearest integers, times the equations, are taken from the
@@ -80,4 +82,4 @@ class Parts:
             integer=self.program.integer[free],
             objectives=(),
         )
-        return Part(part, costs[free], constant + float(costs @ values), free, values)
+        return ProgramPart(part, costs[free], constant + float(costs @ values), free, values)

@@ -14,7 +14,7 @@ from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitR
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound, prove_empty
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.integer.linear_branching import CountedProgram, best_by_branching
-from shortlist.methods.integer.part_search import PartBounds, Searched, best_of_part
+from shortlist.methods.integer.part_search import PartBounds, SearchedPart, best_of_part
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution, cost_unit
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import implied_bounds, whole_rows
@@ -135,7 +135,7 @@ class RelaxedZones:
 
     def best_within(
         self, relaxed: Relaxed, left: Narrowed, upper: Vector, most: int, *, max_nodes: int
-    ) -> Searched | None:
+    ) -> SearchedPart | None:
         """Return the solution of least weight in what is `left` of a zone, up to the weight `most`.
 
         None where a search in integers is not for this program, or for what is left of it.
@@ -149,7 +149,7 @@ class RelaxedZones:
 
     def best_by_branching(
         self, weights: Vector, upper: Vector, most: int | None, *, max_nodes: int
-    ) -> Searched | None:
+    ) -> SearchedPart | None:
         """Return the solution of least weight with ``f <= upper``, up to the weight `most` if it is given.
 
         Depends on nothing that was solved before. None where a search in integers is not for this program.

@@ -25,7 +25,7 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
 from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
-from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, Shape, engine_for
+from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, ProgramShape, engine_for
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.integer.needed_columns import needed_columns
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
@@ -87,7 +87,7 @@ def search_zones(
     needed = needed_columns(program, solves.integers.costs)
     smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
     relaxed = RelaxedZones(smaller, solves.integers, solves.budget)
-    shape = Shape(
+    shape = ProgramShape(
         n_objectives=len(solves.integers),
         n_columns=program.n_columns,
         n_rows=program.n_rows,

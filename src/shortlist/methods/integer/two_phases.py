@@ -22,7 +22,7 @@ from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.dual_bounds import Interval
 from shortlist.methods.integer.integer_objectives import Vector
-from shortlist.methods.integer.program_parts import Part
+from shortlist.methods.integer.program_parts import ProgramPart
 from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
@@ -217,7 +217,7 @@ class TwoPhases:
         weights[first] = max(1, min(int(ranges[1 - first]) + 1, room))
         return weights
 
-    def _told_part(self, weights: Vector, box: Box, narrowed: Narrowed) -> tuple[Vector, Part]:
+    def _told_part(self, weights: Vector, box: Box, narrowed: Narrowed) -> tuple[Vector, ProgramPart]:
         """Return the part with weights so small, in about their ratio, that the solver tells steps apart."""
         solves = self._solves
         part = solves.part_within(box, narrowed.bounds, weights, narrowed.duals)

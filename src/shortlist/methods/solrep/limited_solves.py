@@ -41,7 +41,7 @@ more than 200. Those of E-Shop that minimise the defects take up to 18,000, and 
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ProgramOutcome:
     """What one program said.
 
     `status`: OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
@@ -82,7 +82,7 @@ class LimitedSolves(BoundedSolves):
 
     def attempt(
         self, weights: Vector, upper: Vector, *, start: Vector | None = None, each: Limits = NO_LIMITS
-    ) -> Outcome:
+    ) -> ProgramOutcome:
         """Minimise ``weights @ f`` with ``f <= upper`` as far as the limits of `each` program allow.
 
         Each program has a session of its own: what it answers depends on nothing that was solved before, so
@@ -103,11 +103,11 @@ class LimitedSolves(BoundedSolves):
             if solution.status is Status.UNBOUNDED:
                 raise BadInputError("`objectives` must be bounded. Bound the columns.")
             if solution.status is Status.INFEASIBLE:
-                return Outcome(Status.INFEASIBLE, None, UNLIMITED)
+                return ProgramOutcome(Status.INFEASIBLE, None, UNLIMITED)
             bound = math.ceil(solution.bound - 1e-6) if math.isfinite(solution.bound) else -UNLIMITED
             if solution.values is None:
                 if solution.limit in {"seconds", "nodes"}:
-                    return Outcome(Status.UNKNOWN, None, bound)
+                    return ProgramOutcome(Status.UNKNOWN, None, bound)
                 continue
             vector = self.integers.vector(solution.values)
             if (vector > upper).any():
@@ -124,13 +124,13 @@ class LimitedSolves(BoundedSolves):
                 if better:
                     continue
                 checked = better is False and self.checks
-                return Outcome(status, vector, bound, self.columns_of(vector), value, checked)
+                return ProgramOutcome(status, vector, bound, self.columns_of(vector), value, checked)
         raise SolverError(
             f"the solver gave no exact answer in {N_ATTEMPTS} attempts. Use another solver, or a coarser "
             "scale."
         )
 
-    def _by_branching(self, weights: Vector, upper: Vector, start: Vector | None) -> Outcome | None:
+    def _by_branching(self, weights: Vector, upper: Vector, start: Vector | None) -> ProgramOutcome | None:
         """Return an answer that is proved in integers; None where the program is too large or too hard."""
         if self._asked_for != "highs" or self.program.n_columns > MOST_COLUMNS:
             return None
@@ -142,9 +142,9 @@ class LimitedSolves(BoundedSolves):
         columns = self.columns_of(start) if found.values is None and start is not None else found.values
         vector = self.keep_searched(columns, (np.full_like(upper, -UNLIMITED), upper))
         if vector is None:
-            return Outcome(Status.INFEASIBLE, None, UNLIMITED)
+            return ProgramOutcome(Status.INFEASIBLE, None, UNLIMITED)
         value = int(weights @ vector)
-        return Outcome(Status.OPTIMAL, vector, value, self.columns_of(vector), value, checked=True)
+        return ProgramOutcome(Status.OPTIMAL, vector, value, self.columns_of(vector), value, checked=True)
 
     def _better(self, weights: Vector, upper: Vector, value: int, each: Limits) -> bool | None:
         """Look for a solution with smaller weighted objectives than `value`; None where a limit ended it."""
@@ -166,7 +166,7 @@ class Record:
     """One finished step of a search: its key, what came out, and how many programs it took."""
 
     key: str
-    outcome: Outcome
+    outcome: ProgramOutcome
     n_programs: int
 
 
@@ -234,7 +234,7 @@ def _as_record(key: str, line: Mapping[str, Any]) -> Record:
         bits = np.frombuffer(bytes.fromhex(columns[1]), dtype=np.uint8)
         columns = np.unpackbits(bits, count=columns[0])
     vector: Vector | None = None if line["vector"] is None else np.array(line["vector"], dtype=np.int64)
-    outcome = Outcome(
+    outcome = ProgramOutcome(
         Status(line["status"]),
         vector,
         line["bound"],

@@ -19,7 +19,7 @@ from shortlist._validation import as_count
 from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector, integer_objectives
-from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome, Record, finished
+from shortlist.methods.solrep.limited_solves import LimitedSolves, ProgramOutcome, Record, finished
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits, Solver
@@ -177,7 +177,7 @@ def anchor_keys(integers: IntegerObjectives) -> list[str]:
 
 def find_anchors(
     setting: SolveSetting, integers: IntegerObjectives, records: dict[str, Record]
-) -> list[Outcome]:
+) -> list[ProgramOutcome]:
     """Find one anchor per objective: its least value, and with that the least sum of all objectives in steps.
 
     An anchor whose second program ends without an answer keeps the first one's, as FEASIBLE. Empty if the
@@ -204,13 +204,13 @@ def find_anchors(
         best = first if second.vector is None else second
         proved = first.status is Status.OPTIMAL and second.status is Status.OPTIMAL
         status = Status.OPTIMAL if proved else Status.FEASIBLE
-        anchors.append(Outcome(status, best.vector, first.bound, best.columns, first.value))
+        anchors.append(ProgramOutcome(status, best.vector, first.bound, best.columns, first.value))
     return anchors
 
 
 def distinct_anchors(
-    setting: SolveSetting, anchors: Sequence[Outcome], records: dict[str, Record]
-) -> list[Outcome]:
+    setting: SolveSetting, anchors: Sequence[ProgramOutcome], records: dict[str, Record]
+) -> list[ProgramOutcome]:
     """Return the anchors, with another optimum of its objective in place of one that repeats another.
 
     Where two objectives are best at once, the plane through the anchors loses a dimension. For each such
@@ -241,10 +241,10 @@ def distinct_anchors(
 def _other_optimum(
     setting: SolveSetting,
     solves: LimitedSolves,
-    anchor: Outcome,
+    anchor: ProgramOutcome,
     pair: tuple[int, int],
     records: dict[str, Record],
-) -> Outcome | None:
+) -> ProgramOutcome | None:
     """Return the vector with the least value of one objective and, with that, of another one.
 
     None if the anchor is one.
@@ -274,17 +274,17 @@ def _other_optimum(
     return second if second.status is Status.OPTIMAL else None
 
 
-def _equal(one: Outcome, other: Outcome) -> bool:
+def _equal(one: ProgramOutcome, other: ProgramOutcome) -> bool:
     assert one.vector is not None, "anchors without an answer end the search"
     assert other.vector is not None, "anchors without an answer end the search"
     return bool(np.array_equal(one.vector, other.vector))
 
 
-def _vectors(outcomes: Sequence[Outcome]) -> Points:
+def _vectors(outcomes: Sequence[ProgramOutcome]) -> Points:
     return np.array([outcome.vector for outcome in outcomes], dtype=np.int64)
 
 
-def is_ideal(anchors: Sequence[Outcome]) -> bool:
+def is_ideal(anchors: Sequence[ProgramOutcome]) -> bool:
     """Whether one vector is proved best in every objective, so that it is the whole front."""
     vectors = np.array([anchor.vector for anchor in anchors])
     proved = all(anchor.status is Status.OPTIMAL for anchor in anchors)
@@ -298,7 +298,7 @@ def best_start(known: Sequence[Vector], weights: Vector, upper: Vector) -> Vecto
     return within[np.argmin(within @ weights)] if len(within) else None
 
 
-def remembered_vectors(solves: LimitedSolves, outcomes: Sequence[Outcome]) -> list[Vector]:
+def remembered_vectors(solves: LimitedSolves, outcomes: Sequence[ProgramOutcome]) -> list[Vector]:
     """Let a session know the answers among `outcomes`, to start from; return their vectors."""
     vectors = []
     for outcome in outcomes:

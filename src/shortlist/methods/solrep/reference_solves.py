@@ -18,7 +18,7 @@ from shortlist.methods.integer.integer_objectives import (
     Vector,
     integer_objectives,
 )
-from shortlist.methods.solrep.limited_solves import Outcome, Record, finished
+from shortlist.methods.solrep.limited_solves import ProgramOutcome, Record, finished
 from shortlist.methods.solrep.reference_points import (
     SolveSetting,
     best_start,
@@ -114,7 +114,7 @@ class Answers:
 class _Chunk:
     """Reference points for one session, and what is known before; it pickles."""
 
-    anchors: tuple[Outcome, ...]
+    anchors: tuple[ProgramOutcome, ...]
     points: dict[int, Vector]
     first: int
     records: dict[str, Record]
@@ -122,7 +122,7 @@ class _Chunk:
 
 def solve_reference_points(
     setting: SolveSetting,
-    anchors: Sequence[Outcome],
+    anchors: Sequence[ProgramOutcome],
     points: Points,
     *,
     first: int,
@@ -173,7 +173,7 @@ def _solve_chunk(
     weights, _ = safe_weights(
         solves.integers, chunk.first, corners.min(axis=0), corners.max(axis=0), solves.largest_objective
     )
-    answered: list[tuple[Vector, Outcome]] = []
+    answered: list[tuple[Vector, ProgramOutcome]] = []
     solved: dict[str, Record] = {}
     for done, (index, point) in enumerate(chunk.points.items(), start=1):
         key = f"point {index}"
@@ -198,7 +198,7 @@ def _solve_chunk(
     return solved, ""
 
 
-def _answer_from(answered: Sequence[tuple[Vector, Outcome]], upper: Vector) -> Outcome | None:
+def _answer_from(answered: Sequence[tuple[Vector, ProgramOutcome]], upper: Vector) -> ProgramOutcome | None:
     """Return the answer that an earlier program with the same weights gives for `upper`."""
     for bounds, outcome in answered:
         if (upper <= bounds).all():
@@ -212,7 +212,7 @@ def _answer_from(answered: Sequence[tuple[Vector, Outcome]], upper: Vector) -> O
 
 def solve_adaptively(
     setting: SolveSetting,
-    anchors: Sequence[Outcome],
+    anchors: Sequence[ProgramOutcome],
     records: dict[str, Record],
     n_points: int,
     *,
@@ -298,7 +298,7 @@ def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetti
 
 
 def _first_boxes(
-    integers: IntegerObjectives, anchors: Sequence[Outcome], records: dict[str, Record]
+    integers: IntegerObjectives, anchors: Sequence[ProgramOutcome], records: dict[str, Record]
 ) -> UnexploredBoxes:
     top = integers.upper + 1
     least = np.array([anchor.bound for anchor in anchors])

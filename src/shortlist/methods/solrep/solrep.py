@@ -18,7 +18,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
-from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front, known_records
+from shortlist.methods.solrep.limited_solves import ProgramOutcome, Record, answers_front, known_records
 from shortlist.methods.solrep.reference_points import (
     STAGE,
     JumpLimits,
@@ -210,7 +210,7 @@ def solrep(
     facts: dict[str, Any] = {"rule": rule, "solver": name}
     tell = functools.partial(_tell, budget.report, n_points)
     found, missing = Answers(records), None
-    anchors: list[Outcome] = []
+    anchors: list[ProgramOutcome] = []
     points: Points | None = None
     complete = False
     try:
@@ -313,7 +313,7 @@ def _reference_points(program: Program, anchors: Points, n_points: int, budget: 
     return points
 
 
-def _vectors(anchors: Sequence[Outcome]) -> Points:
+def _vectors(anchors: Sequence[ProgramOutcome]) -> Points:
     return np.array([anchor.vector for anchor in anchors], dtype=np.int64)
 
 

@@ -22,14 +22,14 @@ from shortlist.multistage.search._evaluation import (
     N_MEASURES,
     STAGES,
     WORST,
-    Scoring,
+    StageScoring,
 )
 
 ADDED_AT_ONCE = 2
 """Outcomes that one node offers at most: its own, and that of the stage that takes all the rest."""
 
 
-class Archive(NamedTuple):
+class WalkArchive(NamedTuple):
     """The non-dominated outcomes so far."""
 
     measures: LongTable
@@ -76,8 +76,8 @@ def compare_measures(a: Longs, b: Longs, uses: Longs) -> int:
     return answer
 
 
-@kernel("void(Archive, int64, int64)")
-def swap_entries(archive: Archive, a: int, b: int) -> None:
+@kernel("void(WalkArchive, int64, int64)")
+def swap_entries(archive: WalkArchive, a: int, b: int) -> None:
     """Swap two entries of an archive."""
     measures, ties, chains = archive.measures, archive.ties, archive.chains
     for m in range(measures.shape[1]):
@@ -87,8 +87,8 @@ def swap_entries(archive: Archive, a: int, b: int) -> None:
     ties[a], ties[b] = ties[b], ties[a]
 
 
-@kernel("void(int64[::1], int64, int64[::1], int64, int64[::1], Archive)")
-def offer(measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: Archive) -> None:
+@kernel("void(int64[::1], int64, int64[::1], int64, int64[::1], WalkArchive)")
+def offer(measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: WalkArchive) -> None:
     """Offer `count` assignments to an archive that has room for another."""
     known, ties, chains, size = archive.measures, archive.ties, archive.chains, archive.size
     for a in range(size[0]):
@@ -119,14 +119,14 @@ def offer(measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, ar
     size[0] = kept + 1
 
 
-@kernel("void(int64[::1], uint64[::1], int64, int64, Space, Scoring, int64[::1], uint64[::1])")
+@kernel("void(int64[::1], uint64[::1], int64, int64, Space, StageScoring, int64[::1], uint64[::1])")
 def advance(
     measures: Longs,
     waiting: Words,
     before: int,
     mask: int,
     space: Space,
-    scoring: Scoring,
+    scoring: StageScoring,
     following: Longs,
     still: Words,
 ) -> None:
@@ -156,14 +156,14 @@ def advance(
         following[WORST] = prices[mask]
 
 
-@kernel("void(int64[::1], Space, Scoring, Rules, ArchivePath, Archive, int64)", makes_arrays=True)
+@kernel("void(int64[::1], Space, StageScoring, Rules, ArchivePath, WalkArchive, int64)", makes_arrays=True)
 def walk_archive(
     firsts: Longs,
     space: Space,
-    scoring: Scoring,
+    scoring: StageScoring,
     rules: Rules,
     path: ArchivePath,
-    archive: Archive,
+    archive: WalkArchive,
     block: int,
 ) -> None:
     """Walk on over the assignments whose first stage is in `firsts`, for any objectives.

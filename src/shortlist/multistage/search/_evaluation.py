@@ -17,7 +17,7 @@ N_MEASURES = 7
 """How many these are. A column for each attribute follows: what all rows take of it."""
 
 
-class Scoring(NamedTuple):
+class StageScoring(NamedTuple):
     """What decisions are worth."""
 
     classes: WordTable
@@ -32,7 +32,7 @@ class Scoring(NamedTuple):
 
 @kernel(
     "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1], uint64[:, :, ::1], uint64[::1], "
-    "Scoring, int64[:, ::1])",
+    "StageScoring, int64[:, ::1])",
     makes_arrays=True,
 )
 def measure(
@@ -42,7 +42,7 @@ def measure(
     taken: Longs,
     bits: Words,
     everyone: Words,
-    scoring: Scoring,
+    scoring: StageScoring,
     measures: Longs,
 ) -> None:
     """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call.

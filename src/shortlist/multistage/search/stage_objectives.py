@@ -26,7 +26,7 @@ from shortlist.multistage.search._evaluation import (
     N_MEASURES,
     STAGES,
     WORST,
-    Scoring,
+    StageScoring,
     measure,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
@@ -131,11 +131,11 @@ class StageProblem:
         return int(np.sort(attribute.values)[::-1][: self.max_stages].sum())
 
     @property
-    def scoring(self) -> Scoring:
+    def scoring(self) -> StageScoring:
         """What decisions on the validation rows are worth, as kernels take it."""
         n_classes = self.decisions.subclassifiers.rows.n_classes
         classes = np.stack([self._bits(self.labels == label) for label in range(n_classes)])
-        return Scoring(classes, self.penalties, self.unit, self._bits(self.labels != self.positive))
+        return StageScoring(classes, self.penalties, self.unit, self._bits(self.labels != self.positive))
 
     def _bits(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         return pack(flags, self.decisions.subclassifiers.rows.n_words)

@@ -22,7 +22,7 @@ from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:
-    from shortlist.multistage.search._archive_walk import Archive
+    from shortlist.multistage.search._archive_walk import WalkArchive
 
 
 @dataclass(frozen=True)
@@ -224,10 +224,10 @@ class ArchiveWalker(_Walk[ArchivePath]):
         self._archive.measures[: len(seeds)] = seeds
         self._archive.size[0] = len(seeds)
 
-    def _room(self, size: int) -> "Archive":
-        from shortlist.multistage.search._archive_walk import Archive
+    def _room(self, size: int) -> "WalkArchive":
+        from shortlist.multistage.search._archive_walk import WalkArchive
 
-        return Archive(
+        return WalkArchive(
             measures=np.zeros((size, self.problem.n_measures), dtype=np.int64),
             ties=np.zeros(size, dtype=np.int64),
             chains=np.zeros((size, max(1, self.max_stages)), dtype=np.int64),
@@ -237,12 +237,12 @@ class ArchiveWalker(_Walk[ArchivePath]):
     def walk_on(self) -> bool:
         """Look at some more; return whether these were the last."""
         # seconds to compile at first, and the paper's objectives never need it
-        from shortlist.multistage.search._archive_walk import ADDED_AT_ONCE, Archive, Rules, walk_archive
+        from shortlist.multistage.search._archive_walk import ADDED_AT_ONCE, Rules, WalkArchive, walk_archive
 
         problem, old = self.problem, self._archive
         if old.size[0] + ADDED_AT_ONCE > len(old.measures):
             self._archive = self._room(2 * len(old.measures) + ADDED_AT_ONCE)
-            for name in Archive._fields:
+            for name in WalkArchive._fields:
                 part = getattr(old, name)
                 getattr(self._archive, name)[: len(part)] = part
         rules = Rules(self.uses, self.max_stages, problem.removal, self._bounds)

@@ -158,7 +158,7 @@ USUAL_NODES = 100_000
 
 
 @dataclass(frozen=True)
-class Summary:
+class ModelSummary:
     """What every product shares, and how many products there are."""
 
     satisfiable: bool | None
@@ -174,7 +174,9 @@ class Summary:
     """Without a product: rules that contradict each other, none of which can be left out."""
 
 
-def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None) -> Summary:
+def summarise(
+    model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None
+) -> ModelSummary:
     """Find core and dead features, and count the products.
 
     Raises BadInputError if a linear constraint of the model needs too many clauses.
@@ -194,18 +196,18 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
     try:
         shared = backbone(clauses, budget)
     except SearchStoppedError:
-        return Summary(satisfiable=None, uncounted=_out_of_time(budget))
+        return ModelSummary(satisfiable=None, uncounted=_out_of_time(budget))
     if shared is None:
         conflict = check_feasibility(model, budget=budget).conflict or (NOT_TOLD_APART,)
-        return Summary(satisfiable=False, n_products=0, conflict=conflict)
+        return ModelSummary(satisfiable=False, n_products=0, conflict=conflict)
     core = tuple(v - 1 for v in shared if 0 < v <= model.n_features)
     dead = tuple(-v - 1 for v in shared if -model.n_features <= v < 0)
     n_open = model.n_features - len(core) - len(dead)
     if max_nodes is None and n_open > MOST_UNDECIDED:
         reason = f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`"
-        return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
+        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted=reason)
     if max_nodes == 0:
-        return Summary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")
+        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")
     from shortlist.logic.compilation import compile_diagram
 
     most = USUAL_NODES if max_nodes is None else max_nodes
@@ -214,8 +216,8 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
     if diagram is None:
         reason = f"no variable order gave a diagram within {most:,} nodes"
         reason = _out_of_time(budget) if budget.stopped else reason
-        return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
-    return Summary(satisfiable=True, core=core, dead=dead, n_products=diagram.n_models)
+        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted=reason)
+    return ModelSummary(satisfiable=True, core=core, dead=dead, n_products=diagram.n_models)
 
 
 def _out_of_time(budget: Budget) -> str:

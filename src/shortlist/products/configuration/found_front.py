@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
-from shortlist.methods.integer.engines import DIAGRAM, Shape, engine_for
+from shortlist.methods.integer.engines import DIAGRAM, ProgramShape, engine_for
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions
 from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.front_search import (
-    Question,
+    ProductQuestion,
     diagram_of,
     front_by_diagram,
     front_by_program,
@@ -33,14 +33,14 @@ that is of use is mostly there within seconds; what is left must do for integer 
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundFront:
     """A checked front, and the diagram it came from, if any."""
 
     front: Front
     diagram: Diagram | None = None
 
 
-def find_front(question: Question, method: str, options: SearchOptions, budget: Budget) -> Found:
+def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> FoundFront:
     """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
     ``front.extras["why"]`` says which engine answered and why. See
@@ -55,17 +55,17 @@ def find_front(question: Question, method: str, options: SearchOptions, budget: 
         front = _by_method(question, method, options, budget)
         why = _reason(f"asked for {method}", front)
     extras = {**front.extras, "why": why}
-    return Found(dataclasses.replace(front, seconds=budget.elapsed, extras=extras), diagram)
+    return FoundFront(dataclasses.replace(front, seconds=budget.elapsed, extras=extras), diagram)
 
 
 Searched: TypeAlias = tuple[Front, Diagram | None, str]
 """A checked front, the diagram it came from, if any, and why it came from there."""
 
 
-def _by_auto(question: Question, options: AutoOptions, budget: Budget) -> Searched:
+def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) -> Searched:
     """Take the diagram, and integer programs where it does not end within its share of the time."""
     diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
-    shape = Shape(
+    shape = ProgramShape(
         n_objectives=len(question.objectives),
         n_columns=question.model.n_features,
         n_rows=question.model.n_rules,
@@ -87,7 +87,7 @@ def _reason(why: str, front: Front) -> str:
     return "; ".join([why, *filter(None, [front.extras.get("why")])])
 
 
-def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budget) -> Searched:
+def _by_diagram_alone(question: ProductQuestion, options: DiagramOptions, budget: Budget) -> Searched:
     """Take the diagram, and nothing else where there is none in time."""
     diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget)
     if diagram is not None:
@@ -97,13 +97,15 @@ def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budge
     raise BadInputError(f"method 'diagram' needs a diagram, but {why}. Take 'auto' or 'exact'.")
 
 
-def _by_method(question: Question, name: str, options: SearchOptions, budget: Budget) -> Front:
+def _by_method(question: ProductQuestion, name: str, options: SearchOptions, budget: Budget) -> Front:
     assert isinstance(options, ProgramOptions), f"{name} needs its own options, got {options!r}"
     front = front_by_program(question, method=name, options=options, budget=budget)
     return checked_front(question, front, name)
 
 
-def _by_diagram(question: Question, diagram: Diagram, options: DiagramOptions, budget: Budget) -> Front:
+def _by_diagram(
+    question: ProductQuestion, diagram: Diagram, options: DiagramOptions, budget: Budget
+) -> Front:
     tolerance = options.tolerance
     names = [goal.objective.name for goal in question.objectives]
     front = front_by_diagram(
@@ -116,7 +118,7 @@ def _by_diagram(question: Question, diagram: Diagram, options: DiagramOptions, b
     return checked_front(question, front, "diagram")
 
 
-def _better(question: Question, rough: Front, exact: Front) -> Front:
+def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
     """Return the exact front if it is complete.
 
     Otherwise the points of both, with what is proved of the rough one.
@@ -136,7 +138,7 @@ def _better(question: Question, rough: Front, exact: Front) -> Front:
     )
 
 
-def _nothing(question: Question, limit: str) -> Front:
+def _nothing(question: ProductQuestion, limit: str) -> Front:
     """Return a front without points, because a limit came before the first."""
     n = len(question.objectives)
     return products_front(
@@ -148,7 +150,7 @@ def _nothing(question: Question, limit: str) -> Front:
     )
 
 
-def checked_front(question: Question, found: Front, method: str) -> Front:
+def checked_front(question: ProductQuestion, found: Front, method: str) -> Front:
     """Return the front of the products that `method` found, each checked and its points added up again.
 
     Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
@@ -183,7 +185,7 @@ def checked_front(question: Question, found: Front, method: str) -> Front:
 
 
 def products_front(
-    question: Question, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
+    question: ProductQuestion, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
 ) -> Front:
     """Return a front over the features of the model."""
     kinds = [goal.objective for goal in question.objectives]

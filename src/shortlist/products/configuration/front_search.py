@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ProductQuestion:
     """What is asked of a product line."""
 
     model: FeatureModel
@@ -78,7 +78,7 @@ class Question:
         return met
 
 
-def diagram_of(question: Question, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
+def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
     """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
 
@@ -102,7 +102,12 @@ def diagram_of(question: Question, *, max_nodes: int, budget: Budget) -> tuple[D
 
 
 def front_by_diagram(
-    question: Question, diagram: Diagram, *, tolerance: Sequence[float] | None, max_bytes: int, budget: Budget
+    question: ProductQuestion,
+    diagram: Diagram,
+    *,
+    tolerance: Sequence[float] | None,
+    max_bytes: int,
+    budget: Budget,
 ) -> Front:
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram.diagram_front import diagram_front
@@ -121,7 +126,9 @@ def front_by_diagram(
     )
 
 
-def front_by_program(question: Question, *, method: str, options: ProgramOptions, budget: Budget) -> Front:
+def front_by_program(
+    question: ProductQuestion, *, method: str, options: ProgramOptions, budget: Budget
+) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
     linears = two_linears(question)
     alone = len(question.objectives) == 1
@@ -140,7 +147,7 @@ def front_by_program(question: Question, *, method: str, options: ProgramOptions
     return front
 
 
-def two_linears(question: Question) -> "list[LinearObjective]":
+def two_linears(question: ProductQuestion) -> "list[LinearObjective]":
     """Return the objectives for a program; the methods want two, and a constant one changes no front."""
     linears = [goal.linear() for goal in question.objectives]
     if len(linears) == 1:
@@ -150,7 +157,7 @@ def two_linears(question: Question) -> "list[LinearObjective]":
     return linears
 
 
-def program_of(question: Question, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
+def program_of(question: ProductQuestion, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
     """Return the integer program of a question, with its own objectives or others."""
     from shortlist.products.encodings.inequalities import to_program
 
@@ -159,7 +166,7 @@ def program_of(question: Question, linears: "Sequence[LinearObjective] | None" =
     return to_program(model, objectives=chosen, fixed=question.fixed)
 
 
-def configurations_by_diagram(question: Question, diagram: Diagram, point: Points) -> Iterator[Mask]:
+def configurations_by_diagram(question: ProductQuestion, diagram: Diagram, point: Points) -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, from a diagram."""
     from shortlist.methods.diagram.diagram_front import configurations
 
@@ -168,7 +175,7 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
         yield selected[: question.model.n_features]
 
 
-def configurations_by_program(question: Question, point: Points) -> Iterator[Mask]:
+def configurations_by_program(question: ProductQuestion, point: Points) -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, one integer program for each and one for the end.
 
     Raises SolverError if the solver cannot tell whether there is another one.
@@ -200,7 +207,7 @@ def configurations_by_program(question: Question, point: Points) -> Iterator[Mas
         )
 
 
-def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
+def padded_costs(question: ProductQuestion, n_variables: int) -> tuple[Points, NDArray[np.int64]]:
     """Return costs of the variables of clauses, auxiliary ones at no cost, and the constant parts."""
     costs = np.zeros((len(question.objectives), n_variables), dtype=np.int64)
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
@@ -208,7 +215,7 @@ def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[
     return costs, offsets
 
 
-def _feature_clauses(question: Question) -> Clauses | None:
+def _feature_clauses(question: ProductQuestion) -> Clauses | None:
     """Return clauses over the features that hold in every product which meets the requirements.
 
     None without any.

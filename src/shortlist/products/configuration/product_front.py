@@ -30,7 +30,7 @@ from shortlist.products.configuration.feasibility import (
 )
 from shortlist.products.configuration.found_front import find_front, products_front
 from shortlist.products.configuration.front_search import (
-    Question,
+    ProductQuestion,
     configurations_by_diagram,
     configurations_by_program,
 )
@@ -73,7 +73,7 @@ class Configured:
     """
     implied: Requirements
     """Features that the requirements imply, beyond those that every product of the model has or lacks."""
-    question: Question
+    question: ProductQuestion
     """The model and what was asked."""
     diagram: Diagram | None = None
     """The decision diagram, where one was made."""
@@ -215,11 +215,11 @@ def make_question(
     requirements: Requirements = NO_REQUIREMENTS,
     *,
     budget: Budget | None = None,
-) -> tuple[Question, Feasibility]:
+) -> tuple[ProductQuestion, Feasibility]:
     """Return a question with what its requirements imply, and what is known of its feasibility."""
     feasibility = check_feasibility(model, requirements, budget=budget)
     fixed = feasibility.fixed or requirements.literals
-    return Question(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
+    return ProductQuestion(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
 
 
 def parse_question(
@@ -246,7 +246,7 @@ def parse_question(
     return goals, bounds
 
 
-def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
+def _conflict(question: ProductQuestion, budget: Budget) -> tuple[str, ...]:
     model, limits, literals = question.model, question.limits, question.requirements.literals
     found: Contradiction | None = all_of_it(limits, literals)
     with contextlib.suppress(SearchStoppedError):
@@ -268,7 +268,7 @@ def _check_tolerance(goals: Sequence[FeatureObjective], tolerance: Mapping[str, 
             raise BadInputError(f"tolerance of {name!r} must be a number of at least 0, got {value}.")
 
 
-def _first_product(question: Question, empty: Front) -> Front:
+def _first_product(question: ProductQuestion, empty: Front) -> Front:
     """Return a front of one product found by satisfiability, or the empty front if beyond the limits."""
     products = some_products(question.model, question.requirements, budget=Budget(GRACE_S)).astype(np.uint8)
     within = are_valid(with_constraints(question.model, question.limits), products)
@@ -284,7 +284,7 @@ def _first_product(question: Question, empty: Front) -> Front:
 
 
 def _infeasible(
-    question: Question,
+    question: ProductQuestion,
     reason: str,
     conflict: tuple[str, ...],
     seconds: float,

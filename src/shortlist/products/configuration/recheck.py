@@ -21,7 +21,7 @@ from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
-from shortlist.products.configuration.front_search import Question, program_of, two_linears
+from shortlist.products.configuration.front_search import ProductQuestion, program_of, two_linears
 from shortlist.products.encodings.clauses import linear_literal, to_clauses
 from shortlist.products.encodings.cnf import ClauseLimits, Definitions
 from shortlist.products.feature_models.evaluation import are_valid
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def recheck_products(question: Question, front: Front, *, budget: Budget | None = None) -> FrontCheck:
+def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget | None = None) -> FrontCheck:
     """Check every product of a front, and ask again what it claims of the others.
 
     Products are checked by the rules of the model as read, with the limits and requirements, and their
@@ -74,7 +74,7 @@ def _of_two(front: Front, n: int) -> Front:
     )
 
 
-def _wrong_products(question: Question, front: Front) -> tuple[str, ...]:
+def _wrong_products(question: ProductQuestion, front: Front) -> tuple[str, ...]:
     """Say which products break a rule, and which points are not the sums of their products."""
     selections: NDArray[np.uint8] = front.decisions.astype(np.uint8)
     if not len(front):
@@ -122,7 +122,7 @@ class CompletenessProof:
         write_text(path, "\n".join(self.steps) + "\n")
 
 
-def completeness_formula(question: Question, front: Front) -> Clauses:
+def completeness_formula(question: ProductQuestion, front: Front) -> Clauses:
     """Return clauses that a product satisfies if and only if no point of the front dominates or equals it.
 
     Raises BadInputError if a comparison or the whole needs too many clauses.
@@ -149,7 +149,7 @@ def completeness_formula(question: Question, front: Front) -> Clauses:
     return Clauses.from_clauses(definitions.n_variables, [*base, *definitions.clauses, *better])
 
 
-def _below(question: Question, number: int, value: int, definitions: Definitions) -> int | bool:
+def _below(question: ProductQuestion, number: int, value: int, definitions: Definitions) -> int | bool:
     """Return a literal that is true where an objective is better than a value."""
     goal = question.objectives[number]
     used = np.flatnonzero(goal.minimised)
@@ -158,7 +158,7 @@ def _below(question: Question, number: int, value: int, definitions: Definitions
     return linear_literal(Linear(tuple(factors), tuple(variables), most), definitions)
 
 
-def prove_completeness(question: Question, front: Front, *, budget: Budget) -> CompletenessProof:
+def prove_completeness(question: ProductQuestion, front: Front, *, budget: Budget) -> CompletenessProof:
     """Return a proof that a front is complete, by Glucose, checked by dratify where that is installed.
 
     Raises BadInputError if the front does not claim to be complete, is not, needs too many clauses, or the

@@ -27,7 +27,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 @dataclass(frozen=True)
-class _Node:
+class _Element:
     line: int
     indent: str
     kind: str
@@ -70,7 +70,7 @@ def read_sxfm(source: Source) -> FeatureModel:
     return with_details(model, notes=notes)
 
 
-def _tree_lines(source: Source, tree: Element) -> list[_Node]:
+def _tree_lines(source: Source, tree: Element) -> list[_Element]:
     nodes = []
     for line, text in tree.numbered_lines():
         if not text.strip():
@@ -97,19 +97,19 @@ def _tree_lines(source: Source, tree: Element) -> list[_Node]:
         name, identifier = name.strip(), identifier.strip()
         if kind != "g" and not (name or identifier):
             raise source.error("a feature must have a name or an identifier, got none.", line=line)
-        nodes.append(_Node(line, indent, kind, name, identifier, bounds))
+        nodes.append(_Element(line, indent, kind, name, identifier, bounds))
     if not nodes:
         raise source.error("the feature tree must hold features, got none.", line=tree.line)
     return nodes
 
 
-def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node], list[_Node]]:
+def _without_repetitions(source: Source, nodes: list[_Element]) -> tuple[list[_Element], list[_Element]]:
     """Leave out a subtree that repeats an earlier one under the same parent.
 
     Any other repetition is an error.
     """
-    kept: list[_Node] = []
-    left_out: list[_Node] = []
+    kept: list[_Element] = []
+    left_out: list[_Element] = []
     first: dict[str, tuple[int, int]] = {}  # identifier -> place in nodes, place of its parent
     path: list[int] = []
     skip_until = 0
@@ -138,22 +138,22 @@ def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node
     return kept, left_out
 
 
-def _block(nodes: list[_Node], place: int) -> list[_Node]:
+def _block(nodes: list[_Element], place: int) -> list[_Element]:
     end = place + 1
     while end < len(nodes) and len(nodes[end].indent) > len(nodes[place].indent):
         end += 1
     return nodes[place:end]
 
 
-def _bare(node: _Node) -> tuple[str, str, str, str, tuple[int, int | None]]:
+def _bare(node: _Element) -> tuple[str, str, str, str, tuple[int, int | None]]:
     return node.indent, node.kind, node.name, node.identifier, node.bounds
 
 
-def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], list[Group], dict[str, int]]:
+def _built(source: Source, nodes: list[_Element]) -> tuple[list[str], list[str], list[Group], dict[str, int]]:
     names: list[str] = []
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
-    slots: list[tuple[int, str, list[int], _Node]] = []  # parent, kind, children, node
+    slots: list[tuple[int, str, list[int], _Element]] = []  # parent, kind, children, node
     path: list[tuple[int, int, int | None]] = []  # indent, feature, slot of an open group
     for node in nodes:
         depth = len(node.indent)
@@ -189,7 +189,7 @@ def _free(name: str, taken: dict[str, int], counts: dict[str, int]) -> str:
     return identifier
 
 
-def _check_place(source: Source, node: _Node, below: bool, in_group: bool, started: bool) -> None:
+def _check_place(source: Source, node: _Element, below: bool, in_group: bool, started: bool) -> None:
     wrong = ""
     if node.kind == "r":
         wrong = "there must be one root, got a second one" if started else ""
@@ -203,7 +203,7 @@ def _check_place(source: Source, node: _Node, below: bool, in_group: bool, start
         raise source.error(f"{wrong}.", line=node.line, column=len(node.indent) + 1)
 
 
-def _group(source: Source, parent: int, kind: str, children: list[int], node: _Node) -> Group:
+def _group(source: Source, parent: int, kind: str, children: list[int], node: _Element) -> Group:
     if kind != "group":
         return make_group(parent, children, kind)
     if not children:
