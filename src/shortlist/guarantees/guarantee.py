@@ -2,7 +2,8 @@
 
 import functools
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -173,6 +174,18 @@ def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
     'Of 57 test rows 40 are answered, 39 of them rightly.'
     """
     return f"Of {n_rows:,} test rows {n_answered:,} are answered, {n_right:,} of them rightly."
+
+
+def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) -> dict[str, Any]:
+    """Return what the extras of a front tell of the promises about its points, as plain data.
+
+    `instead`: the most that could have been promised where nothing is.
+    """
+    return {
+        "promised": [one.promised for one in guarantees],
+        "promises": [asdict(one) for one in guarantees],
+        "promised_instead": None if instead is None else asdict(instead),
+    }
 
 
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:

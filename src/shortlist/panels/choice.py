@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from shortlist._words import all_of, counted
-from shortlist.guarantees.guarantee import Demand, Guarantee
+from shortlist.guarantees.guarantee import Demand, Guarantee, promise_facts
 from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
@@ -297,13 +296,7 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
         instead = most_that_holds(lambda one: [told for _, told in promised(found, one)], demand)
     kept = _with_front(choice, _undominated(choice, [found_of(choice, recipe) for recipe in recipes]))
     guarantees = tuple(recipes[one.recipe] for one in kept.found)
-    extras = {
-        **choice.front.extras,
-        "promises": [_fields(one) for one in guarantees],
-        "promised": [one.promised for one in guarantees],
-        "promised_instead": None if instead is None else _fields(instead),
-    }
-    front = replace(kept.front, extras=extras)
+    front = replace(kept.front, extras={**choice.front.extras, **promise_facts(guarantees, instead)})
     return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised
 
 
@@ -322,14 +315,6 @@ def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
         found, choice.cases, old.names, steps=choice.steps, judges=choice.chosen.judges, proof=old.proof
     )
     return _ordered(replace(choice, front=front, found=tuple(found)))
-
-
-def _fields(guarantee: Guarantee) -> dict[str, Any]:
-    return {
-        "accuracy": guarantee.accuracy, "confidence_level": guarantee.confidence_level,
-        "threshold": guarantee.threshold, "n_rows": guarantee.n_rows,
-        "n_answered": guarantee.n_answered, "n_right": guarantee.n_right,
-    }  # fmt: skip
 
 
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:

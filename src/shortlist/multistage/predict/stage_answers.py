@@ -1,7 +1,7 @@
 """What the stages of points of a front would answer to some rows, whatever threshold a promise adds later."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
-from shortlist.guarantees.guarantee import Demand
+from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.thresholds import (
     Trial,
     most_that_holds,
@@ -274,21 +274,15 @@ def promised_front(
     kept = _kept(problem, measures, promised)
     instead = None if promised.any() else most_that_holds(lambda one: promise_each(trials, one)[0], demand)
     extras = {name: fact for name, fact in front.extras.items() if name != "n_tied"}
-    facts = extras | {
-        "without_promise": {"n_points": len(front), "proof": str(front.proof.kind)},
-        "promised_instead": None if instead is None else asdict(instead),
-    }
+    facts = extras | {"without_promise": {"n_points": len(front), "proof": str(front.proof.kind)}}
     found = problem.front(
         assignments[kept], measures[kept], Proof(ProofKind.APPROXIMATE, limit=front.proof.limit),
         method=front.method, seconds=front.seconds, extras=facts,
     )  # fmt: skip
     place = {assignment.tobytes(): number for number, assignment in enumerate(assignments)}
     order = [place[assignment.astype(np.int8).tobytes()] for assignment in found.decisions]
-    facts |= {
-        "promised": promised[order].tolist(),
-        "promises": [asdict(guarantees[number]) for number in order],
-        "answer_from": thresholds[order].tolist(),
-    }
+    facts |= promise_facts([guarantees[number] for number in order], instead)
+    facts |= {"answer_from": thresholds[order].tolist()}
     return replace(found, extras=facts), measures[order, CONCLUSIVE] / problem.n_rows
 
 
