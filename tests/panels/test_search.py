@@ -173,3 +173,20 @@ def test_no_single_judge_or_committee_is_right_more_often_than_the_bound(final: 
     n = len(cases.truth)
     for one in found_in(cases, 1):
         assert 1 - one.loss / n <= bound_at(cases, one.price / n) + 1e-12
+
+
+def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
+    plain, wide = cases_of(0, 3, Final(), sure=True), cases_of(0, 7, Final(), sure=True)
+    voting = cases_of(0, 3, Final(), sure=True, learner="votes")
+    words = np.tile(np.arange(3), (len(plain.truth), 1))
+    alone = replace(plain, answers=plain.answers._replace(words=words), is_open=True)
+    cascades = "single judges, pairs that agree, agreement cascades of three, agreement cascades of four"
+    for cases, name, families, why in (
+        (alone, "answers of which no two are equal, as scores alone (3", "single judges", "nothing to vote on"),
+        (voting, "answers from which nothing is learned, as free text (3", f"{cascades}, votes and", "only be voted on"),
+        (plain, "a few judges (3", f"{cascades}, learned scores and", "gain nothing beside learned scores"),
+        (wide, "many judges (7", f"{cascades}, learned scores and", "pairs are learned where they agree well"),
+    ):  # fmt: skip
+        told = shape_of(cases).sentence(cases)
+        assert told.startswith(f"Searched, for {name} judges): {families}")
+        assert told.endswith(f"{why}.")

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.panels.candidates import ALL_SETS_UP_TO
+from shortlist.panels.decisions import Heard
 from shortlist.panels.learning import AGREEMENT, VOTING
 from shortlist.panels.recipes import Cases
 
@@ -31,41 +31,42 @@ class Shape(NamedTuple):
     def sentence(self, cases: Cases) -> str:
         """Say in one line what is searched and why."""
         return (
-            f"Searched for {counted(cases.n_judges, 'judge')}, as for {self.name}: {all_of(self.families)}; "
+            f"Searched, for {self.name} ({counted(cases.n_judges, 'judge')}): {all_of(self.families)}. "
             f"{self.why}."
         )
 
 
-def _all_differ(words: NDArray[np.int64]) -> bool:
-    """Whether every judge answers every case, and no two of them alike."""
-    return bool((words == np.arange(words.shape[1])).all())
+def _all_differ(answers: Heard) -> bool:
+    """Whether no two judges answer any case alike."""
+    own = answers.words == np.arange(answers.words.shape[1])
+    return bool((own | (answers.words == answers.n_classes)).all())
 
 
 CASCADES = (SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
 SHAPES = (
     Shape(
-        "answers of which no two are equal, such as scores alone",
-        lambda cases: cases.is_open and _all_differ(cases.answers.words),
+        "answers of which no two are equal, as scores alone",
+        lambda cases: cases.is_open and _all_differ(cases.answers),
         (SINGLE,),
-        "there is nothing to count",
+        "There is nothing to vote on",
     ),
     Shape(
-        "answers from which nothing is learned, such as free text",
+        "answers from which nothing is learned, as free text",
         lambda cases: all(name in {*VOTING, AGREEMENT} for name in cases.decisions),
         (*CASCADES, VOTED, THREE_STAGES),
-        "answers can only be counted",
+        "Such answers can only be voted on",
     ),
     Shape(
         "a few judges",
         lambda cases: cases.n_judges <= ALL_SETS_UP_TO,
         (*CASCADES, LEARNED, THREE_STAGES),
-        "beside learned scores votes gain nothing",
+        "Votes gain nothing beside learned scores",
     ),
     Shape(
         "many judges",
         lambda _cases: True,
         (*CASCADES, LEARNED, THREE_STAGES),
-        "beside learned scores votes gain nothing, and pairs are learned where they agree well",
+        "Votes gain nothing beside learned scores; pairs are learned where they agree well",
     ),
 )
 """The first shape that holds is taken."""

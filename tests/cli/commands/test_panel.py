@@ -86,7 +86,7 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Decisions by logistic of all 7 sets of judges, asked at once.",
         "Complete: all 12 chains of two stages by logistic over sets of judges, with every threshold.",
-        "Searched for 3 judges, as for a few judges: single judges, ",
+        "Searched, for a few judges (3 judges): single judges, ",
     ):  # fmt: skip
         assert words in unwrapped(run.stdout)
     assert "All 240 cases are training cases, as they are few." in run.stderr

@@ -14,6 +14,7 @@ from shortlist.panels.figures import figures
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns, as_score
 from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.shapes import SINGLE, shape_of
 
 
 def accuracies(log: AnswerLog) -> list[float]:
@@ -121,6 +122,20 @@ def test_a_scored_log_without_answers_is_read_and_searched(tmp_path: Path) -> No
     assert {judge for one in choice.found for judge in one.recipe.judges} == {0, 1}
     best = max(accuracies(log))
     assert choice.front.values[:, 0].max() >= best - 1e-9
+
+
+def test_gaps_among_scores_alone_are_missing_answers_and_nothing_is_voted_on(tmp_path: Path) -> None:
+    rows = SCORED.splitlines()
+    rows[5] = rows[5].replace("right", "").replace("wrong", "")
+    path = tmp_path / "scored.csv"
+    path.write_text("\n".join(rows[:9] + rows[10:]))  # one call is not scored, and one is missing
+    log = read_log(path)
+    assert (log.answers < 0).sum() == 2
+    assert any("1 of 120 pairs of case and judge were asked without an answer" in note for note in log.notes)
+    for some in (log, log.at(np.arange(24))):
+        choice = choose_panels(some, PanelOptions(test_share=0.05))
+        assert shape_of(choice.cases).families == (SINGLE,)
+        assert not any("agreement" in claim or "votes" in claim for claim in choice.claims)
 
 
 def test_a_router_sends_cases_to_the_judge_that_the_scores_favour(tmp_path: Path) -> None:

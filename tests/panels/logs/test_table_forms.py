@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.errors import BadFileError
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 
@@ -203,3 +203,12 @@ def test_counts_of_votes_are_no_answers_and_their_share_no_truth(
     with pytest.raises(BadFileError, match="got none that fits the last column, 'rate'"):
         read_log(path)
     assert read_log(path, columns=LogColumns(target="rate")).judges == ("no", "yes")
+
+
+@pytest.mark.parametrize("form", ["long", "wide"])
+def test_a_column_is_not_dropped_and_read_by_a_router(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    long, wide = "case,judge,answer,topic,target\n1,a,x,t,x\n", "case,a,b,topic,target\n1,x,y,t,x\n"
+    path.write_text(long if form == "long" else wide)
+    with pytest.raises(BadInputError, match="column 'topic' is to be dropped, and a router is to read it"):
+        read_log(path, columns=LogColumns(features=("topic",), drop=("topic",)))

@@ -59,7 +59,8 @@ def assembled(
         )
         if frame["confidence"].notna().any():
             told.append("The confidences of a log of scores alone are not used.")
-        frame, classes = frame.assign(answer=frame["judge"] + "'s answer", truth=None), ()
+        own = (frame["judge"] + "'s answer").where(frame["score"].notna(), None)
+        frame, classes = frame.assign(answer=own, truth=None), ()
     ways = columns.fold
     if ways:
         shares = [_folded_keys(told, ways) for told in frame["probabilities"].tolist()]
