@@ -50,8 +50,6 @@ def test_what_is_in_a_model_is_unknown_at_the_limit(folder: Path) -> None:
                 "max selected",
                 "--method",
                 "solrep",
-                "--study",
-                "none",
             ],
             0,
         ),

@@ -75,8 +75,6 @@ SHARED = [
     "folds=3",
     "--workers",
     "2",
-    "--study",
-    "none",
 ]
 
 

@@ -36,7 +36,7 @@ KILLED = {
     "compare": (RUNS, [3, 12]),
     "compare of pruning": (FOLDS, [1]),
     "compare of evolution": (
-        [*RUNS[:-6], "ibed,satibea", "--set", "evaluations=900", "--set", "seeds=1"],
+        [*RUNS[:-7], "ibed,satibea", "--set", "evaluations=900", "--set", "seeds=1"],
         [1, 6],
     ),
     "evolve": (
