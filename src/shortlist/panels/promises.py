@@ -123,42 +123,50 @@ def measured_cases(cases: Cases) -> Cases:
 class KnownAnswers:
     """What stages would answer about cases, each counted once however many ways to ask have it."""
 
-    def __init__(self, cases: Cases) -> None:
-        self._cases = cases
+    def __init__(self, cases: Cases, log: AnswerLog | None) -> None:
+        self._cases, self._log = cases, log
         self._known: dict[Any, tuple[Floats, Mask]] = {}
         self._prices: dict[Judges, NDArray[np.int64]] = {}
 
-    def scores(self, recipe: Recipe, number: int) -> tuple[Floats, Mask]:
-        """Return how sure a stage is, -1 where it does not answer, and whether it is right."""
-        key = recipe.learner, recipe.alone, recipe.sets[number], recipe.thresholds[number]
-        if key not in self._known:
-            said, sure, ends = stage_says(self._cases, recipe, number)
-            scores = np.where(ends & (said >= 0), sure, -1.0)
-            self._known[key] = scores, self._cases.scored(said) == self._cases.truth
-        return self._known[key]
+    def of(self, recipe: Recipe) -> tuple[Floats, Mask, NDArray[np.int64]]:
+        """Return how sure each stage of a way to ask is, whether it is right, and what it costs.
 
-    def surest(self, recipe: Recipe) -> Floats:
-        """Return how sure the surest stage is about each case; -1 where none answers."""
-        return np.asarray(
-            np.max([self.scores(recipe, number)[0] for number in range(len(recipe.sets))], axis=0)
-        )
+        Each ``(n_stages, n_cases)``; a stage that a case has not, or that does not answer it, is -1 sure.
+        """
+        tables = [self._straight(one) for one in recipe.ways]
+        if recipe.router is None:
+            return tables[0]
+        assert self._log is not None
+        way = recipe.router.branches(self._log.features)
+        shape = max(len(one[0]) for one in tables), len(way)
+        whole = np.full(shape, -1.0), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=np.int64)
+        for number, table in enumerate(tables):
+            for every, own in zip(whole, table, strict=True):
+                every[: len(own), way == number] = own[:, way == number]
+        return whole
 
     def counts(self, recipe: Recipe, thresholds: Floats) -> AnswerCounts:
         """Count what a way to ask does with falling thresholds; cases left pay the final price."""
-        told = [self.scores(recipe, number) for number in range(len(recipe.sets))]
-        prices, asked = [], set[int]()
-        for judges in recipe.sets:
-            prices.append(self._price(tuple(judge for judge in judges if judge not in asked)))
-            asked.update(judges)
-        scores, right = zip(*told, strict=True)
+        scores, right, prices = self.of(recipe)
         counts = count_answers(scores, right, thresholds, prices)
         left = counts.n_rows - counts.answered
         return counts._replace(price=counts.price + self._cases.final_price * left)
 
-    def _price(self, judges: Judges) -> NDArray[np.int64]:
-        if judges not in self._prices:
-            self._prices[judges] = self._cases.price_of(judges)
-        return self._prices[judges]
+    def _straight(self, recipe: Recipe) -> tuple[Floats, Mask, NDArray[np.int64]]:
+        told, prices, asked = [], [], set[int]()
+        for number, judges in enumerate(recipe.sets):
+            key = recipe.learner, recipe.alone, judges, recipe.thresholds[number]
+            if key not in self._known:
+                said, sure, ends = stage_says(self._cases, recipe, number)
+                scores = np.where(ends & (said >= 0), sure, -1.0)
+                self._known[key] = scores, self._cases.scored(said) == self._cases.truth
+            told.append(self._known[key])
+            new = tuple(judge for judge in judges if judge not in asked)
+            if new not in self._prices:
+                self._prices[new] = self._cases.price_of(new)
+            prices.append(self._prices[new])
+            asked.update(judges)
+        return np.array([one for one, _ in told]), np.array([one for _, one in told]), np.array(prices)
 
 
 def candidates_of(
@@ -169,29 +177,17 @@ def candidates_of(
     `n_points`: so many of the first recipes are points of the front without a promise. They are candidates as
     they are, with the least threshold alone, and no limit leaves them out.
     """
-    chosen, calibration = measured_cases(choice.cases), calibration_cases(choice)
-    kept, ordering = (KnownAnswers(chosen), KnownAnswers(calibration)), KnownAnswers(choice.cases)
+    chosen = KnownAnswers(measured_cases(choice.cases), choice.chosen)
+    ordering = KnownAnswers(choice.cases, choice.chosen)
+    calibration = KnownAnswers(calibration_cases(choice), choice.calibration)
     ways, thresholds, own, new = [], [], list[AnswerCounts](), list[AnswerCounts]()
     for place, recipe in enumerate(recipes):
-        here, there = (
-            [(recipe, answers)]
-            if recipe.router is None
-            else [(one, KnownAnswers(part)) for one, part in _branches(recipe, log, cases)]
-            for answers, log, cases in zip(
-                kept, (choice.chosen, choice.calibration), (chosen, calibration), strict=True
-            )
-        )
-        surest = (
-            ordering.surest(recipe)
-            if recipe.router is None
-            else np.concatenate([answers.surest(one) for one, answers in here])
-        )
+        surest = (ordering if recipe.router is None else chosen).of(recipe)[0].max(axis=0)
         least = possible_thresholds(surest[surest >= 0])
         if place < n_points:
             least = least[-1:]
-        for told, into in ((here, own), (there, new)):
-            counts = [answers.counts(one, least) for one, answers in told]
-            into.append(AnswerCounts(*(sum(column) for column in zip(*counts, strict=True))))
+        own.append(chosen.counts(recipe, least))
+        new.append(calibration.counts(recipe, least))
         ways.append(np.full(len(least), place))
         thresholds.append(least)
         budget.report(Progress("ways to ask", place + 1, len(recipes)))
@@ -202,15 +198,6 @@ def candidates_of(
         for told in (own, new)
     ]
     return Candidates(recipes[: len(ways)], np.concatenate(ways), np.concatenate(thresholds), *whole)
-
-
-def _branches(recipe: Recipe, log: AnswerLog | None, cases: Cases) -> list[tuple[Recipe, Cases]]:
-    """Return each way of a recipe with the cases that go there."""
-    if recipe.router is None:
-        return [(recipe, cases)]
-    assert log is not None
-    way = recipe.router.branches(log.features)
-    return [(one, cases.at(np.flatnonzero(way == number))) for number, one in enumerate(recipe.ways)]
 
 
 def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:

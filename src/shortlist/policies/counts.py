@@ -23,10 +23,10 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answers(
-    scores: Sequence[Floats],
-    right: Sequence[NDArray[Any]],
+    scores: Sequence[Floats] | Floats,
+    right: Sequence[NDArray[Any]] | NDArray[Any],
     thresholds: Floats,
-    prices: Sequence[NDArray[np.int64]] | None = None,
+    prices: Sequence[NDArray[np.int64]] | NDArray[np.int64] | None = None,
 ) -> AnswerCounts:
     """Count what stages do with each threshold: a case ends at the first stage that is so sure of it.
 
@@ -40,8 +40,8 @@ def count_answers(
     >>> told.answered.tolist(), told.right.tolist()
     ([2, 3], [2, 2])
     """
-    own, n_rows = np.array(scores, dtype=np.float64), len(scores[0])
-    costs = np.zeros(own.shape, dtype=np.int64) if prices is None else np.array(prices, dtype=np.int64)
+    own = np.ascontiguousarray(scores, dtype=np.float64)
+    costs = np.ascontiguousarray(np.zeros(own.shape) if prices is None else prices, dtype=np.int64)
     counts = np.empty((3, len(thresholds)), dtype=np.int64)
-    count_stages(own, np.array(right, dtype=bool), costs, thresholds, counts)
-    return AnswerCounts(n_rows, *counts)
+    count_stages(own, np.ascontiguousarray(right, dtype=bool), costs, thresholds, counts)
+    return AnswerCounts(own.shape[1], *counts)
