@@ -97,9 +97,16 @@ def page_of(paper: str, text: str) -> str:
 def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """Return stored rows, those that were measured again in their new form."""
     keys = [name for name in KEYS if name in old and name in new]
-    again = set(new[keys].astype(str).itertuples(index=False, name=None))
-    kept = [key not in again for key in old[keys].astype(str).itertuples(index=False, name=None)]
+    named = [list(zip(*(_words(rows[name]) for name in keys), strict=True)) for rows in (old, new)]
+    again = set(named[1])
+    kept = [key not in again for key in named[0]]
     return pd.concat([old[kept], new], ignore_index=True)
+
+
+def _words(column: pd.Series) -> list[str]:
+    """Return a column as words, in which 0 and 0.0 are one."""
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    return column.astype(str).where(numbers.isna() & column.notna(), numbers.astype(str)).tolist()
 
 
 def main() -> None:

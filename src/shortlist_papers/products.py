@@ -110,11 +110,13 @@ SIZES = {"small": SMALL_SIZE, "medium": MEDIUM_SIZE, "paper": PAPER_SIZE}
 
 PRINTED_SECONDS = {
     ("jcs", EPSILON, 4): 15.0, ("jcs", CWMOIP, 4): 2.0, ("web-portal", EPSILON, 4): 18.0,
-    ("web-portal", CWMOIP, 4): 3000.0, ("web-portal", CWMOIP, 3): 16.0, ("e-shop", CWMOIP, 4): 3600.0,
+    ("web-portal", CWMOIP, 4): 3000.0, ("web-portal", CWMOIP, 3): 6.0, ("web-portal", EPSILON, 3): 5.0,
+    ("e-shop", EPSILON, 2): 6.0, ("e-shop", CWMOIP, 4): 3600.0,
 }  # fmt: skip
 SOLREP_SECONDS = {
     "jcs": 0.002, "web-portal": 0.007, "e-shop": 0.04, "ecos": 0.1, "uclinux": 0.014, LINUX: 3.0,
 }  # fmt: skip
+SETUP_SECONDS = {"jcs": 0.1, "web-portal": 0.2, LINUX: 5.0}
 EVOLVED_SECONDS = {
     ("jcs", "ibed"): 0.3, ("web-portal", "ibed"): 0.3, ("e-shop", "ibed"): 0.4, ("ecos", "ibed"): 3.0,
     ("uclinux", "ibed"): 1.3, (LINUX, "ibed"): 50.0, ("ecos", "smtibea"): 550.0, ("uclinux", "smtibea"): 25.0,
@@ -174,7 +176,7 @@ def _complete_units(folder: Path | None, size: ProductsSize, limit_s: float | No
                 what = f"{method} as printed, {n_objectives} objectives{ordered}"
                 what += "" if part is None else f", deselected <= {part}"
                 kind = f"{method} as printed, {n_objectives} objectives"
-                seconds = PRINTED_SECONDS.get((system[0], method, n_objectives), 5.0)
+                seconds = PRINTED_SECONDS.get((system[0], method, n_objectives), 0.2)
                 unit = _unit(
                     system, what, measure_printed, (folder, system, run, limit_s), kind=kind, size=seconds
                 )
@@ -195,7 +197,7 @@ def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None
                 }
             )  # fmt: skip
             given = (folder, system, n_points, limit_s)
-            seconds = n_points * SOLREP_SECONDS[system[0]]
+            seconds = SETUP_SECONDS.get(system[0], 1.0) + n_points * SOLREP_SECONDS[system[0]]
             unit = _unit(system, f"solrep {n_points}", measure_solrep, given, kind="solrep", size=seconds)
             yield system, tables, unit
         if has_stored(*system):
@@ -221,7 +223,7 @@ def _evolved_units(folder: Path | None, size: ProductsSize, seeds: int | None) -
         for seed in range(seeds or n_seeds):
             given = (folder, system, method, seed, n_evaluations)
             whole = EVOLVED_SECONDS.get((system[0], method), EVOLVED_SECONDS[system[0], "ibed"])
-            seconds = whole * n_evaluations / SYSTEMS[system[0]].n_evaluations
+            seconds = 0.1 + whole * n_evaluations / SYSTEMS[system[0]].n_evaluations
             unit = _unit(system, f"{method} {seed}", measure_evolved, given, kind=method, size=seconds)
             yield system, tables, unit
 

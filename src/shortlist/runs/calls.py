@@ -3,7 +3,6 @@
 import functools
 import pickle
 import socket
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.errors import ShortlistError, WorkerError
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation
 
 LARGE = 1 << 16
@@ -52,7 +52,7 @@ class Completed:
     result: Any = None
     """What its call returned; None where it raised."""
     seconds: float = 0.0
-    """Wall-clock time of the call alone."""
+    """Wall-clock time of the call alone, without that of compiling kernels."""
     machine: str = ""
     """Name of the machine that ran it."""
     error: Exception | None = None
@@ -61,13 +61,13 @@ class Completed:
 
 def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:
     """Run a unit in this thread; an error is kept and not raised."""
-    start = time.perf_counter()
+    start = seconds_now()
     result, error = None, None
     try:
         result = call(*arguments)
     except Exception as raised:  # noqa: BLE001  # raised again when the turn of the unit comes
         error = raised
-    return Completed(index, result, time.perf_counter() - start, machine_name(), error)
+    return Completed(index, result, seconds_now() - start, machine_name(), error)
 
 
 @functools.cache
