@@ -133,16 +133,6 @@ def test_labels_with_confidences_are_priced_by_the_judges_name(tmp_path: Path) -
     assert any("'nobody' are of no judge" in note for note in log.notes)
 
 
-def test_what_follows_the_judges_names_may_be_named(tmp_path: Path) -> None:
-    table = PAIRS.rename(columns={"g.label": "g_said", "h.label": "h_said", "g.confidence": "g_sure"})
-    columns = LogColumns(label_suffix="_said", confidence_suffix="_sure", features=["topic"])
-    log = _read(tmp_path, table, columns=columns)
-
-    assert log.judges == ("g", "h")
-    assert log.confidence is not None
-    assert np.isnan(log.confidence[:, 1]).all()
-
-
 def test_probabilities_of_every_class_are_one_judge(tmp_path: Path) -> None:
     table = pd.DataFrame(
         {

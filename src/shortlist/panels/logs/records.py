@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+SUFFIXES = {part: f".{part}" for part in ("label", "confidence", "price", "latency")}
+"""What follows the name of a judge in the columns of a wide table."""
+
 KNOWN_COLUMNS = {
     "case": (
         "case", "task", "item", "question", "case_id", "id", "sample_id", "task_id", "item_id", "doc_id",
@@ -56,8 +59,7 @@ class LogColumns:
     same one. `features`: columns of the case that cost nothing. `drop`: columns or judges that are left out.
     `score`: of a long table: whether each answer is right. `right_above`: from which score on an answer is
     right. `repeats`: what is done with several answers of one judge to a case, out of :data:`REPEATS`; None:
-    they are refused. `label_suffix`, `confidence_suffix`, `price_suffix`, `latency_suffix`: of a wide table
-    with several columns for a judge: what follows the judge's name. `fold`: what makes no difference between
+    they are refused. `fold`: what makes no difference between
     labels, out of :data:`shortlist.panels.spelling.FOLDS`.
     """
 
@@ -74,10 +76,6 @@ class LogColumns:
     content: str | None = None
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
-    label_suffix: str = ".label"
-    confidence_suffix: str = ".confidence"
-    price_suffix: str = ".price"
-    latency_suffix: str = ".latency"
     fold: Sequence[str] = ()
     score: str | None = None
     right_above: float = RIGHT_ABOVE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, as_score
+from shortlist.panels.logs.records import KNOWN_COLUMNS, SUFFIXES, LogColumns, as_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +76,7 @@ def told_form(source: str, table: "pd.DataFrame", columns: LogColumns, form: str
         return TableForm(form == "long" or (bool(tool) and form is None), roles, tool)
     if {"case", "judge"} <= set(roles) and has_answers and not _contradicts(table, roles):
         return TableForm(True, roles)
-    if len(table) < FEWEST_ROWS or any(str(name).endswith(columns.label_suffix) for name in table.columns):
+    if len(table) < FEWEST_ROWS or any(str(name).endswith(SUFFIXES["label"]) for name in table.columns):
         return TableForm(False)
     named = {role: name for role in LONG_ROLES if (name := getattr(columns, role)) is not None}
     for case, judge in _pairs(table, columns):

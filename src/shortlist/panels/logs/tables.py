@@ -12,7 +12,14 @@ from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.number_labels import with_number_labels
-from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
+from shortlist.panels.logs.records import (
+    KNOWN_COLUMNS,
+    SUFFIXES,
+    LogColumns,
+    Records,
+    numbers_of,
+    records_of,
+)
 from shortlist.panels.logs.table_forms import (
     IDENTIFIER,
     LONG_ROLES,
@@ -31,6 +38,7 @@ from shortlist.panels.logs.wide import Wide, coded
 if TYPE_CHECKING:
     import pandas as pd
 
+LABEL = SUFFIXES["label"]
 MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
 """Names of columns of milliseconds."""
 
@@ -174,15 +182,13 @@ def _wide_records(
         notes.append(f"{source}: {all_of(map(repr, truths))} not taken for answers of a judge.")
     others = {target, columns.content, *columns.features, *ids, *truths}
     rest = [name for name in names if name not in others]
-    labels = {
-        name.removesuffix(columns.label_suffix): name for name in rest if _ends(name, columns.label_suffix)
-    }
+    labels = {name.removesuffix(LABEL): name for name in rest if _ends(name, LABEL)}
     shares: dict[str, dict[str, str]] = {}
     if labels:
-        parts = {f"{judge}{suffix}" for judge in labels for suffix in _suffixes(columns).values()}
+        parts = {f"{judge}{suffix}" for judge in labels for suffix in SUFFIXES.values()}
         _note_unused(source, [name for name in rest if name not in parts], notes)
     else:
-        measures = [name for name in rest if _is_measure(name, rest, columns)]
+        measures = [name for name in rest if _is_measure(name, rest)]
         labels, shares = _judges_of(table, [name for name in rest if name not in measures], target)
     if not labels and not shares:
         raise BadFileError(
@@ -192,7 +198,7 @@ def _wide_records(
             "Name the columns.",
         )
     table = with_number_labels(source, table, [*labels.values(), *([target] if target else [])], notes)
-    if target is not None and not is_sure and not _ends(rest[0] if rest else "", columns.label_suffix):
+    if target is not None and not is_sure and not _ends(rest[0] if rest else "", LABEL):
         known = columns.target is not None or target.strip().casefold() in KNOWN_COLUMNS["target"]
         _check_words(source, table, target, [*labels.values()], is_known=known or bool(shares))
     told = {"case": " and ".join(ids)} if ids else {}
@@ -200,15 +206,18 @@ def _wide_records(
     numbered = "" if ids else ", cases by the numbers of their rows"
     judges = told_roles(told, judges=[*labels, *shares])
     _tell_first(notes, f"{source}: read as one row a case: {judges}{numbered}.")
-    if shares or columns.repeats is not None:
-        return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
-    return Wide(
-        source, _cases_of(table, ids), tuple(labels), coded(table, [*labels.values()]),
+    probable = {judge: _shares_of(source, table, found) for judge, found in shares.items()}
+    table = table.assign(**{judge: said for judge, (said, _) in probable.items()})
+    every = (*labels, *shares)
+    wide = Wide(
+        source, _cases_of(table, ids), every, coded(table, [*labels.values(), *shares]),
         truth=table[target].to_numpy(dtype=object) if target else None,
         content=table[columns.content].to_numpy(dtype=object) if columns.content else None,
-        measures=_measures(source, table, columns, [*labels]),
+        measures=_measures(source, table, every),
         features=table[list(columns.features)], numbered=not ids, columns=tuple(names),
     )  # fmt: skip
+    told_shares = [None if judge in labels else probable[judge][1] for judge in every]
+    return wide.records(told_shares) if shares else wide
 
 
 MOST_WORDS = 20
@@ -273,21 +282,14 @@ def _names_case(name: str) -> bool:
     return bool(IDENTIFIER.fullmatch(name)) or name.strip().casefold() in KNOWN_COLUMNS["case"]
 
 
-def _is_measure(name: str, names: Sequence[str], columns: LogColumns) -> bool:
+def _is_measure(name: str, names: Sequence[str]) -> bool:
     """Say whether a column is the confidence, price or latency of a judge whose labels have the bare name."""
-    suffixes = [suffix for part, suffix in _suffixes(columns).items() if part != "answer"]
+    suffixes = [suffix for part, suffix in SUFFIXES.items() if part != "label"]
     return any(_ends(name, suffix) and name.removesuffix(suffix) in names for suffix in suffixes)
 
 
 def _ends(name: str, suffix: str) -> bool:
-    return bool(suffix) and name.endswith(suffix) and name != suffix
-
-
-def _suffixes(columns: LogColumns) -> dict[str, str]:
-    return {
-        "answer": columns.label_suffix, "confidence": columns.confidence_suffix,
-        "price": columns.price_suffix, "latency": columns.latency_suffix,
-    }  # fmt: skip
+    return name.endswith(suffix) and name != suffix
 
 
 def _target_of(source: str, names: Sequence[str], columns: LogColumns, notes: list[str]) -> str:
@@ -299,7 +301,7 @@ def _target_of(source: str, names: Sequence[str], columns: LogColumns, notes: li
     if found:
         return found[0]
     last = names[-1]
-    if _ends(last, columns.label_suffix) or _ends(last, columns.confidence_suffix):
+    if _ends(last, LABEL) or _ends(last, SUFFIXES["confidence"]):
         raise BadFileError(
             source,
             "must have a column of the truth, such as target or truth",
@@ -330,49 +332,12 @@ def _judges_of(
     return {name: name for name in names if name not in taken}, shares
 
 
-def _melted(
-    source: str,
-    table: "pd.DataFrame",
-    columns: LogColumns,
-    *,
-    labels: Mapping[str, str],
-    shares: Mapping[str, Mapping[str, str]],
-    target: str | None,
-    ids: Sequence[str],
-) -> Records:
-    """Return a record for each row and judge."""
-    import pandas as pd
-
-    n_rows, judges = len(table), [*labels, *shares]
-    cases = _cases_of(table, ids)
-    given: dict[str, Any] = {"judge": np.repeat(np.array(judges, dtype=object), n_rows)}
-    given["case"] = np.tile(cases, len(judges))
-    again = pd.Series(cases).groupby(cases).cumcount().to_numpy()
-    given["epoch"] = np.tile(again, len(judges)) if again.any() else None
-    given["truth"] = np.tile(table[target].to_numpy(dtype=object), len(judges)) if target else None
-    if columns.content:
-        given["content"] = np.tile(table[columns.content].to_numpy(dtype=object), len(judges))
-    told = {judge: _shares_of(source, table, found) for judge, found in shares.items()}
-    answers = [table[name].to_numpy(dtype=object) for name in labels.values()]
-    given["answer"] = np.concatenate([*answers, *(said for said, _ in told.values())])
-    if told:
-        of_labels = [np.full(n_rows * len(labels), None, dtype=object)]
-        given["probabilities"] = np.concatenate([*of_labels, *(found for _, found in told.values())])
-    measures = _measures(source, table, columns, judges)
-    given |= {part: numbers.T.ravel() for part, numbers in measures.items()}
-    features = pd.concat([table[list(columns.features)]] * len(judges), ignore_index=True)
-    records = records_of(source, given, features, n_rows * len(judges), repeats=columns.repeats)
-    return replace(records, numbered=not ids)
-
-
-def _measures(
-    source: str, table: "pd.DataFrame", columns: LogColumns, judges: Sequence[str]
-) -> dict[str, NDArray[np.float64]]:
+def _measures(source: str, table: "pd.DataFrame", judges: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """Return the confidences, prices and latencies that follow the judges' names, ``(n_rows, n_judges)``."""
     told: dict[str, NDArray[np.float64]] = {}
-    for part, suffix in _suffixes(columns).items():
-        found = {judge: f"{judge}{suffix}" for judge in judges if suffix and f"{judge}{suffix}" in table}
-        if part != "answer" and found:
+    for part, suffix in SUFFIXES.items():
+        found = {judge: f"{judge}{suffix}" for judge in judges if f"{judge}{suffix}" in table}
+        if part != "label" and found:
             told[part] = np.column_stack([_part(source, table, found.get(judge), part) for judge in judges])
     return told
 

@@ -49,8 +49,11 @@ class Wide:
     numbered: bool
     columns: tuple[str, ...]
 
-    def records(self) -> Records:
-        """Return a record for each row and judge, to be put together with other files."""
+    def records(self, shares: Sequence[NDArray[Any] | None] = ()) -> Records:
+        """Return a record for each row and judge, to be put together with other files.
+
+        `shares`: of each judge the probabilities of all labels in each row, or None.
+        """
         import pandas as pd
 
         n_judges = len(self.judges)
@@ -65,6 +68,9 @@ class Wide:
             "content": None if self.content is None else np.tile(self.content, n_judges),
         }
         given |= {name: numbers.T.ravel() for name, numbers in self.measures.items()}
+        if shares:
+            none = np.full(len(self.cases), None, dtype=object)
+            given["probabilities"] = np.concatenate([none if one is None else one for one in shares])
         features = pd.concat([self.features] * n_judges, ignore_index=True)
         made = records_of(self.source, given, features, len(given["judge"]))
         return replace(made, numbered=self.numbered, columns=self.columns)
