@@ -310,18 +310,15 @@ NO_STUDY = Study()
 def open_study(
     path: str | Path,
     *,
-    wait: bool = True,
     say: Callable[[str], None] | None = None,
     keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
-    """Yield the study of a file, which is made if it does not exist; nobody else can write to it meanwhile.
+    """Yield the study of a file, which is made if it does not exist, when no other process works on it.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    wait : bool, default=True
-        Whether to wait while another process works on it.
     say : callable, optional
         Receives a sentence before the wait.
     keeping : KeepSettings, optional
@@ -331,8 +328,6 @@ def open_study(
     ------
     BadFileError
         If the file is no study, is of another version, is damaged, or cannot be written.
-    BadInputError
-        Without `wait`, if another process works on it.
 
     Examples
     --------
@@ -346,8 +341,6 @@ def open_study(
     from shortlist.runs.studies.study_file import StudyFile
 
     def busy(sentence: str) -> None:
-        if not wait:
-            raise BadInputError(f"{sentence} Wait until it has ended, or name another file.")
         if say is not None:
             say(f"{sentence} Waiting until it has ended.")
 

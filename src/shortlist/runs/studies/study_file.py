@@ -35,7 +35,7 @@ class FileLock:
     whole.
 
     `path`: the file, made if it is not there. `busy`: called once when another process holds the lock, before
-    the first wait; it may raise.
+    the first wait.
     """
 
     def __init__(self, path: Path, busy: Callable[[], None]) -> None:
@@ -105,7 +105,7 @@ class StudyFile:
     Raises BadFileError if the file is none of a study, of another version, damaged, or cannot be written.
 
     `path`: the file, made if it is not there or empty. `busy`: receives a sentence when another process works
-    on the study, before this one waits; it may raise.
+    on the study, before this one waits.
     """
 
     def __init__(self, path: Path, busy: Callable[[str], None]) -> None:
