@@ -59,7 +59,7 @@ Ask = Callable[[Any], NDArray[Any]]
 """Gives the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
 
 NO_CLASS = -1
-"""Stands for the class of a row that nobody answers."""
+"""Stands for the class of a row without an answer."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class PrunedTable:
     only_answer: str | None = None  # what the selection gives every validation row, if it is one class only
     selective: SelectiveClassifier | None = None  # where something is promised: the pruner with its threshold
     answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
-    right_where_chosen: dict[str, int] = field(default_factory=dict)  # rows that chose on which each is right
+    right_where_chosen: dict[str, int] = field(default_factory=dict)  # selection rows that each gets right
     best_single: str = ""  # who that is
     chosen: Chosen | None = None  # what is saved, shown and told; None where no selection keeps the limits
     early: EarlyAnswers | None = None  # of the test rows, where there are several members
@@ -392,7 +392,7 @@ def _decisions(committee: Committee) -> Ask:
 def _right_where_chosen(
     chosen: Chosen, rows: PruningRows, asked: _Asked, rules: Mapping[str, Committee], alone: int
 ) -> dict[str, int]:
-    """Count the rows that chose on which each rule is right, by the answers that chose; silence is wrong."""
+    """Count the selection rows that each rule gets right; a missing answer is wrong."""
     shares = None
     if chosen.committee.ballot.by_mean:
         shares = chosen.record.shares

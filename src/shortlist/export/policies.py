@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def judge_numbers(committee: Committee) -> dict[str, Any]:
     """Return the judges of a committee, and the order in which they are asked, by place.
 
-    Whoever is taken several times comes as often, one after the other and under one name.
+    A judge that is taken several times is there as often, one after the other and under one name.
     """
     weights, prices = committee.weights, committee.prices
     each = np.split(np.arange(len(committee.members)), np.cumsum(weights)[:-1])

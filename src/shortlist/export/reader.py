@@ -151,7 +151,7 @@ def _asked(
 ) -> tuple[dict[int, Opinion], set[int | None], Any]:
     """Return what those answer who are asked, by place, in that order; the outcome; and who is missing.
 
-    The outcome is a class or None, for no answer. Whoever is missing was not asked, or said no class.
+    The outcome is a class or None, for no answer. A judge that is missing was not asked, or said no class.
     """
     asked: dict[int, Opinion] = {}
     last, known, sums = None, None, _summed(policy, [])
@@ -213,7 +213,7 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
     Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
     another one: so no other answers change the outcome either. With a power below 1 nothing is worse than
     that all other classes are equal. Of calibrated means next to the least probability rounding may decide;
-    other means are added up there as they will be. While nobody has answered, nobody may. `sums` are of what
+    other means are added up there as they will be. Without an answer no row is settled. `sums` are of what
     has been counted, in any order.
     """
     n, classes = len(policy["judges"]), range(len(policy["classes"]))
@@ -278,7 +278,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
     final, is_open = policy["final"], not policy["classes"]
     fold = _comparison(policy)
     labels: list[str | None] = [fold(_word(label)) for label in policy["classes"]]
-    if is_open:  # then its classes are what was said, and two answers that nobody has given
+    if is_open:  # then its classes are what was said, and two answers that were not given
         spelled = _open_answers(policy, row, failed)
         labels = [*spelled, None, None]
         policy = policy | {"classes": [*spelled.values(), None, None]}
@@ -468,7 +468,7 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
 
 
 def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> Decided:
-    """Return what is decided about every case of a branch, without asking anybody."""
+    """Return what is decided about every case of a branch, without asking a judge."""
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
     return Decided(label if known else None, shares, shares[label] if known else 0.0)
@@ -1059,7 +1059,7 @@ def _check_decision(policy: Any, n_members: int) -> None:
 
 
 def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
-    """Refuse a model of rows of so many columns, and of so many classes."""
+    """Refuse a model of rows of another number of columns, or of classes."""
     kind = model["kind"]
     checks = {
         "constant": lambda: _need(
@@ -1330,7 +1330,7 @@ def main(arguments: list[str]) -> int:
         for row in table_rows(policy, arguments[1], arguments[3] if len(arguments) == 4 else None):
             print(json.dumps(answer(policy, row)))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has enough
+    except BrokenPipeError:  # the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, EOFError, csv.Error, zlib.error) as error:
         named = isinstance(error, OSError) and error.filename

@@ -281,7 +281,7 @@ def _history(result: PrunedSelection) -> Parts:
 
 
 def _answers(chosen: Chosen) -> ClassCodes | None:
-    """Return the class that each classifier answers on the rows that pruned; None where it is not kept."""
+    """Return the class that each classifier answers on the selection rows; None where it is not kept."""
     everybody = np.ones(len(chosen.copies), dtype=bool)
     record = chosen.record
     if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
@@ -290,7 +290,7 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
 
 
 def _truth(chosen: Chosen) -> ClassCodes:
-    """Return the true classes of the rows that pruned, as places among the sorted ones."""
+    """Return the true classes of the selection rows, as places among the sorted ones."""
     labels, positive = chosen.record.labels, chosen.positive_place
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 

@@ -132,7 +132,7 @@ def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tm
         "--json",
     ]
     free = json.loads(shortlist(*online, cwd=tmp_path).stdout)
-    assert "may come to thousands of members" in free["notes"][0]
+    assert "may have thousands of members" in free["notes"][0]
     bounded = json.loads(shortlist(*online, "--set", "max-members=5", cwd=tmp_path).stdout)
     assert bounded["notes"] == []
     assert bounded["size"] <= 5 < free["size"]

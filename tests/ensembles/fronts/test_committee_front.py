@@ -215,7 +215,7 @@ def test_progress_is_told() -> None:
 
     committee_front(hard(8), Budget(report=events.append))
 
-    assert told(events) >= {"bounding", "walking"}
+    assert told(events) >= {"bounding", "full search"}
 
 
 def test_a_front_goes_on_from_a_study_and_proves_no_bound_twice(
@@ -235,7 +235,7 @@ def test_a_front_goes_on_from_a_study_and_proves_no_bound_twice(
         resumed = committee_front(asked, budget)
 
         assert study.kept("bounds") is None  # nothing is left to go on from
-    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "walking committees")
+    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "searching committees")
     assert str(cut.proof.kind) != "complete"
     assert str(resumed.proof.kind) == str(whole.proof.kind) == "complete"
     assert exact(resumed) == exact(whole)

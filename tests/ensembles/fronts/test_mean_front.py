@@ -169,7 +169,7 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
 
     def kill(news: Any) -> None:
         nonlocal n_told
-        n_told += news.stage == "walking"
+        n_told += news.stage == "full search"
         if n_told == stop:
             raise KeyboardInterrupt
 
@@ -185,7 +185,7 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
     assert resumed.points.tolist() == whole.points.tolist()
     assert resumed.decisions.tolist() == whole.decisions.tolist()
     assert resumed.extras == whole.extras
-    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "walking committees")
+    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "searching committees")
     assert (walk.total, walk.done) == (1, 1)
 
 

@@ -184,7 +184,7 @@ def evolve(
     classifier.check_options(labels)
     if classifier.mode == "online" and classifier.max_members is None:
         notes.append(
-            "an online ensemble grows in every generation and may come to thousands of members. "
+            "an online ensemble grows in every generation and may have thousands of members. "
             "--set max-members=N bounds it."
         )
     print_notes(notes)  # now, while there is time to stop

@@ -44,7 +44,7 @@ def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: boo
 
 
 def cut(lines: Sequence[str], most: int, more: str) -> list[str]:
-    """Return the first lines, so many that a line on how many are left fits as well.
+    """Return the first lines, with a line on how many are left where not all fit.
 
     >>> cut(["a", "b", "c"], 2, "--details has all")
     ['a', '... and 2 more; --details has all']

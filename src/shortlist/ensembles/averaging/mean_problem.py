@@ -49,7 +49,7 @@ def reach_of(terms: MeanTerms, mask: Mask) -> NDArray[np.int64]:
 
 
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
-    """Return what so many members that reach so much are worth, in parts of :data:`SCALE`.
+    """Return what members are worth by their number and what they reach, in parts of :data:`SCALE`.
 
     Takes O(n_terms) time.
     """
@@ -114,9 +114,9 @@ class MeanProblem:
         return np.asarray(tally - self.terms.columns[k])
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return what so many members are worth; the threshold is always 0.
+        """Return what members are worth by their number; the threshold is always 0.
 
-        Nobody is worth less than anything.
+        An empty selection is worth less than any other.
         """
         if not size:
             return -(2**62), 0

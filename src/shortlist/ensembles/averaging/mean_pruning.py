@@ -31,7 +31,7 @@ def first_selections(problem: MeanProblem) -> list[Mask]:
 
 
 TANGENTS = "tangents"
-"""Whose a bound is that a certificate proves alone."""
+"""Name of what proves a bound that the certificate proves alone."""
 
 FIRST_BOUND_SHARE = 0.3
 """Part of the time that is left for the first bound of a large table, whose members are then tried."""

@@ -88,7 +88,7 @@ def tangents_in_rounds(
 
 
 def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
-    """Return who has a part, and so many of the others that gain most, increasing.
+    """Return the places with a part, and the others that gain most, increasing.
 
     >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
     [0, 1, 3]
@@ -290,7 +290,7 @@ class MeanTree:
         return Tangents(node.first, node.last, found.tilts.copy(), bound)
 
     def _is_of_sizes(self, node: _Node) -> bool:
-        """Whether no classifier is decided yet, but those that nobody can afford."""
+        """Whether no classifier is decided yet, but those that exceed the budget."""
         limits = self.problem.limits
         out = np.zeros(len(node.fixed), dtype=bool) if limits.costs is None else limits.costs > limits.budget
         return bool((node.fixed == np.where(out, OUT, FREE)).all())
@@ -346,7 +346,7 @@ class MeanTree:
 
 
 def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
-    """Return so many members at most, the first in an order that can be paid.
+    """Return at most that number of members, the first in an order that can be paid.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)

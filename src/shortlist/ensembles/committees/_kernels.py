@@ -80,7 +80,7 @@ def cheapest_beginnings(
     """Find what the cheapest order of each set costs over all rows, as a beginning of larger committees.
 
     Of a set of s members, as ``sizes`` has it, ``opened[set, high[s]] - opened[set, low[s]]`` rows are open.
-    Sets of ``len(high)`` members are ends, and larger ones are passed by. ``least`` begins with 0 for nobody,
+    Sets of ``len(high)`` members are ends, and larger ones are passed by. ``least`` begins with 0 for none,
     and with what is more than any cost elsewhere.
     """
     n_members = len(prices)

@@ -155,7 +155,7 @@ class EarlyAnswers:
     answered: Mask
     """Whether somebody has answered, and the answer is as probable as was asked for, ``(n_rows,)``."""
     needs: tuple[str, ...]
-    """Who has to be asked next about each row, as nobody has asked them yet; empty where nobody has to."""
+    """Which member has to be asked next about each row; empty where none has to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ class SettledRows(NamedTuple):
     calls: NDArray[np.int64]
     """How many members were asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
-    """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: nobody."""
+    """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: none."""
 
 
 def ask_in_order(
@@ -219,7 +219,7 @@ def ask_in_order(
 
     `states` says whether each member answers each row, ``(n_rows, n_members)``, as
     :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
-    Nobody leaves before somebody has answered.
+    No row is settled before a member has answered.
     """
     ballot, scores, copies, order = asking.ballot, asking.scores, asking.copies, asking.order
     by_mean = scores is not None and scores.by_mean

@@ -33,7 +33,7 @@ class Ballot(ABC):
     """Whether probabilities are added up, and not votes."""
 
     start: NDArray[np.int64]
-    """Totals before anybody has answered, ``(n_classes,)``."""
+    """Totals before a member has answered, ``(n_classes,)``."""
     most: NDArray[np.int64]
     """The most that an answer adds to each class, while it adds nothing to the others, ``(n_classes,)``."""
 
@@ -92,7 +92,7 @@ class Ballot(ABC):
     ) -> tuple[Mask, Mask]:
         """Mark the classes that may still win, and the rows whose winner nothing can change.
 
-        Nobody wins a row on which nobody answers.
+        A row without an answer has no winner.
 
         `totals`, ``(n_rows, n_classes)``. `n_left`: how many are still to be asked. `n_heard`, `n_silent`:
         how many have answered, and how many were asked and have not, ``(n_rows,)``. `may_win`, which it
@@ -157,8 +157,8 @@ class Plurality(Ballot):
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return the class with most votes, the first of equals; -1 where all members abstain."""
         tally = class_tally(answers, self.n_classes)
-        nobody = ~tally.any(axis=1) & (answers.shape[1] > 0)
-        return np.where(nobody, -1, plurality(tally).astype(np.int64))
+        silent = ~tally.any(axis=1) & (answers.shape[1] > 0)
+        return np.where(silent, -1, plurality(tally).astype(np.int64))
 
     def plain(self) -> dict[str, Any]:
         """Return the ballot as plain numbers."""
@@ -171,7 +171,7 @@ class Plurality(Ballot):
 
 @saved_from("shortlist.ensembles")
 class Threshold(Ballot):
-    """Of two classes the positive one wins where more than so many members vote for it.
+    """Of two classes the positive one wins where more than `threshold` members vote for it.
 
     `threshold`: positive where more than this many votes are. `n_members`: how many vote. `positive`: the
     place of the positive class, 0 or 1.

@@ -81,7 +81,7 @@ class Terms:
     min_size: int = 1
     max_size: int | None = None
     why_sizes: str = ""
-    """Why these sizes, where nobody asked for them; else empty."""
+    """Why these sizes, where they were not asked for; else empty."""
     max_copies: int = 1
     """How often each member may count."""
     member_costs: tuple[float, ...] | None = None
@@ -100,31 +100,31 @@ class Chosen:
     Attributes
     ----------
     committee : Committee
-        The committee that answers new rows; its members may have been fitted again on the rows that chose
-        them.
+        The committee that answers new rows; its members may have been fitted again on the selection
+        rows.
     as_chosen : Pool or CrossFittedPool
-        The members as they answered the rows that chose them; in a cross-fitted pool, each row is answered by
+        The members as they answered the selection rows; in a cross-fitted pool, each row is answered by
         those that were fitted without its fold.
     names : tuple of str
         All classifiers of the pool.
     copies : ndarray of int64, shape (n_classifiers,)
         How often each is taken.
     record : RecordedRows
-        The rows that chose.
+        The selection rows.
     terms : Terms
     evidence : Evidence
         What is known of its value.
     method : str
         The class of the estimator that chose it.
     accuracy : float
-        Share of the rows that chose on which the members of a rule are right; NaN if something else was
+        Share of the selection rows that the members of a rule get right; NaN if something else was
         maximised.
     gains : ndarray of int64, shape (n_classes,)
         What being right on each class gains if means decide, before any calibration.
     result : PrunedSelection or None
         Members, value, bound and certificate of exact pruning; None for a rule.
     refitted : bool
-        Whether the members were fitted again on the rows that chose them.
+        Whether the members were fitted again on the selection rows.
     voting : str
         How the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
     losses : mapping of str to float
@@ -186,7 +186,7 @@ class Chosen:
 
     @property
     def out_of_fold(self) -> bool:
-        """Whether the rows that chose were answered by members that were fitted without their fold."""
+        """Whether the selection rows were answered by members that were fitted without their fold."""
         return isinstance(self.as_chosen, CrossFittedPool)
 
     def predict(self, X: Any) -> Labels:
@@ -202,7 +202,7 @@ class Chosen:
         return self.committee.predict_early(X)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
-        """Return classes and probabilities on the rows that chose, by the members as they were then.
+        """Return classes and probabilities on the selection rows, by the members as they were then.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Chosen:
 
 
 def member_answers(record: RecordedRows, selection: Mask, positive: int | None) -> MemberAnswers:
-    """Return what the members answered on the rows that chose them, as far as that is on record.
+    """Return what the members answered on the selection rows, as far as that is on record.
 
     `selection`, ``(n_classifiers,)``. `positive`: the place of the class that packed votes are for.
     """

@@ -62,7 +62,7 @@ NO_ANSWER = -1.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class MemberAnswers:
-    """What each member answered on the rows that chose the committee, as far as that is on record."""
+    """What each member answered on the selection rows, as far as that is on record."""
 
     codes: ClassCodes | None = None
     """The class that each voted for, ``(n_rows, n_members)``."""
@@ -107,7 +107,7 @@ class Committee:
     prices : ndarray of float, shape (n_members,), or None
         The price of asking each member, each listed once.
     record : MemberAnswers
-        The answers of each member, listed once, on the rows that chose them.
+        The answers of each member, listed once, on the selection rows.
     promise : Guarantee or None
         What is promised about answers: rows below its threshold are not answered.
     reject_label : label or None
@@ -208,7 +208,7 @@ class Committee:
             return found
         found[~(heard.states == ANSWERED).any(axis=1)] = -1
         waiting = np.flatnonzero((heard.states >= UNASKED).any(axis=1))
-        if len(waiting):  # a row that is settled does not wait for whoever is missing
+        if len(waiting):  # a row that is settled does not wait for a missing answer
             found[waiting] = self._asked_in_order(take_rows(X, waiting), self.least)[0]
         return found
 
@@ -247,7 +247,7 @@ class Committee:
         """Return the classes that :meth:`predict` gives, asking one member after the other.
 
         Asking ends for a row as soon as no missing answer could change its class. The order of asking is the
-        one that costs least on the rows that chose, by the prices of the members or their number: the best of
+        one that costs least on the selection rows, by the prices of the members or their number: the best of
         all orders for up to 12 members, a good one beyond.
 
         Parameters
@@ -279,7 +279,7 @@ class Committee:
 
     @functools.cached_property
     def order(self) -> AskingOrder:
-        """In which order the members are asked, the cheapest on average on the rows that chose them.
+        """In which order the members are asked, the cheapest on average on the selection rows.
 
         Where nothing is on record, the cheapest members come first.
         """
@@ -299,7 +299,7 @@ class Committee:
         return Asking(self.ballot, self.order.members, self.weights, scores, least or 0.0)
 
     def added_on_record(self) -> NDArray[np.int64] | None:
-        """Return what each member added on the rows that chose, with all its copies, if that is on record.
+        """Return what each member added on the selection rows, with all its copies, if that is on record.
 
         The array has the shape ``(n_rows, n_members, n_classes)``; a member that counts several times is one.
         """

@@ -20,7 +20,7 @@ from shortlist.policies.follow import paid
 
 @dataclass(frozen=True)
 class ExitReport:
-    """What asking one after the other saves on the rows that pruned."""
+    """What asking one after the other saves on the selection rows."""
 
     order: tuple[str, ...]
     """The members as they are asked, each once."""
@@ -44,7 +44,7 @@ def stopping_rule(*, promises: bool) -> str:
 
 
 def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
-    """Return what asking one after the other saves; None for nobody, and without a record of answers.
+    """Return what asking one after the other saves; None without members, or a record of answers.
 
     With `least`, or a promise, rows are answered alone that reach this probability.
     """
@@ -95,7 +95,7 @@ that were fitted on the other folds.
 def chosen_facts(chosen: Chosen) -> dict[str, Any]:
     """Return what is told of a committee: members, how they decide, what is proved, and whom to ask first.
 
-    Plain values that JSON takes. ``early_exit`` is None where nobody is asked one after the other, or nothing
+    Plain values that JSON takes. ``early_exit`` is None where members are asked all at once, or nothing
     is on record.
     """
     committee = chosen.committee
@@ -173,9 +173,9 @@ def _exact_facts(chosen: Chosen) -> dict[str, Any]:
 
 
 def _exit_facts(chosen: Chosen) -> dict[str, Any] | None:
-    """Return in which order members are asked, when that stops, and what it takes on the rows that chose.
+    """Return in which order members are asked, when that stops, and what it takes on the selection rows.
 
-    Where nothing can be promised nobody is asked.
+    Where nothing can be promised no member is asked.
     """
     least = chosen.committee.least
     saves = exit_report(chosen.committee) if least != math.inf else None

@@ -12,7 +12,7 @@ from shortlist.ensembles.committees.asking import AskingOrder
 from shortlist.ensembles.committees.ballots import Ballot
 
 FEW_MEMBERS = 12
-"""Up to so many members the best order of all is found; beyond, a good one."""
+"""Number of members up to which the best order of all is found; beyond, a good one."""
 
 BLOCK_WORK = 20_000_000
 """Answers that are counted between two looks at the clock: some hundredths of a second."""
@@ -22,7 +22,7 @@ MOST_EXCHANGES = 50
 
 
 MOST_ORDERING_ROWS = 2_000
-"""Up to so many of the rows that chose decide the order, evenly spread, of means and of many members."""
+"""Number of selection rows that decide the order at most, evenly spread, of means and of many members."""
 
 
 def cheapest_order(
@@ -129,7 +129,7 @@ def open_rows(
 
 
 def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what every set of members comes to, ``(2 ** n_members,)``.
+    """Return what every set of members costs, ``(2 ** n_members,)``.
 
     >>> set_sums(np.array([3, 5])).tolist()
     [0, 3, 5, 8]
@@ -153,7 +153,7 @@ def _best_order(
     found = open_rows(ballot, added, width=int(copies.sum()) + 2, counts=counts)
     assert found is not None, "nothing stops it"
     n_open = found[0][np.arange(1 << n), 0, n_left].astype(np.int64)
-    n_open[0] = counts.sum()  # nothing is settled before anybody has answered
+    n_open[0] = counts.sum()  # nothing is settled before a member has answered
     least, first = np.zeros(1 << n), np.zeros(1 << n, dtype=np.intp)
     for asked in range((1 << n) - 2, -1, -1):
         left = [k for k in range(n) if not asked >> k & 1]
@@ -194,7 +194,7 @@ def _with_better_neighbours(
     for _ in range(MOST_EXCHANGES):
         changed = False
         totals, n_left = np.tile(ballot.start, (len(added), 1)), int(copies.sum())
-        n_open = len(added)  # nothing is settled before anybody has answered
+        n_open = len(added)  # nothing is settled before a member has answered
         for place in range(n - 1):
             one, other = order[place], order[place + 1]
             after = {

@@ -91,7 +91,7 @@ class EnsembleClassifier(TableClassifier):
 
     @property
     def reject_label_(self) -> Any:
-        """What :meth:`predict` gives a row on which nobody has answered: -1, or ``"REJECT"`` for words."""
+        """What :meth:`predict` gives a row without an answer: -1, or ``"REJECT"`` for words."""
         check_is_fitted(self, "classes_")
         return reject_label_for(None, self.classes_)
 
@@ -278,7 +278,7 @@ class PoolPruner(EnsembleClassifier):
         return False
 
     def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
-        """Return how so many members decide; a threshold is that of two classes, where there is one."""
+        """Return how a number of members decides; a threshold is that of two classes, where there is one."""
         if self.averages:
             return Mean(self.gains_)
         positive = self._positive_place()
@@ -473,11 +473,11 @@ def fit_probabilities(
     source: str,
     seed: int = 0,
 ) -> FittedSource:
-    """Return where probabilities come from, and what calibrates them, fitted on the rows that chose.
+    """Return where probabilities come from, and what calibrates them, fitted on the selection rows.
 
     Raises BadInputError if means are asked for and a member gives no probabilities.
 
-    `as_chosen`: its members as they were chosen, who answer these rows. `X`: the rows that chose,
+    `as_chosen`: its members as they were chosen, who answer these rows. `X`: the selection rows,
     ``(n_recorded, n_features)``. `truth`: places of their classes, ``(n_recorded,)``. `source`: what
     probabilities may be, but ``auto``. `seed`: of the folds where cross-validation chooses.
     """

@@ -223,7 +223,7 @@ class ExactOptions(PoolPruner):
     def limits_of(
         self, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None = None
     ) -> SelectionLimits:
-        """Return what a selection of so many classifiers, those of a pool where there is one, must keep."""
+        """Return what a selection of `n_classifiers`, those of a pool where there is one, must keep."""
         return selection_limits(
             n_classifiers * self.max_copies,
             min_size=self.min_size,

@@ -73,7 +73,7 @@ class ExactStep:
     """What was chosen of them for accuracy, as a plurality, with bound and certificate."""
 
     def error_bound(self, n_rows: int) -> float:
-        """Return the least share of so many rows that any choice gets wrong, by the bound of the result."""
+        """Return the least share of these rows that any choice gets wrong, by the bound of the result."""
         return (n_rows - round(self.result.bound * n_rows)) / n_rows
 
 
@@ -142,7 +142,7 @@ class TrainingRows:
     def grown(
         self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
     ) -> GrownEnsemble:
-        """Run Figure 1 from the ensemble on, with the population as pool, to at most so many members."""
+        """Run Figure 1 from the ensemble on, with the population as pool, up to a number of members."""
         room = codes.shape[1] if most is None else max(0, most - len(ensemble))
         if not room:
             return ensemble
@@ -165,7 +165,7 @@ class TrainingRows:
     ) -> tuple[GrownEnsemble, ExactStep]:
         """Choose by exact pruning among the members so far and a population.
 
-        All candidates are asked again at once, as whoever rechecks does: another grouping rounds otherwise.
+        All candidates are asked again at once, as a recheck does: another grouping rounds otherwise.
 
         `ensemble`: the members so far, asked again; None: the population alone is chosen from. `population`,
         `codes`: individuals and their answers. `most`: most members.

@@ -1,4 +1,4 @@
-"""Where a walk over committees is: votes of the members so far, and the points that no other dominates."""
+"""State of a full search of committees: votes of the members so far, and the non-dominated points."""
 
 from typing import Annotated, NamedTuple
 
@@ -46,11 +46,11 @@ class CommitteeRows(NamedTuple):
     least: Annotated[Longs, 3]
     """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
     budgets: Longs
-    """The most that each objective of members may come to, ``(n_prices,)``."""
+    """The most that each objective of members may sum to, ``(n_prices,)``."""
 
 
 class CommitteeWalk(NamedTuple):
-    """Where a walk is."""
+    """Where a search is."""
 
     chosen: Longs
     """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
@@ -148,7 +148,7 @@ def is_dominated(point: Longs, archive: CommitteeArchive, walk: CommitteeWalk) -
 def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
     """Whether points of the archive dominate all that the point that is looked at may stand for.
 
-    Two values that cannot both be reached stand for the pairs that add up to what both can come to.
+    Two values that cannot both be reached stand for the pairs that add up to what both can reach.
     """
     point, excess = walk.point, np.int64(0)
     if rows.gains.shape[0] == 2:

@@ -1,4 +1,4 @@
-"""Kernels of a walk over all committees of one size that keeps those which no other dominates.
+"""Kernels of a full search of all committees of one size that keeps those which no other dominates.
 
 Rows are bits. A committee is built up member by member, and for every row it is known whether at least q
 members are right on it, for each q: one word per 64 rows and q. Adding a member takes one pass over these
@@ -28,7 +28,7 @@ from shortlist.ensembles.fronts._state_kernels import (
 
 @kernel("void(int64, int64, CommitteeRows, CommitteeWalk)")
 def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> None:
-    """Write the values of so many right rows of both classes into the point that is looked at."""
+    """Write the values of numbers of right rows of both classes into the point that is looked at."""
     for j in range(rows.gains.shape[0]):
         value = rows.gains[j, 0] * first + rows.gains[j, 1] * second
         walk.point[j] = -min(value, rows.caps[j])
@@ -36,7 +36,7 @@ def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: Committ
 
 @kernel("boolean(int64, int64, int64, CommitteeRows, CommitteeWalk)")
 def write_prices(left: int, k: int, first: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> bool:
-    """Write the least that a committee with k, unless it is below 0, comes to; whether budgets allow it."""
+    """Write the least that a committee with k, unless it is below 0, costs; whether budgets allow it."""
     n_values, d = rows.gains.shape[0], walk.here[0].depth
     for j in range(rows.prices.shape[0]):
         price = walk.spent[d, j]
@@ -97,8 +97,8 @@ def find_open(
 ) -> None:
     """List the thresholds with which something undominated may come of a member from the first one on.
 
-    What does not depend on the member to be tried next is looked at, so that a walk that goes on inside finds
-    the same thresholds open.
+    What does not depend on the member to be tried next is looked at, so that a search that resumes inside
+    finds the same thresholds open.
     """
     n_values, news = rows.gains.shape[0], walk.news[left]
     news.n_open, news.beaten = 0, -1
@@ -128,7 +128,7 @@ def rows_with(
 
 @kernel("int64(int64, int64, CommitteeRows, CommitteeWalk)")
 def next_promising(left: int, n_tried: int, rows: CommitteeRows, walk: CommitteeWalk) -> np.int64:
-    """Return the next member, of so many at most, with whom the only value may be larger than is beaten.
+    """Return the next member, with whom the only value may be larger than is beaten.
 
     If there is none, the one after the last of them is returned.
     """
@@ -185,9 +185,9 @@ def try_member(
 
 @kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Pass by last members but one of whom nothing can come, up to so many nodes.
+    """Pass by last members but one that lead to nothing, up to a number of nodes.
 
-    Return whether there is nobody to go on with.
+    Return whether there is no member to go on with.
     """
     chosen, here, news = walk.chosen, walk.here[0], walk.news
     n, d = rows.right.shape[0] - 1, here.depth
@@ -214,7 +214,7 @@ def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: Commi
 
 @kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def try_last(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
-    """Try the last members from the next one on, up to so many nodes; whether all that matter were tried."""
+    """Try the last members from the next one on, up to `n` nodes; whether all that matter were tried."""
     chosen, here, news = walk.chosen, walk.here[0], walk.news
     n, d = rows.right.shape[0], here.depth
     first = chosen[d - 1] + 1 if d > 0 else np.int64(0)
@@ -315,7 +315,7 @@ def visit(
 def walk_committees(
     n_nodes: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> None:
-    """Go on with a walk for so many nodes, or until the archive is nearly full."""
+    """Go on with the search for a number of nodes, or until the archive is nearly full."""
     chosen, here = walk.chosen, walk.here[0]
     n, size, by_votes = rows.right.shape[0], here.n_members, here.has_threshold
     end, here.stale, walk.news[1].n_open = here.nodes + n_nodes, 1, size + 1

@@ -24,7 +24,7 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
 FEW_COMMITTEES = 2**16
-"""Up to so many the walk is over before a proof has begun."""
+"""Number up to which the full search is over before a proof has begun."""
 
 SEARCHED_SIZES = (3, 5, 7, 9, 11, 15, 21, 31)
 """Largest sizes of the committees that are searched where the walk does not get there."""
@@ -42,7 +42,7 @@ def committee_front(
 ) -> Front:
     """Return the committees that no other dominates, and what is proved of them.
 
-    COMPLETE where a walk came to its end. Else NONDOMINATED where every point is proved, or APPROXIMATE, with
+    COMPLETE where a full search ended. Else NONDOMINATED where every point is proved, or APPROXIMATE, with
     ``missing`` where that is known. ``extras["proved"]`` says of every point whether no committee dominates
     it, ``extras["thresholds"]`` has the thresholds of the votes, and ``extras["final_to"]`` up to what size
     or price every committee was looked at. Every point is counted from the votes.

@@ -82,7 +82,7 @@ class CommitteeProblem:
     limits: SelectionLimits
     """Sizes, from 1."""
     budgets: NDArray[np.int64]
-    """The most that each objective of members may come to, ``(n_prices,)``."""
+    """The most that each objective of members may sum to, ``(n_prices,)``."""
     paid: NDArray[np.int64] | None = None
     """What asking each costs, where the price that is paid is an objective, the last one,
     ``(n_classifiers,)``: its points are sums over all samples.
@@ -154,7 +154,7 @@ class CommitteeProblem:
         return self.votes.votes if isinstance(self.votes, Votes) else self.votes.codes
 
     def ballot(self, threshold: int, size: int) -> Ballot:
-        """Return how so many members decide."""
+        """Return how that number of members decides."""
         if isinstance(self.votes, Votes):
             return Threshold(threshold, size)
         return Plurality(self.votes.n_classes)
@@ -340,7 +340,7 @@ def _value(
 def price_objective(
     name: str, n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], max_cost: float | None
 ) -> tuple[Objective, NDArray[np.int64], int]:
-    """Return an objective of members, what each adds to it, and the most that it may come to."""
+    """Return an objective of members, what each adds to it, and the most that it may reach."""
     prices = [1.0] * n_classifiers if name == SIZE else given.get(name)
     if prices is None:
         raise BadInputError(
@@ -380,14 +380,14 @@ def few_members(limits: SelectionLimits) -> SelectionLimits:
         raise BadInputError(
             "min_size",
             f"must be at most {FEW_MEMBERS} with min {PAID}",
-            f"{limits.min_size}: of so many members the cheapest order is known",
+            f"{limits.min_size}: the cheapest order is known up to that size",
             "Lower it, or take min cost.",
         )
     return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))
 
 
 REPEATS = 5
-"""The median of so many measurements is taken."""
+"""Number of measurements, of which the median is taken."""
 
 DECIMALS = 3
 """Of milliseconds per 1,000 rows."""

@@ -20,7 +20,7 @@ from shortlist.runs.budget import Budget
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
-    """Return the best first value of all committees that come to no more in each objective of members.
+    """Return the best first value of all committees that cost no more in each objective of members.
 
     With it comes whether the point has that value itself.
     A complete front tells that of each of its points: whatever is better there would be dominated by a point,
@@ -207,8 +207,8 @@ class LookedAt:
     def _missing(self, points: Points) -> NDArray[np.int64] | None:
         """Bound by how much a committee that was not looked at can be ahead in each value, ``(n_values,)``.
 
-        Such a committee comes to more than the walks are final to in every objective of members. The points
-        that come to no more than that are no worse there, and values are bounded. None where there is no such
+        Such a committee costs more than the searches are final to in every objective of members. The points
+        that cost no more than that are no worse there, and values are bounded. None where there is no such
         point, where no walk has begun for an objective, or where the price that is paid matters.
         """
         if self.problem.paid is not None:

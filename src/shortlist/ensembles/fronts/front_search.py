@@ -1,6 +1,6 @@
 """The search for a front of committees, however they answer: bounds, walks, and a search where no walk gets.
 
-First it is proved how good each value can be at all, which lets the walks give up early. What a walk has
+First it is proved how good each value can be at all, which lets the searches give up early. What a search has
 passed is final. Where the first does not come to its end, a search adds good committees of other sizes, which
 are not proved. The proof says how far any committee can be ahead of the points that are there.
 """
@@ -20,7 +20,7 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
 
-BOUND_UNIT, WALK_STAGE = "bounds", "walking committees"
+BOUND_UNIT, WALK_STAGE = "bounds", "searching committees"
 """What a study calls the proofs of the largest values, and the stage of the walks."""
 
 BOUNDS_END, SEARCHED_SHARE = 0.2, 0.15
@@ -53,7 +53,7 @@ def find_front(
         is_first = walked is None
         walked, ended = walk(
             by, known, bounds, final, budget=_from_now(budget, begin, end), max_nodes=max_nodes,
-            on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
+            on_nodes=lambda _, n_points: budget.tell("full search", value=n_points),
             checkpoint=Checkpoint(key, budget.study),
         )  # fmt: skip
         known, final = walked.found, final | ended

@@ -1,6 +1,6 @@
-"""A walk over committees, size after size, that keeps those which no other dominates.
+"""A full search of committees, size after size, that keeps those which no other dominates.
 
-Whoever counts members as a cost need not look at large committees to know the small ones: nothing larger
+Where members are a cost, small committees are known without the large ones: nothing larger
 dominates a committee of m members. So every size that has been walked through makes points final, long before
 the walk is over. Where the size does not matter but a price does, the same holds of what may be spent, and
 the walk is repeated with a rising budget.
@@ -33,7 +33,7 @@ BLOCK_WORK = 20_000_000
 """Words that are read between two looks at the clock: some hundredths of a second."""
 
 GROWTH = 1.5
-"""How the budget of a walk by price grows, from the price of the cheapest member to that of all."""
+"""How the budget of a search by price grows, from the price of the cheapest member to that of all."""
 
 FIRST_ROOM = 1024
 """Points that an archive has room for at first."""
@@ -54,12 +54,12 @@ class FoundCommittee:
 
 @dataclass(frozen=True, eq=False)
 class WalkedFront:
-    """What a walk found."""
+    """What a search found."""
 
     found: list[FoundCommittee]
     """No one dominates another."""
     final_to: int
-    """Every committee that comes to no more than this in the objective that the walk went by was looked at,
+    """Every committee that costs no more than this in the objective that the walk went by was looked at,
     or left out with a reason; -1: none.
     """
     complete: bool
@@ -93,7 +93,7 @@ def walk_front(
     two values in their sum, as proved elsewhere, ``(n_values + 1,)``. `max_nodes`: limit that does not depend
     on the clock. `room`: points that there is room for at first. `on_nodes`: receives what the walk is final
     to, and how many points there are, several times a second. `checkpoint`: keeps where the walk is, and
-    gives it back: a walk goes on from there, with all that it had found. The nodes of both are counted
+    gives it back: a search goes on from there, with all that it had found. The nodes of both are counted
     together.
     """
     walker = _CommitteeWalker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
@@ -136,7 +136,7 @@ def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
 
 @dataclass(frozen=True)
 class _WalkPlace:
-    """Where a walk was kept: the budget and the size that it was in, and its members up to a depth."""
+    """Where a search was kept: the budget and the size that it was in, and its members up to a depth."""
 
     upto: int
     size: int
@@ -165,7 +165,7 @@ class _CommitteeWalker:
         return int(self.here.n_points)
 
     def cheapest(self, size: int) -> int:
-        """Return the least that so many members come to in the objective that the walk goes by."""
+        """Return the least that a number of members cost in the objective that the walk goes by."""
         return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
 
     def make_room(self, n: int, old: records.CommitteeArchive | None = None) -> None:
@@ -193,9 +193,9 @@ class _CommitteeWalker:
                 self.here.n_points = n + 1
 
     def walk(self, size: int, upto: int) -> Iterator[None]:
-        """Walk over all committees of a size that come to no more than a budget; yield now and then.
+        """Walk over all committees of a size that cost no more than a budget; yield now and then.
 
-        A walk that goes on passes by what it had finished before.
+        A search that goes on passes by what it had finished before.
         """
         if (upto, size) < (self.place.upto, self.place.size):
             return

@@ -126,7 +126,7 @@ class _MeanWalker:
     def walk(self, size: int) -> Iterator[None]:
         """Walk over all committees of a size; yield wherever the walk can go on from.
 
-        A walk that goes on passes by what it had finished before.
+        A search that goes on passes by what it had finished before.
         """
         if size < self._size:
             return
@@ -153,7 +153,7 @@ class _MeanWalker:
             self._size = size + 1
 
     def _go_on(self, branches: _Branches) -> None:
-        """Go down to where a walk was kept, without a look at the same places again."""
+        """Go down to where a search was kept, without a look at the same places again."""
         self._way = [branches]
         for place in self._kept_way[:-1]:
             self._way.append(self._further(self._way[-1], place))
@@ -224,11 +224,11 @@ class _MeanWalker:
         return kept_committees(state, self.problem)
 
     def _most_of(self, places: NDArray[np.intp], left: int) -> Floats:
-        """Return minus the most that so many from each place on gain, ``(n_values, n_places)``."""
+        """Return minus the most that members from each place on gain, by number, ``(n_values, n_places)``."""
         return self._most[:, left, places] if len(self._most) else np.zeros((0, len(places)))
 
     def _least_of(self, places: NDArray[np.intp], left: int) -> Floats:
-        """Return the least that so many from each place on cost, ``(n_prices, n_places)``."""
+        """Return the least that a number of members from each place on cost, ``(n_prices, n_places)``."""
         return self._least[:, left, places] if len(self._least) else np.zeros((0, len(places)))
 
     def _covers(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -236,7 +236,7 @@ class _MeanWalker:
         return np.asarray(np.any(as_good, axis=1), dtype=bool)
 
     def _line(self, value: MeanProblem, size: int) -> tuple[float, Floats]:
-        """Return a constant, and gains whose sum over members bounds what so many are worth."""
+        """Return a constant, and gains whose sum over members bounds what a number of members is worth."""
         terms, n = value.terms, value.n_classifiers
         unit, fixed = size * terms.whole, np.full(n, FREE, dtype=np.uint8)
         found = FoundTangents(np.zeros(n), np.zeros(len(terms.aims)))
@@ -251,7 +251,7 @@ class _MeanWalker:
 
 
 def _suffix_sums(numbers: Floats, most: int) -> Floats:
-    """Return the least sum of so many of the numbers from each place on, ``(most + 1, n + 1)``."""
+    """Return the least sums of 0, 1, ... of the numbers from each place on, ``(most + 1, n + 1)``."""
     n = len(numbers)
     sums = np.full((most + 1, n + 1), np.inf)
     sums[0] = 0.0

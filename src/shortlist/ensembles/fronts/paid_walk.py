@@ -33,7 +33,7 @@ from shortlist.runs.budget import Budget
 PaidProblem = TypeVar("PaidProblem", CommitteeProblem, MeanFrontProblem)
 
 MOST_VOTERS, MOST_AVERAGED = 20, 10
-"""Of so many candidates every committee is looked at: by votes, and by means of probabilities."""
+"""Number of candidates up to which every committee is looked at: by votes, and by means of probabilities."""
 
 OTHERS_END = 0.4
 """Part of the time limit that the front by cost may take, which names the candidates of a larger pool."""
@@ -54,7 +54,7 @@ def paid_front(
 
     `problem`: with the price that is paid among its objectives. `budget`: where it ends early, so does the
     proof. `front_by_cost`: looks for the front of the same problem with the price of asking all in its place.
-    `most`: of so many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
+    `most`: up to this many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
     :data:`MOST_AVERAGED`.
     """
     n: int = problem.n_classifiers
@@ -118,7 +118,7 @@ def _averaged_committees(
                 mask[list(members)] = True
                 known.append(_counted(problem, mask, 0))
         known = only_best(known)
-        budget.tell("walking", value=len(known))
+        budget.tell("full search", value=len(known))
     return known, ended
 
 
@@ -137,7 +137,7 @@ def _voting_committees(
         sets = np.concatenate([sets, own_sets])[kept]
         thresholds = np.concatenate([thresholds, np.full(len(own_sets), threshold)])[kept]
         points = points[kept]
-        budget.tell("walking", value=len(points))
+        budget.tell("full search", value=len(points))
     known = []
     for chosen, threshold, point in zip(sets.tolist(), thresholds.tolist(), points, strict=True):
         mask = np.zeros(problem.n_classifiers, dtype=bool)
@@ -156,7 +156,7 @@ def _layers(
 ) -> Iterator[tuple[Points, NDArray[np.int64], int]]:
     """Yield, for each number of members and each threshold, points, sets of candidates and the threshold.
 
-    Rows are counted with a threshold that nobody exceeds. What is missing there tells the votes of each row.
+    Rows are counted with a threshold above every tally. What is missing there tells the votes of each row.
     """
     limits, paid, counts = problem.limits, problem.paid, problem.votes.counts
     assert paid is not None, "the price that is paid is an objective"
@@ -170,7 +170,7 @@ def _layers(
         return
     by_class, right = counted
     opened = by_class.sum(axis=1, dtype=np.int32)
-    opened[0, 1:] = counts.sum()  # nothing is settled before anybody has answered
+    opened[0, 1:] = counts.sum()  # nothing is settled before a member has answered
     sizes = set_sums(np.ones(len(candidates), dtype=np.int64))
     prices = [set_sums(price) for price in problem.prices[:, candidates]]
     within = np.ones(len(sizes), dtype=bool)

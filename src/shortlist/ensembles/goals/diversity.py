@@ -17,7 +17,7 @@ CREDIT_UNITS = 10**9
 """Credits are kept in billionths, so that limits are decided on integers."""
 
 MOST_ROWS_IN_64_BITS = 100_000
-"""Products of two counts, in billionths, stay below 2^63 with so many rows."""
+"""Products of two counts, in billionths, stay below 2^63 with that number of rows."""
 
 _CHUNK = 4096
 

@@ -105,7 +105,7 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
 
 
 def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Weights:
-    """Return the same for so many positive and negative rows."""
+    """Return the same for `n1` positive and `n0` negative rows."""
     n = n1 + n0
     if isinstance(objective, Mapping):
         return _explicit(objective, n)

@@ -173,9 +173,9 @@ def own_members(study: Study) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def calm_fits() -> Iterator[None]:
-    """Fit in one thread, so that workers do not fight for cores, and without warnings that nobody can act on.
+    """Fit in one thread, so that workers do not fight for cores, and without warnings that help no user.
 
-    Both settings belong to the process: whoever fits in several threads has to enter this around all of them
+    Both settings belong to the process: fits in several threads have to enter this around all of them
     too.
     """
     with warnings.catch_warnings(), limited_threads(1):

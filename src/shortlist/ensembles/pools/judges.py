@@ -317,7 +317,7 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
 
     Raises BadInputError if `X` is no table or has no column of any judge, or one is silent who has to answer.
 
-    `judges`: whoever is among them several times is one judge with one state. `X`: a judge without columns
+    `judges`: one that is among them several times is one judge with one state. `X`: a judge without columns
     was not asked about any row, and one with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a
     row was not asked about that one. `rows`, which it returns: the columns of the judges. What was not asked
     yet, and words that are no class, are empty. `states`, which it returns: as

@@ -72,7 +72,7 @@ def counted_names(names: Iterable[str]) -> list[str]:
 def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
     """Return the classifiers that are taken, each as often as it is.
 
-    Further copies are named so, and cost nothing, as whoever is in a pool twice is asked once.
+    Further copies are named so, and cost nothing, as a member that is in a pool twice is asked once.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool

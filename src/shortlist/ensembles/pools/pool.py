@@ -277,7 +277,7 @@ def ask_pool(
 def ask_classifier(
     name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]
 ) -> NDArray[Any]:
-    """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
+    """Return what a classifier answers on rows; it may be of the user's own, so it may fail in any way.
 
     Raises BadInputError if it fails, or does not give one answer per row.
 
@@ -289,7 +289,7 @@ def ask_classifier(
         answers = np.asarray(method(rows))
     except (ShortlistError, MemoryError):
         raise
-    except Exception as error:  # anybody's classifier may raise anything at all
+    except Exception as error:  # a user's classifier may raise anything at all
         why = (str(error).splitlines() or [""])[0]
         raise BadInputError(
             f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the "

@@ -1,4 +1,4 @@
-"""Kernels of a walk over all selections that leaves out branches which cannot be better than the best so far.
+"""Kernels of a full search that leaves out branches which cannot be better than the best so far.
 
 Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still
 reach is kept in counters that only fall on the way down. Each decision lowers those of its list by one: a
@@ -6,7 +6,7 @@ classifier that stays out is a vote that rows of its side will not get, and one 
 the rows of the other side. When all classifiers are decided the bound of a node is the worth of the
 selection.
 
-What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
+What a search depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
 
 from typing import Annotated, NamedTuple
@@ -67,7 +67,7 @@ class WalkLimits(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a walk is."""
+    """Where a search is."""
 
     choices: Bytes
     """What was decided of each classifier, ``(n_classifiers,)``."""
@@ -153,7 +153,7 @@ def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
 
 @kernel("void(int64, FormRows, WalkLimits, Walk)")
 def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
-    """Go on with a walk for so many nodes; ``here.done`` says whether it is over."""
+    """Go on with the search for `n` nodes; ``here.done`` says whether it is over."""
     choices, here, kept = walk.choices, walk.here[0], limits.kept[0]
     n = len(choices)
     end = here.nodes + n_nodes

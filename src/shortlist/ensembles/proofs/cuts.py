@@ -131,7 +131,7 @@ class CutBound:
     """λ, ``(n_cuts,)``: how much of each, over `denominator`."""
     denominator: int
     pool: tuple[Cut, ...] = ()
-    """Cuts of more than two rows, used or not, for whoever goes on from here."""
+    """Cuts of more than two rows, used or not, for the steps that go on from here."""
     exhausted: bool = False
     """Whether looking for more cuts found none at the end."""
 

@@ -63,7 +63,7 @@ class Counting(Protocol):
         """Return the counts without one of the members."""
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum of so many members, and the best threshold of those that reach it."""
+        """Return the weighted sum of `size` members, and the best threshold of those that reach it."""
 
     def value(self, total: int) -> float:
         """Turn a weighted sum into the user's unit."""
@@ -141,13 +141,13 @@ class Incumbent:
         self.total, self.threshold = self.rate(fewer)
 
     def lower_bound_to(self, bound: int, by: str) -> None:
-        """Take a bound if it is lower, and remember whose it is."""
+        """Take a bound if it is lower, and remember what proved it."""
         lower = self.problem.rounded(bound)
         if lower < self.bound or not self.bound_by:
             self.bound, self.bound_by = min(lower, self.bound), by
 
     def record(self, seconds: float, *, every: float = 0.0) -> bool:
-        """Add to the history if the value changed, or the bound and so many seconds have passed."""
+        """Add to the history if the value changed, or the bound and `every` seconds have passed."""
         now = (self.value, self.problem.value(self.bound))
         news = not self.history or self.history[-1][1:] != now
         if news and self.history and now[0] == self.history[-1][1]:
@@ -159,7 +159,7 @@ class Incumbent:
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
-        Raises SolverError if the bound is below the value: then whoever proved it is wrong.
+        Raises SolverError if the bound is below the value: then its proof is wrong.
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
@@ -216,7 +216,7 @@ class Incumbent:
 def without_idle_members(problem: Counting, mask: Mask) -> Mask:
     """Drop members, the last first, as long as the rest is worth as much and keeps the limits.
 
-    Many selections are worth the same; whoever pays per call wants few members.
+    Many selections are worth the same; members that change nothing cost calls.
 
     Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
     """

@@ -36,7 +36,7 @@ class PairSettings:
     """Rounds after which those that are slack are dropped."""
     idle_rounds: int = 12
     least_gain: float = 0.02
-    """The end: with so many rounds, the bound has come down by less than this, in usual rows."""
+    """The end: within the rounds above the bound has come down by less than this, in usual rows."""
     tight: float = 1e-6
     """By how much a cut may be slack and count as tight."""
 

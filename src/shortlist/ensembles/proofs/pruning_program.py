@@ -51,7 +51,7 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
     What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6,
     only the one that the sign of the row's gain needs is kept, and rows without gain have no column; 0 ≤ L ≤
     S is a row of its own, so that the constants K + 1 and K shrink row by row to the largest value that the
-    left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows that nobody votes
+    left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows without a vote
     positive are decided beforehand.
 
     `votes`: merged rows; identical rows share one column t with their total gain. `weights`: gains of right

@@ -1,4 +1,4 @@
-"""A walk over all selections that leaves out what cannot be better.
+"""A full search that leaves out what cannot be better.
 
 It is the shortest proof where there are few classifiers.
 
@@ -27,7 +27,7 @@ BLOCK_NODES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """What a walk found."""
+    """What a search found."""
 
     mask: Mask | None
     """The first of the best selections met, ``(n_classifiers,)``; None when nothing within the limits gains

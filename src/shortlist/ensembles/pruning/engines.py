@@ -1,7 +1,7 @@
 """Which engine is asked about a question of pruning, in which order, for how long, and what measured that.
 
 The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
-at that moment, and gets its share of the time that is left then: whoever overruns takes nothing from later
+at that moment, and gets its share of the time that is left then: who overruns takes nothing from later
 turns, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes does,
 shares do not count.
 """
@@ -35,7 +35,7 @@ class PruningShape:
     is_few: bool
     """Whether the selections within the sizes are few enough to be written down as the proof."""
     is_walkable: bool
-    """Whether a walk over all of them may end."""
+    """Whether a full search may end."""
     has_program: bool
     """Whether an integer program is small enough to be built."""
     is_large: bool

@@ -183,7 +183,7 @@ def prune_exactly(
 
 
 FEW = 10
-"""``auto`` takes one of so many classifiers."""
+"""``auto`` takes one classifier of this number."""
 
 FEWEST = 5
 """But not fewer than these, nor more than half of a small pool."""
@@ -207,7 +207,7 @@ def prune_soft(
     `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; what ends in ``auto`` chooses
     as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts
     twice. `positive`: with two classes the index of the positive one. `max_copies`: how often a classifier
-    may be taken, which weighs it so. The selection is then of so many copies of the pool, one after the
+    may be taken, which weighs it so. The selection is then of such copies of the pool, one after the
     other, the first ones first; proof and certificate are of that pool.
     """
     budget = budget or Budget()

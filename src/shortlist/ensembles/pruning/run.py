@@ -44,7 +44,7 @@ class EngineSettings:
     early, and however large the program is.
     """
     close: int = 4
-    """The same where SCIP is done so soon that neither a further search nor a walk comes before it."""
+    """The same where SCIP is done so soon that neither a further search nor a full search comes before it."""
     far_cells: int = 200_000
     """Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
     cuts lower it more, as long as they find any.
@@ -68,12 +68,12 @@ class EngineSettings:
     short_nodes: int = 500
     """Thousandths of deterministic time for which CP-SAT is asked between the walks: half a second."""
     walk_classifiers: int = 36
-    """Most classifiers for which a walk over all selections is begun: with more it hardly ever ends."""
+    """Most classifiers for which a full search is begun: with more it hardly ever ends."""
     walk_nodes: int = 8_000_000
-    """Nodes after which a walk gives up: a few seconds."""
+    """Nodes after which a full search gives up: a few seconds."""
     few_selections: int = 2**16
-    """Up to so many selections within the sizes the walk comes first and is written down as the proof:
-    whoever rechecks it looks at every selection again.
+    """Number of selections within the sizes up to which the full search comes first and is the proof: a
+    recheck looks at every selection again.
     """
     least_solve_s: float = 0.1
     """Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
@@ -99,7 +99,7 @@ class Run:
     solver_name: str
     """What it is called."""
     infeasible: bool = False
-    """Whether no selection keeps the limits, by the word of `infeasible_by`, if that is not empty."""
+    """Whether no selection keeps the limits, as `infeasible_by` claims, if that is not empty."""
     infeasible_by: str = ""
     last_limit: str = ""
     """What ended the last step that was ended by something else than the budget."""

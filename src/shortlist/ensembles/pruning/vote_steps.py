@@ -2,7 +2,7 @@
 
 Rules and tabu search for the value; the minimum cut of conflicts for a first bound, and what pairs of rows
 ask of the members for a closer one; SCIP on the integer program with the pairs where the gap is small; with
-few classifiers a walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter
+few classifiers a full search, which ends the proof; combinatorial Benders cuts for a tighter
 bound; and CP-SAT on the program with all cuts, from the selection. Their order, and who is asked about which
 question, is the table of :mod:`shortlist.ensembles.pruning.engines`.
 """
@@ -47,7 +47,7 @@ def solutions_until_kept(
     """Yield what a solver answers, each time without the selection that it proposed before.
 
     Solvers keep rows with fractions up to a tolerance only, so that a proposal may miss a limit on cost or
-    diversity. Whoever asks stops at a proposal that keeps them all. The last answer is the first one
+    diversity. The caller stops at a proposal that keeps them all. The last answer is the first one
     without a proposal, and there is none at all where fewer than `least_seconds` are left.
 
     `program`: its first columns are the classifiers. `n_classifiers`: how many these are. `opened`: loads a
@@ -270,7 +270,7 @@ class VoteSteps:
             budget,
             above=known,
             max_nodes=self.run.settings.walk_nodes if max_nodes is None else max_nodes,
-            on_nodes=lambda _: self.run.tell("walking"),
+            on_nodes=lambda _: self.run.tell("full search"),
         )
         if walked.mask is not None:
             best.offer(walked.mask)
@@ -278,7 +278,7 @@ class VoteSteps:
             self.run.infeasible = best.mask is None
             if best.mask is not None:
                 best.lower_bound_to(best.total, engines.WALK)
-        self.run.tell("walking")
+        self.run.tell("full search")
 
     def _tighten_quickly(self, budget: Budget) -> None:
         """Add cuts while they are found fast."""
@@ -308,7 +308,7 @@ class VoteSteps:
         )
 
     def _take_cuts(self, bound: CutBound) -> None:
-        """Keep cuts, for the certificate and for whoever goes on from them."""
+        """Keep cuts, for the certificate and for the steps that go on from them."""
         self.cut_bound = bound
         self.run.best.lower_bound_to(self.problem.rows.weighted_sum(bound.bound), engines.CUTS)
 

@@ -48,7 +48,7 @@ def greedy_means(
 
 
 def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> NDArray[np.int64]:
-    """Return how often each is taken, of those in a bag, in the best of so many steps."""
+    """Return how often each is taken, of those in a bag, in the best of all steps."""
     sums = np.zeros(len(own))
     copies = np.zeros(own.shape[1], dtype=np.int64)
     best, most = copies, -np.inf

@@ -121,12 +121,12 @@ def recheck_committees(
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    `chosen`: what was saved with the front: it knows the rows that pruned, and what every candidate answered.
+    `chosen`: what was saved with the front: it knows the selection rows, and what every candidate answered.
     `front`: of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that
     both were made from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates.
-    `budget`: how long the questions to the solver may take, and who is told. `most`: up to so many committees
-    are all counted; of more a solver is asked, by sums of integers first. `solver`: who is asked. No solver
-    finds fronts of committees, so its word is another one than the walk's.
+    `budget`: how long the questions to the solver may take, and who is told. `most`: up to this number
+    committees are all counted; of more a solver is asked, by sums of integers first. `solver`: which is
+    asked. No solver finds fronts of committees, so its claim is independent of the full search.
     """
     budget = budget or Budget()
     count = _count_of(chosen, front)
@@ -190,7 +190,7 @@ class _Count:
         return range(self.limits.min_size, self.limits.max_size + 1)
 
     def point(self, members: Sequence[int], threshold: int, right: Sequence[int]) -> Point:
-        """Return the objectives of a committee that is right on so many rows of each class."""
+        """Return the objectives of a committee that is right on these numbers of rows of each class."""
         return [self._objective(name, members, threshold, right) for name in self.names]
 
     def _objective(self, name: str, members: Sequence[int], threshold: int, right: Sequence[int]) -> int:

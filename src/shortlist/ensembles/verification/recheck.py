@@ -65,7 +65,7 @@ def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
         )
     ):
         return []
-    return ["the rows that pruned calibrate the probabilities otherwise than the model does"]
+    return ["the selection rows calibrate the probabilities otherwise than the model does"]
 
 
 Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
@@ -151,7 +151,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     """Recheck what a fitted ensemble claims on the table that it was made from.
 
     The recorded rows are found by their values, so the table may be in another order. Then the members answer
-    them again; rows that pruned out of fold are answered by the members as fitted without their folds. With
+    them again; selection rows out of fold are answered by the members as fitted without their folds. With
     two classes their votes must be those on record; the votes of the classifiers that were left out are taken
     from the record, unless the whole `pool` is given. A certificate must be about the objective and the
     limits that the model's options mean, and :func:`shortlist.ensembles.audit.cut_check.check_certificate`

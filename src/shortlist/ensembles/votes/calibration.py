@@ -19,7 +19,7 @@ LAST_STEPS = 3
 """Newton's steps after the minimum is nearly found, so that a threshold is the same on every machine."""
 
 MOST_GAIN = 2**30
-"""Into so many parts the largest gain is cut where gains have factors."""
+"""Number of parts into which the largest gain is cut where gains have factors."""
 
 
 @saved_from("shortlist.ensembles")

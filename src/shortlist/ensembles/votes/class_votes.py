@@ -119,7 +119,7 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
 
 
 def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
-    """Return the counts of nobody, ``(n_rows, n_answers)``, for kernels that count every answer.
+    """Return the counts of no vote, ``(n_rows, n_answers)``, for kernels that count every answer.
 
     Abstaining, where there is any, begins so far behind that it wins nowhere.
     """
@@ -181,7 +181,7 @@ def _indices(values: ArrayLike, name: str, n_dimensions: int) -> ClassCodes:
 
 
 def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
-    """Return the share of votes for each class, or all for the first where nobody votes."""
+    """Return the share of votes for each class, or all for the first where there is no vote."""
     return tally_shares(class_tally(codes, n_classes))
 
 
@@ -224,7 +224,7 @@ def smoothed_shares(shares: NDArray[np.float64], n_votes: int | NDArray[np.integ
 
     Few votes that agree are not certain: as probabilities, shares of 0 and 1 cost an infinite log loss where
     they are wrong. The largest share stays the largest. Of a row without votes all classes are equal; the
-    shares of a committee of nobody stay as they are.
+    shares of an empty committee stay as they are.
 
     `shares`, ``(n_rows, n_classes)``. `n_votes`: how many votes were cast, of all rows or of each,
     ``(n_rows,)``.

@@ -46,7 +46,7 @@ class SoftVotes:
         return SoftVotes(self.shares[rows], self.labels[rows])
 
     def repeated(self, n_copies: int) -> "SoftVotes":
-        """Return so many copies of all classifiers, one after the other."""
+        """Return that number of copies of all classifiers, one after the other."""
         return self if n_copies == 1 else SoftVotes(np.tile(self.shares, (1, n_copies, 1)), self.labels)
 
 
@@ -97,7 +97,7 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
 def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
     """Multiply the probabilities of each class by what being right on it gains, over the largest gain.
 
-    Whoever decides for the class with the largest mean product gains most where the probabilities are true.
+    To decide for the class with the largest mean product gains most where the probabilities are true.
 
     `shares`, ``(..., n_classes)``. `gains`: at least 0, one of them above 0, ``(n_classes,)``.
 
