@@ -20,6 +20,7 @@ from shortlist.multistage.predict.prediction import (
     StagedModel,
     decide_known,
     fitted_stages,
+    stage_probabilities,
 )
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
@@ -71,13 +72,7 @@ class FixedStages:
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities at the stage that each row reached, ``(n_rows, n_classes)``."""
-        reached = decide_known(self.staged, rows).stages
-        probabilities = np.empty((len(rows), len(self.staged.rule.thresholds)))
-        for number, stage in enumerate(self.staged.stages, start=1):
-            here = np.flatnonzero(reached == number)
-            if len(here):
-                probabilities[here] = stage.model.probabilities(rows[here])
-        return probabilities
+        return stage_probabilities(self.staged, rows, decide_known(self.staged, rows).stages)
 
     def bought(self, rows: NDArray[np.float64]) -> Mask:
         """Return the features of every stage up to the one that each row reached."""
