@@ -3,11 +3,7 @@
 import os
 import shutil
 import signal
-import sys
-import tempfile
-import tomllib
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from shortlist.papers import GROUP
-
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=30)
 settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=300, print_blob=True)
 settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
-
-if not entry_points(group=GROUP):  # installed before pyproject.toml had them: subprocesses need them too
-    declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
-    installed = Path(tempfile.mkdtemp(), f"shortlist-{declared['version']}.dist-info")
-    installed.mkdir()
-    (installed / "METADATA").write_text(f"Name: shortlist\nVersion: {declared['version']}\n")
-    lines = [f"{name} = {value}" for name, value in declared["entry-points"][GROUP].items()]
-    (installed / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines]))
-    sys.path.insert(0, str(installed.parent))
-    paths = filter(None, [os.environ.get("PYTHONPATH"), str(installed.parent)])
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"

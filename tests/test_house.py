@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,11 +66,46 @@ def _mirrored(path: Path) -> Path:
 
 
 MOST_WORDS = 40
+MODULES = {
+    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"): path
+    for path in SOURCES
+}
 
 
 @functools.cache
 def _nodes(path: Path) -> list[ast.AST]:
     return [*ast.walk(ast.parse(path.read_text()))]
+
+
+def _imported(name: str) -> set[str]:
+    """Return the modules that a module imports, wherever it does, for types alone included."""
+    found = set()
+    for node in _nodes(MODULES[name]):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            full = [(f"{node.module}.{one.name}", node.module) for one in node.names]
+            found |= {part if part in MODULES else whole for part, whole in full}
+    return (found & MODULES.keys()) - {name}
+
+
+def test_no_module_imports_one_that_imports_it() -> None:
+    """Modules that nothing left needs, or that need nothing left, are taken away until circles alone are left."""
+    needs = {name: _imported(name) for name in MODULES}
+    while free := {name for name, those in needs.items() if not those} | (
+        needs.keys() - set().union(*needs.values())
+    ):
+        needs = {name: those - free for name, those in needs.items() if name not in free}
+    assert {name: sorted(those) for name, those in needs.items()} == {}
+
+
+def test_no_class_is_called_as_another_one() -> None:
+    homes = defaultdict(list)
+    for name, path in MODULES.items():
+        for node in _nodes(path):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(name)
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
 def _sentences(docstring: str) -> list[str]:

@@ -22,6 +22,7 @@ from shortlist.ensembles import Pool, make_pool
 from shortlist.ensembles.evolution.spaces import SPACES
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.errors import ShortlistError
+from shortlist.multistage.problem.costs import CostAttribute
 from shortlist.pickles import restore, saved_class, saved_path
 from shortlist.results.proof import ProofKind
 from shortlist.saved_models import SavedModel
@@ -102,6 +103,12 @@ def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None
         ImportError, match=r"shortlist.papers.GreedyMiser is shortlist_papers.GreedyMiser now"
     ):
         from shortlist.papers import GreedyMiser as _  # type: ignore[no-redef]  # noqa: F401
+
+
+def test_a_renamed_class_keeps_the_name_that_saved_models_have_for_it() -> None:
+    assert saved_path(CostAttribute) == "shortlist.multistage.Attribute"
+    assert saved_class("shortlist.multistage.Attribute") is CostAttribute
+    assert type(pickle.loads(pickle.dumps(one_of(CostAttribute)))) is CostAttribute
 
 
 def test_results_are_the_same_after_a_pickle() -> None:

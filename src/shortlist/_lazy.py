@@ -27,7 +27,7 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
     if stub is None:
         raise ImportError(f"{package} was installed without its file __init__.pyi. Install it again.")
     homes = {
-        alias.name: line.module
+        alias.asname or alias.name: (line.module, alias.name)
         for line in ast.parse(stub).body
         if isinstance(line, ast.ImportFrom) and line.module
         for alias in line.names
@@ -45,6 +45,7 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
             from shortlist.papers import absent
 
             raise absent(package, name)
-        return getattr(importlib.import_module(homes[name]), name)
+        module, own = homes[name]
+        return getattr(importlib.import_module(module), own)
 
     return load_name, lambda: sorted({*public, *vars(importlib.import_module(package))}), public

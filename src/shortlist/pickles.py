@@ -17,15 +17,15 @@ from shortlist.papers import MOVED, PACKAGE, papers_part
 Kind = TypeVar("Kind", bound=type)
 
 
-def saved_from(package: str) -> Callable[[Kind], Kind]:
+def saved_from(package: str, name: str = "") -> Callable[[Kind], Kind]:
     """Return a decorator of classes whose instances are pickled as those of a class in `package`.
 
     The stub of that package must import the class: with ``as`` if it is public, without if only saved models
-    need it.
+    need it. A class that saved models know by an older `name` is imported ``as`` that one.
     """
 
     def register(kind: Kind) -> Kind:
-        copyreg.pickle(kind, partial(_parts, f"{package}.{kind.__name__}"))
+        copyreg.pickle(kind, partial(_parts, f"{package}.{name or kind.__name__}"))
         return kind
 
     return register

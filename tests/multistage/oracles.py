@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
-from shortlist.multistage.problem.costs import Attribute, FeatureCosts
+from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
@@ -281,5 +281,5 @@ def whole_costs(
     return FeatureCosts(
         tuple(map(str, range(n))), np.array(prices, dtype=np.int64),
         np.array(groups or [-1] * n, dtype=np.int64), np.array(first_prices, dtype=np.int64), 1,
-        attributes=(Attribute("hours", np.array(hours, dtype=np.int64), 1),) if hours else (),
+        attributes=(CostAttribute("hours", np.array(hours, dtype=np.int64), 1),) if hours else (),
     )  # fmt: skip

@@ -284,7 +284,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         policy = policy | {"classes": [*spelled.values(), None, None]}
     heard: dict[int, int | None] = {}
     asked, needs, unknown = list[str](), list[str](), dict[str, str]()
-    number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0), False
+    number, cost, best, answers = 0, 0.0, StageDecision(None, [], 0.0), False
     stages, way = _way_of(policy, row)
     for stage in stages:
         for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
@@ -401,7 +401,7 @@ def fork_says(fork: Any, value: Any) -> bool | None:
         return None
 
 
-def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
+def _ends(stage: Any, best: "StageDecision", *, always: bool) -> bool:
     """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
     if always or best.label is None:
         return best.label is not None
@@ -440,7 +440,7 @@ def _word(label: Any) -> str:
     return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
 
 
-class Decided(NamedTuple):
+class StageDecision(NamedTuple):
     """What a stage of a panel decides: a class, the share of each, and how sure it is."""
 
     label: int | None
@@ -448,7 +448,7 @@ class Decided(NamedTuple):
     sure: float
 
 
-def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> Decided:
+def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> StageDecision:
     votes, knows = stage["decision"]["votes"], stage["knows"]
     tally = [0] * len(policy["classes"])
     for place, number in zip(knows, votes, strict=True):
@@ -464,17 +464,17 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     wins = most > (second if ties == "unanswered" else 0) and (not least or 2 * most > whole)
     shares = [one / max(1, whole) for one in tally]
     label = winner if wins else None
-    return Decided(label, shares, max(shares) if wins else 0.0)
+    return StageDecision(label, shares, max(shares) if wins else 0.0)
 
 
-def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> Decided:
+def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> StageDecision:
     """Return what is decided about every case of a branch, without asking a judge."""
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
-    return Decided(label if known else None, shares, shares[label] if known else 0.0)
+    return StageDecision(label if known else None, shares, shares[label] if known else 0.0)
 
 
-def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
+def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> StageDecision:
     decision, scores = stage["decision"], stage["decision"]["bias"]
     for place, labels, slopes in zip(stage["knows"], decision["labels"], decision["slopes"], strict=True):
         label = heard[place]
@@ -487,7 +487,7 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
     if not sum(shares) > 0:  # nor NaN
         raise ReaderError("the scores of the panel are too large for this row.")
     wins = most - second > EQUAL and any(heard[place] is not None for place in stage["knows"])
-    return Decided(shares.index(most) if wins else None, shares, most if wins else 0.0)
+    return StageDecision(shares.index(most) if wins else None, shares, most if wins else 0.0)
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:

@@ -11,7 +11,7 @@ from shortlist.multistage.predict.prediction import FittedStage, OnDemand, Stage
 from shortlist.multistage.presets import Preset
 from shortlist.multistage.presets import preset as preset
 from shortlist.multistage.problem.cost_files import read_costs as read_costs
-from shortlist.multistage.problem.costs import Attribute
+from shortlist.multistage.problem.costs import CostAttribute as Attribute
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import RejectRule

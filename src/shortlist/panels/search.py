@@ -57,7 +57,7 @@ class Searched(NamedTuple):
     tried: list[Found]
 
 
-class Work(NamedTuple):
+class SearchStep(NamedTuple):
     """The policies of one family: what they are called, what is complete, and what measures them."""
 
     kind: str
@@ -105,20 +105,22 @@ def find_policies(
     return Searched(front.kept, claims, of_two.kept, tried)
 
 
-Family = Callable[[Cases, int, list[Found], list[Found]], Iterator[Work]]
+Family = Callable[[Cases, int, list[Found], list[Found]], Iterator[SearchStep]]
 """Yields what is to be measured on cases, of a number of stages at most, after a front and all tried."""
 
 
-def _singles(cases: Cases, _stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[Work]:
+def _singles(cases: Cases, _stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[SearchStep]:
     n = cases.n_judges
     told = f"{'The one judge as it answers' if n == 1 else f'All {n:,} single judges as they answer'}."
-    yield Work("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
+    yield SearchStep("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
 
 
 def _cascades(size: int) -> Family:
     """Return the family of agreement cascades of so many judges."""
 
-    def works(cases: Cases, max_stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[Work]:
+    def works(
+        cases: Cases, max_stages: int, _front: list[Found], _tried: list[Found]
+    ) -> Iterator[SearchStep]:
         is_open = cases.final.kind != ANSWER
         if (
             AGREEMENT not in cases.decisions
@@ -132,52 +134,54 @@ def _cascades(size: int) -> Family:
         kind = f"agreement cascades of {size} judges"
         told = f"Complete: all {kind}, out of {of} {counted(len(judges), 'judge')}."
         jobs = [partial(agreement_cascades, first=one, judges=judges, size=size) for one in judges[:-1]]
-        yield Work(kind, told, list(jobs))
+        yield SearchStep(kind, told, list(jobs))
 
     return works
 
 
-def _learned(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[Work]:
+def _learned(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[SearchStep]:
     for name in cases.decisions:
         if name not in {*VOTING, AGREEMENT}:
             yield from _by(cases, name, max_stages, tried)
 
 
-def _voted(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[Work]:
+def _voted(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[SearchStep]:
     for name in cases.decisions:
         if name in VOTING:
             yield from _by(cases, name, max_stages, tried)
 
 
-def _by(cases: Cases, name: str, max_stages: int, tried: list[Found]) -> Iterator[Work]:
+def _by(cases: Cases, name: str, max_stages: int, tried: list[Found]) -> Iterator[SearchStep]:
     sets = stage_sets(cases, name)
-    yield Work(
+    yield SearchStep(
         f"judges at once by {name}",
         f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
     if max_stages > 1 and cases.n_judges > 1:
         pairs = pairs_of(cases, name, sets, tried)
-        yield Work(
+        yield SearchStep(
             f"chains of two stages by {name}",
             _told_pairs(cases, name, len(pairs)),
             [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
 
 
-def _three_stages(cases: Cases, max_stages: int, front: list[Found], _tried: list[Found]) -> Iterator[Work]:
+def _three_stages(
+    cases: Cases, max_stages: int, front: list[Found], _tried: list[Found]
+) -> Iterator[SearchStep]:
     if max_stages < 3 or cases.n_judges < 2:
         return
     if cases.final.kind != ANSWER:
         told = "Chains of three stages are searched only where the last stage always answers."
-        yield Work("chains of three stages", told, [])
+        yield SearchStep("chains of three stages", told, [])
         return
     learned = [name for name in cases.decisions if name not in {*VOTING, AGREEMENT}]
     for name in learned or cases.decisions:
         if name != AGREEMENT:
             triples = triples_of(front, name, stage_sets(cases, name))
             told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
-            yield Work(
+            yield SearchStep(
                 f"chains of three stages by {name}",
                 f"Chains of three stages by {name}, not all of them: {told}.",
                 [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],

@@ -70,7 +70,7 @@ class MemberAnswers:
     """How probable each found every class, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
 
 
-class Heard(NamedTuple):
+class PreparedRows(NamedTuple):
     """What rows say before members are asked about them."""
 
     members: Pool
@@ -163,7 +163,7 @@ class Committee:
         """Return the same committee with other fits of its members."""
         return replace(self, members=members)
 
-    def heard(self, X: Any) -> Heard:
+    def heard(self, X: Any) -> PreparedRows:
         """Return rows in the form in which members are asked about them.
 
         If members are judges, only their columns are needed; a judge whose column is absent was not asked
@@ -171,10 +171,10 @@ class Committee:
         """
         if self.judged_columns:
             rows, states = hear(self.members.classifiers, X)
-            return Heard(who_may_abstain(self.members), rows, states)
-        return Heard(self.members, X if hasattr(X, "columns") else np.asarray(X), None)
+            return PreparedRows(who_may_abstain(self.members), rows, states)
+        return PreparedRows(self.members, X if hasattr(X, "columns") else np.asarray(X), None)
 
-    def _cannot_answer(self, heard: Heard) -> Mask:
+    def _cannot_answer(self, heard: PreparedRows) -> Mask:
         """Mark rows of features without a single value; a word that was not fitted on is none."""
         if heard.states is not None:
             return np.zeros(len(heard.rows), dtype=bool)

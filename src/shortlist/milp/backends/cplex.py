@@ -57,7 +57,7 @@ class _CplexEngine(Rebuilt):
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve without the interpreter's lock."""
 
-        class Hear:
+        class Callback:
             def invoke(self, context: Any) -> None:
                 info = Context.info
                 objective = context.get_double_info(info.best_solution)
@@ -70,7 +70,7 @@ class _CplexEngine(Rebuilt):
                     quiet(None)
                 model.set_error_stream(None)
                 self._load(model, limits, tolerance_for(size))
-                hear = Hear()
+                hear = Callback()
                 if self.program.integer.any():  # linear programs have no such callback
                     model.set_callback(hear, Context.id.global_progress)
                 self._aborter = model.use_aborter(cplex.Aborter())

@@ -83,9 +83,9 @@ def _all_needed(feature: str, needs: Mapping[str, Sequence[str]], groups: Mappin
     return found
 
 
-@saved_from("shortlist.multistage")
+@saved_from("shortlist.multistage", "Attribute")
 @dataclass(frozen=True, eq=False)
-class Attribute:
+class CostAttribute:
     """A number beside the price, such as hours, in whole units of 1 / `scale`.
 
     What is bought in one stage is done at the same time, so a stage takes the largest number of all that is
@@ -121,7 +121,7 @@ class FeatureCosts:
     """Units per unit of the user's money."""
     needs: Mask | None = None
     """Groups that a feature opens besides its own, ``(n_features, n_groups)``; None: none."""
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[CostAttribute, ...] = ()
     """Further numbers of each feature."""
 
     @property
@@ -157,7 +157,7 @@ class FeatureCosts:
         opened = [masks[..., opened_by].any(axis=-1) for opened_by in self.opens.T]
         return np.concatenate([masks, np.stack(opened, axis=-1)] if opened else [masks], axis=-1)
 
-    def taken(self, chain: Mask, attributes: Sequence[Attribute]) -> NDArray[np.int64]:
+    def taken(self, chain: Mask, attributes: Sequence[CostAttribute]) -> NDArray[np.int64]:
         """Return what each stage takes of each attribute, in units: the largest of all that is new in it.
 
         `taken`, which it returns, ``(..., n_stages, n_attributes)``.
@@ -291,7 +291,7 @@ def _attribute(
     names: tuple[str, ...],
     order: Sequence[str],
     first_prices: Mapping[str, Any],
-) -> Attribute:
+) -> CostAttribute:
     """Read the numbers of an attribute; those of a feature that others need are those of its group."""
     unknown = [one for one in given if one not in names and one not in first_prices]
     if unknown:
@@ -310,7 +310,7 @@ def _attribute(
         Fraction(0) if one in names and one not in needed else exact.get(one, Fraction(0)) for one in order
     ]
     values, scale = _whole(attribute, [*own, *first])
-    return Attribute(attribute, values, scale)
+    return CostAttribute(attribute, values, scale)
 
 
 def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[str, ...]) -> dict[str, Any]:
@@ -362,7 +362,7 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
     places = [*order, *range(len(names), len(names) + len(costs.first_prices))]
     return FeatureCosts(
         names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale, needs,
-        tuple(Attribute(one.name, one.values[places], one.scale) for one in costs.attributes),
+        tuple(CostAttribute(one.name, one.values[places], one.scale) for one in costs.attributes),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
-from shortlist.multistage.problem.costs import Attribute, FeatureCosts
+from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
@@ -112,7 +112,7 @@ class StageProblem:
         return self._bits(np.ones(self.n_rows, dtype=bool))
 
     @property
-    def attributes(self) -> tuple[Attribute, ...]:
+    def attributes(self) -> tuple[CostAttribute, ...]:
         """The attributes of the prices that are objectives."""
         return tuple(one for one in self.costs.attributes if one.name in self.names)
 
@@ -126,7 +126,7 @@ class StageProblem:
         """The column of measures that each objective is made of."""
         return OBJECTIVES | {one.name: N_MEASURES + place for place, one in enumerate(self.attributes)}
 
-    def most_taken(self, attribute: Attribute) -> int:
+    def most_taken(self, attribute: CostAttribute) -> int:
         """Return the most units of an attribute that any stages take: those of its largest numbers."""
         return int(np.sort(attribute.values)[::-1][: self.max_stages].sum())
 

@@ -14,7 +14,7 @@ from shortlist.exact import as_fraction
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import (
     STOPPED,
-    Part,
+    FoldPart,
     StageRows,
     SubsetPlaces,
     bits_of_answers,
@@ -332,7 +332,7 @@ class SharedSubclassifiers:
         """Return the threshold that the rule raised for each validation row, by the same classifiers."""
         return self.own.validation_least(subset, rule)
 
-    def _fitted(self, part: Part) -> ForeignModel:
+    def _fitted(self, part: FoldPart) -> ForeignModel:
         """Fit the classifier of a part on its rows with gaps."""
         from sklearn.base import clone
 

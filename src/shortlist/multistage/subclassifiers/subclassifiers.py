@@ -45,7 +45,7 @@ MOST_BYTES = 4 * 10**9
 """Most memory that the coefficients of all subsets, or their decision bits, may take."""
 
 
-class Part(NamedTuple):
+class FoldPart(NamedTuple):
     """Rows that fit a classifier, ``(n_rows, n_columns)``, their classes, and which rows it validates."""
 
     rows: NDArray[np.float64]
@@ -80,13 +80,13 @@ class StageRows:
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[FoldPart]:
         """What fits each classifier of a subset that validates: all rows, or those of all folds but one."""
         if self.fold_of is None:
-            return [Part(self.fit_rows, self.fit_labels, self.runs[0])]
+            return [FoldPart(self.fit_rows, self.fit_labels, self.runs[0])]
         others = [self.fold_of != fold for fold in range(len(self.runs))]
         return [
-            Part(self.fit_rows[fit], self.fit_labels[fit], run)
+            FoldPart(self.fit_rows[fit], self.fit_labels[fit], run)
             for fit, run in zip(others, self.runs, strict=True)
         ]
 
