@@ -23,7 +23,7 @@ from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.learning import WEIGHTED
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
-from shortlist.panels.recipes import Cases, Found, stages_of
+from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies
 from shortlist.panels.shapes import SINGLE, shape_of
 from shortlist.runs.budget import Budget
@@ -101,7 +101,7 @@ class Half(NamedTuple):
     cases: Cases
     steps: int
 
-    def right(self, found: Found) -> float:
+    def right(self, found: Candidate) -> float:
         """Return the share of the other half about which a policy is right, or hands over."""
         stages = stages_of(found.recipe, self.cases.decisions)
         prices, unknown = tuple(self.train.prices.mean(axis=0)), (float("nan"),) * len(self.train.judges)

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.case_parts import cases_of
-from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.figures import figures
 from shortlist.panels.learning import fit_dawid_skene
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
-from shortlist.panels.recipes import Cases, Found, stages_of
+from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import Kind, measured_panel, verdict
 from shortlist.runs.budget import Budget
@@ -66,16 +67,16 @@ class Chosen(NamedTuple):
     scale: ConfidenceScale
     cases: Cases
     steps: int
-    found: list[Found]
+    found: list[Candidate]
 
-    def panel(self, found: Found) -> Panel:
+    def panel(self, found: Candidate) -> Panel:
         """Return the panel of a policy over all judges."""
         stages = stages_of(found.recipe, self.cases.decisions)
         prices, unknown = tuple(self.train.prices.mean(axis=0)), (math.nan,) * len(self.train.judges)
         log = self.train
         return Panel(log.judges, log.classes, stages, prices, self.scale, unknown, self.cases.final)
 
-    def within(self, budget: float) -> Found:
+    def within(self, budget: float) -> Candidate:
         """Return the policy that loses least on the half that chose, for at most this mean price."""
         most = budget * self.steps * len(self.train.truth) * (1 + 1e-12)
         return next(one for one in self.found if one.price <= most)
@@ -130,7 +131,7 @@ def services(folder: Path) -> Iterator[dict[str, Any]]:
             yield from _as_accurate(name, halves, seconds)
 
 
-def _does(one: Chosen, found: Found) -> tuple[float, float]:
+def _does(one: Chosen, found: Candidate) -> tuple[float, float]:
     outcome = one.panel(found).run(one.test)
     return float(outcome.right(one.test).mean()), float(outcome.price.mean())
 

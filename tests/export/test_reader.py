@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shortlist.export import reader
-from shortlist.panels.decisions import ConfidenceScale, Votes
+from shortlist.panels.decisions import ConfidenceScale, JudgeVotes
 from shortlist.panels.policy import Panel, Stage
 from shortlist.panels.router import Fork
 from tests.export.test_damaged_policies import SOURCES, example
@@ -90,8 +90,8 @@ def test_one_who_fails_counts_as_silent(source: str) -> None:
 
 
 def test_a_table_row_without_answers_of_a_stage_is_asked_about_on_its_own_way() -> None:
-    def voting(places: tuple[int, ...]) -> Votes:
-        return Votes(places, (1,) * len(places))
+    def voting(places: tuple[int, ...]) -> JudgeVotes:
+        return JudgeVotes(places, (1,) * len(places))
 
     stages = (Stage((0, 1), voting((0, 1)), 0.9), Stage((2,), voting((0, 1, 2)), 0.0))
     unknown = (Stage((1,), voting((1,)), 0.0),)

@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.decisions import ConfidenceScale, Decision, ScoreTable, Votes, confidence_scale
+from shortlist.panels.decisions import (
+    ConfidenceScale,
+    JudgesDecision,
+    JudgeVotes,
+    ScoreTable,
+    confidence_scale,
+)
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.router import Alone, Fork
 
@@ -50,14 +56,14 @@ def given_of(log: AnswerLog, case: int, rng: np.random.Generator) -> dict[str, A
 
 def decision_of(
     rng: np.random.Generator, kind: str, judges: tuple[int, ...], n_votes: int, n_classes: int
-) -> Decision:
+) -> JudgesDecision:
     """A decision of a kind, with votes of `n_votes` judges where it votes."""
     if kind == "scores":
         size = n_classes * (1 + len(judges) * (2 * n_classes + 1))
         return ScoreTable(judges, np.round(rng.normal(0, 1.5, size), int(rng.integers(0, 4))), n_classes)
     rule, missing, weights = kind.split()
     votes = rng.integers(0, 4, n_votes) if weights == "weighted" else np.ones(n_votes, dtype=int)
-    return Votes(judges, tuple(votes.tolist()), rule, missing)
+    return JudgeVotes(judges, tuple(votes.tolist()), rule, missing)
 
 
 KINDS = (
@@ -88,7 +94,7 @@ def behind_a_router(panel: Panel) -> Panel:
     """A panel that answers cases of one topic alone, and asks one judge about short ones of another."""
     n_classes = len(panel.classes)
     alone = Stage((), Alone(n_classes - 1, (*(0.0,) * (n_classes - 1), 1.0)), 0.0)
-    one = Stage((0,), Votes((0,), (1,)), 0.0)
+    one = Stage((0,), JudgeVotes((0,), (1,)), 0.0)
     short = Fork("length", 20.5, (), (), 2, 3)
     router = Fork("topic", None, ("poem",), ("code", "poem"), 1, short)
     return replace(panel, router=router, branches=((alone,), (one,), panel.stages))

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.panels.decisions import Decided, Heard, ScoreTable, Votes
+from shortlist.panels.decisions import Decided, Heard, JudgeVotes, ScoreTable
 from shortlist.panels.policy import HAND_OVER
-from shortlist.panels.recipes import Cases, Found
+from shortlist.panels.recipes import Candidate, Cases
 
 
 def undominated(points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -37,7 +37,7 @@ def thresholds_tried(
     return undominated(points)
 
 
-def voted(votes: Votes, words: Sequence[int], n_classes: int) -> tuple[int, float]:
+def voted(votes: JudgeVotes, words: Sequence[int], n_classes: int) -> tuple[int, float]:
     """Return the class that one case gets by votes, and how sure it is."""
     tally = [0] * n_classes
     for word, own in zip(words, votes.votes, strict=False):
@@ -95,7 +95,7 @@ def dawid_skene(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: i
     return told
 
 
-def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
+def out_of_fold(cases: Cases, found: Candidate) -> tuple[int, int, float]:
     """Return loss, price and mean seconds of a policy by following every case through its stages.
 
     What a stage decides is out of fold, and what ends a case is what its thresholds tell cases apart by.
@@ -123,7 +123,7 @@ def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
     return loss, price, seconds / n
 
 
-def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, bool]:
+def _stage_of(cases: Cases, found: Candidate, number: int, case: int) -> tuple[int, bool]:
     """Return what a stage decides about a case, and whether that ends it."""
     recipe = found.recipe
     judged = cases.decisions[recipe.learner].of(recipe.sets[number])

@@ -14,7 +14,7 @@ from shortlist.panels.agreement import agreement_cascades, cascade
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.decisions import LATEST, Heard, Votes, confidence_scale
+from shortlist.panels.decisions import LATEST, Heard, JudgeVotes, confidence_scale
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
@@ -146,7 +146,7 @@ def test_panel_reader_and_rule_agree_on_answer_price_and_seconds(final: Final, *
 
 def test_the_latest_of_equal_answers_is_that_of_the_last_judge_who_gave_one_of_them() -> None:
     words = np.array([[0, 1, 2], [0, 1, 3], [0, 3, 3], [3, 3, 3], [1, 0, 0], [2, 1, 2]])
-    votes = Votes((0, 1, 2), (1, 1, 1), "plurality", "counted", LATEST)
+    votes = JudgeVotes((0, 1, 2), (1, 1, 1), "plurality", "counted", LATEST)
     decided = votes.decide(Heard(words, np.zeros(words.shape), 3))
     assert decided.codes.tolist() == [2, 1, 0, -1, 0, 2]
     assert decided.sure == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 2 / 3, 2 / 3])

@@ -12,8 +12,8 @@ from shortlist.panels.decisions import (
     TIES,
     VOTE_RULES,
     Heard,
+    JudgeVotes,
     ScoreTable,
-    Votes,
     confidence_scale,
 )
 from tests.panels.made import log_of
@@ -29,7 +29,7 @@ def test_votes_decide_as_counted_by_hand(rule: str, missing: str, ties: str, see
     n_judges, n_classes = int(rng.integers(1, 6)), int(rng.integers(2, 5))
     answers = heard_at_random(rng, 60, n_judges, n_classes)
     weights = tuple(rng.integers(0, 4, n_judges).tolist())
-    votes = Votes(tuple(range(n_judges)), weights, rule, missing, ties)
+    votes = JudgeVotes(tuple(range(n_judges)), weights, rule, missing, ties)
     decided = votes.decide(answers)
     slow = [voted(votes, words, n_classes) for words in answers.words.tolist()]
     assert decided.codes.tolist() == [code for code, _ in slow]

@@ -11,8 +11,9 @@ import pytest
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_sentence, round_budgets
-from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
+from shortlist.panels.choice import choose_panels, told_notes
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, panel_report
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.verdict import difference_in_words

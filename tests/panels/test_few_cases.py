@@ -8,9 +8,10 @@ import pytest
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import N_PARTS, PanelChoice, choose_panels, told_notes
+from shortlist.panels.choice import N_PARTS, choose_panels, told_notes
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.learning import folds_of
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
 from shortlist.panels.single_judges import best_single, single_panel
 from shortlist.panels.verdict import measured_panel, rechosen, verdict

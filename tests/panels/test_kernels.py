@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from shortlist.panels._kernels import add_scores, scale_confidence, softmax_rows
-from shortlist.panels.decisions import LATEST, MISSING, TIES, VOTE_RULES, ScoreTable, Votes, decided_by_folds
+from shortlist.panels.decisions import (
+    LATEST,
+    MISSING,
+    TIES,
+    VOTE_RULES,
+    JudgeVotes,
+    ScoreTable,
+    decided_by_folds,
+)
 from tests.panels.oracles import heard_at_random, scored, voted
 
 
@@ -85,7 +93,7 @@ def test_votes_by_folds_are_those_of_the_slow_twin(rule: str, missing: str, ties
     rng = np.random.default_rng(len(rule + missing + ties))
     answers, fold = heard_at_random(rng, 80, 4, 3), rng.integers(0, 3, 80)
     parts = [
-        Votes((0, 1, 2, 3), tuple(rng.integers(0, 3, 4).tolist()), rule, missing, ties) for _ in range(3)
+        JudgeVotes((0, 1, 2, 3), tuple(rng.integers(0, 3, 4).tolist()), rule, missing, ties) for _ in range(3)
     ]
     told = decided_by_folds(parts, answers, fold)
     slow = [voted(parts[own], row, 3) for own, row in zip(fold, answers.words.tolist(), strict=True)]

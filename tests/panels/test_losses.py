@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.facts import measured_in_words, panel_facts, panel_report
 from shortlist.panels.figures import figures
 from shortlist.panels.losses import Scoring
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
 from shortlist.panels.single_judges import single_panel
 from shortlist.panels.verdict import compared

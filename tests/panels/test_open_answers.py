@@ -12,7 +12,7 @@ from shortlist.export import reader
 from shortlist.export.protocol_text import markdown
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.choice import choose_panels, told_notes
-from shortlist.panels.decisions import ConfidenceScale, Votes
+from shortlist.panels.decisions import ConfidenceScale, JudgeVotes
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel, Stage
@@ -133,7 +133,7 @@ def test_a_damaged_policy_of_open_answers_is_refused() -> None:
 
 
 def by_all_votes() -> Panel:
-    everybody = Stage((0, 1, 2), Votes((0, 1, 2), (1, 1, 1)), 0.0)
+    everybody = Stage((0, 1, 2), JudgeVotes((0, 1, 2), (1, 1, 1)), 0.0)
     return Panel(JUDGES, (), (everybody,), (1.0, 2.0, 5.0), ConfidenceScale((None,) * 3), (math.nan,) * 3)
 
 

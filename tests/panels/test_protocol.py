@@ -13,7 +13,7 @@ from shortlist.export.protocol_picture import picture
 from shortlist.export.protocol_text import markdown, page
 from shortlist.export.protocols import Protocol, Rule, Step
 from shortlist.panels.answer_log import make_log
-from shortlist.panels.decisions import Votes
+from shortlist.panels.decisions import JudgeVotes
 from shortlist.panels.facts import ways_of
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import NO_ANSWER, panel_protocol
@@ -194,7 +194,7 @@ def test_a_promise_is_told_and_its_threshold_stands_in_every_step() -> None:
 def test_rules_that_are_the_same_for_all_classes_are_told_once_and_confidence_needs_the_file() -> None:
     rng = np.random.default_rng(0)
     log = log_of(rng, n_judges=2)
-    votes = Stage((0, 1), Votes((0, 1), (1, 1), "majority"), 0.0)
+    votes = Stage((0, 1), JudgeVotes((0, 1), (1, 1), "majority"), 0.0)
     panel = panel_of_kind(rng, log, "scores", 1, Final())
     same = Panel(panel.judges, panel.classes, (votes,), panel.prices, panel.scale, panel.latencies)
     (step,) = panel_protocol(same).steps

@@ -16,12 +16,13 @@ from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.case_parts import cases_of as cases_of_log
-from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
-from shortlist.panels.recipes import Cases, Found, followed
+from shortlist.panels.recipes import Candidate, Cases, followed
 from shortlist.panels.router import Fork
 from shortlist.panels.routing import (
     MOST_CANDIDATES,
@@ -243,7 +244,7 @@ def test_a_case_that_is_there_three_times_is_one_sample_of_what_a_router_gains()
 
 
 def table_by_hand(
-    cases: Cases, topics: list[str], found: list[Found], folds: NDArray[np.int64], *, price: float
+    cases: Cases, topics: list[str], found: list[Candidate], folds: NDArray[np.int64], *, price: float
 ) -> tuple[float, float]:
     """Loss and price of a router by topic at one trade-off, out of fold, in plain loops."""
     each = [followed(cases, one.recipe) for one in found]

@@ -15,7 +15,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.export import reader
 from shortlist.panels import Panel, load_panel
 from shortlist.panels.answer_log import label_of, make_log
-from shortlist.panels.decisions import ScoreTable, Votes
+from shortlist.panels.decisions import JudgeVotes, ScoreTable
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.saved_panels import panel_of
 from tests.panels.made import KINDS, given_of, log_of, panel_of_kind
@@ -172,7 +172,7 @@ def test_a_case_where_nobody_answered_is_never_sure() -> None:
 
 
 def test_equal_classes_are_not_decided() -> None:
-    votes = Votes((0, 1), (1, 1))
+    votes = JudgeVotes((0, 1), (1, 1))
     panel = panel_of(one_judge(("no", "yes")))
     two = Panel(
         ("a", "b"), panel.classes, (Stage((0, 1), votes, 0.5),), (1.0, 1.0),

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.panels.decisions import Heard, Votes
+from shortlist.panels.decisions import Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.recipes import Cases, Found, bound_at, right_or_wrong, stages_of
+from shortlist.panels.recipes import Candidate, Cases, bound_at, right_or_wrong, stages_of
 from shortlist.panels.search import FAMILIES, find_policies
 from shortlist.panels.shapes import shape_of
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
-NOBODY = Votes((), ())
+NOBODY = JudgeVotes((), ())
 
 
 def cases_of(
@@ -29,7 +29,7 @@ def cases_of(
     sure: bool = False,
     n_cases: int = 60,
     learner: str = "logistic",
-    votes: Votes = NOBODY,
+    votes: JudgeVotes = NOBODY,
 ) -> Cases:
     """Cases with silence, a price for each call, and latencies; the later judges are better and dearer.
 
@@ -40,7 +40,7 @@ def cases_of(
 
 
 @functools.cache
-def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, votes: Votes) -> Cases:
+def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, votes: JudgeVotes) -> Cases:
     """The same cases whatever the final decision is, with the fits of their decisions, which take longest."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n_cases)
@@ -58,16 +58,16 @@ def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, 
     return Cases(answers, truth, prices, latency, right_or_wrong(3), Final(), 0, decisions)
 
 
-def tried_in(cases: Cases, max_stages: int) -> list[Found]:
+def tried_in(cases: Cases, max_stages: int) -> list[Candidate]:
     """All policies that a search measures."""
-    front, tried = find_policies(cases, max_stages=max_stages, budget=Budget()).found, list[Found]()
+    front, tried = find_policies(cases, max_stages=max_stages, budget=Budget()).found, list[Candidate]()
     for family in shape_of(cases).families:
         for work in FAMILIES[family](cases, max_stages, front, tried):
             tried += [one for job in work.jobs for one in job(cases)]
     return tried
 
 
-def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Found]:
+def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Candidate]:
     return find_policies(cases, max_stages=max_stages, budget=Budget(), **options).found
 
 

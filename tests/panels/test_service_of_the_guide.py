@@ -16,7 +16,7 @@ import pytest
 
 from shortlist.export.policies import write_reader
 from shortlist.panels import load_panel
-from shortlist.panels.decisions import ConfidenceScale, Votes
+from shortlist.panels.decisions import ConfidenceScale, JudgeVotes
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.router import Alone, Fork
 
@@ -29,8 +29,8 @@ def panel() -> Panel:
     return Panel(
         NAMES, ("ham", "spam"),
         (
-            Stage((0, 1), Votes((0, 1), (1, 1), "majority", "counted"), 0.9),
-            Stage((2,), Votes((0, 1, 2), (1, 1, 1), "majority", "counted"), 0.6),
+            Stage((0, 1), JudgeVotes((0, 1), (1, 1), "majority", "counted"), 0.9),
+            Stage((2,), JudgeVotes((0, 1, 2), (1, 1, 1), "majority", "counted"), 0.6),
         ),
         (1.0, 2.0, 4.0), ConfidenceScale((None,) * 3), (0.1, 0.1, 0.5),
         Final("hand-over", 50.0),
@@ -40,7 +40,7 @@ def panel() -> Panel:
 def routed_panel() -> Panel:
     """Poems are answered without asking, code by the third judge alone, and anything else as without a router."""
     alone = Stage((), Alone(1, (0.1, 0.9)), 0.0)
-    third = Stage((2,), Votes((2,), (1,)), 0.0)
+    third = Stage((2,), JudgeVotes((2,), (1,)), 0.0)
     router = Fork("topic", None, ("poem",), ("code", "poem"), 1, 2)
     return replace(panel(), router=router, branches=((alone,), (third,)))
 
@@ -212,7 +212,7 @@ def test_a_judge_that_returns_what_is_no_answer_has_failed(service: ModuleType, 
 
 def test_the_examples_of_the_guide_are_what_a_panel_says(tmp_path: Path) -> None:
     one = Panel(
-        NAMES[:1], ("ham", "spam"), (Stage((0,), Votes((0,), (1,)), 0.5),), (1.0,),
+        NAMES[:1], ("ham", "spam"), (Stage((0,), JudgeVotes((0,), (1,)), 0.5),), (1.0,),
         panel().scale, (0.1,),
     )  # fmt: skip
     one.save(tmp_path / "panel.json")

@@ -9,7 +9,7 @@ import pytest
 
 from shortlist.export import reader
 from shortlist.export.protocol_text import markdown
-from shortlist.panels.decisions import FIRST, Votes
+from shortlist.panels.decisions import FIRST, JudgeVotes
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import stages_of
@@ -25,7 +25,7 @@ def test_the_reader_takes_the_first_of_equals_where_the_panel_does() -> None:
     log = log_of(rng, n_judges=4, n_cases=120)
     sets = [(0, 1), (0, 1, 2, 3)]
     stages = tuple(
-        Stage(asks, Votes(knows, (1,) * len(knows), ties=FIRST), 0.6)
+        Stage(asks, JudgeVotes(knows, (1,) * len(knows), ties=FIRST), 0.6)
         for asks, knows in zip([sets[0], tuple(sorted({*sets[1]} - {*sets[0]}))], sets, strict=True)
     )
     panel = Panel(log.judges, log.classes, stages, (1.0,) * 4, log_scale(4), (0.5,) * 4, Final())

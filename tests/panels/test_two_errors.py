@@ -10,12 +10,13 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.learning import OutOfFold
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
-from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong
+from shortlist.panels.recipes import Candidate, Cases, Recipe, followed, right_or_wrong
 from shortlist.panels.search import find_policies
 from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, weights_of
 from shortlist.runs.budget import Budget
@@ -94,7 +95,7 @@ def test_no_weight_that_was_tried_has_a_better_policy_than_the_front() -> None:
 def test_policies_that_another_one_beats_in_all_three_are_left_out(seed: int) -> None:
     rng = np.random.default_rng(seed)
     recipe = Recipe(((0,),), (0.0,), "votes")
-    found = [Found(a + b, c, 0.0, recipe, (a, b)) for a, b, c in rng.integers(0, 6, (60, 3)).tolist()]
+    found = [Candidate(a + b, c, 0.0, recipe, (a, b)) for a, b, c in rng.integers(0, 6, (60, 3)).tolist()]
     kept = [(*one.errors, one.price) for one in undominated_by_errors(found)]
     assert kept == undominated([(*one.errors, one.price) for one in found])
 

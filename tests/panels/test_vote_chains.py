@@ -10,13 +10,14 @@ import pytest
 
 from shortlist.export import reader
 from shortlist.panels.answer_log import Measures, make_log
-from shortlist.panels.choice import PanelChoice, choose_panels
-from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, Votes
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, JudgeVotes
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.learning import MOST_VOTES, VOTES, WEIGHTED, fit_weighted_votes
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
-from shortlist.panels.recipes import Cases, Found, Recipe
+from shortlist.panels.recipes import Candidate, Cases, Recipe
 from shortlist.panels.saved_panels import panel_of
 from shortlist.panels.shapes import SINGLE, VOTED
 from shortlist.results.proof import ProofKind
@@ -62,8 +63,8 @@ def tried(cases: Cases) -> list[tuple[int, ...]]:
     return undominated([(int(loss), int(price)) for loss, price in points])
 
 
-def _of(sets: Any, name: str = VOTES) -> Found:
-    return Found(0, 0, 0.0, Recipe(sets, (0.0,) * len(sets), name))
+def _of(sets: Any, name: str = VOTES) -> Candidate:
+    return Candidate(0, 0, 0.0, Recipe(sets, (0.0,) * len(sets), name))
 
 
 def _chain_tried(
@@ -84,7 +85,7 @@ def test_the_front_by_votes_is_that_of_all_sets_orders_and_thresholds(
     rule: str, missing: str, ties: str
 ) -> None:
     for seed, n_judges, n_cases in ((0, 3, 30), (1, 3, 60), (2, 4, 24)):
-        votes = Votes((), (), rule, missing, ties)
+        votes = JudgeVotes((), (), rule, missing, ties)
         cases = cases_of(seed, n_judges, Final(), n_cases=n_cases, learner=WEIGHTED, votes=votes)
         found = found_in(cases, 2, families=(SINGLE, VOTED))
         assert sorted((one.loss, one.price) for one in found) == tried(cases)

@@ -24,7 +24,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import ConfidenceScale, Curve, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import ConfidenceScale, Curve, JudgesDecision, JudgeVotes, ScoreTable
 from shortlist.panels.policy import NEVER, Final, Outcome, Panel, Stage
 from shortlist.panels.router import Alone, Fork
 from shortlist.saved_models import SavedModel
@@ -37,7 +37,7 @@ def of_chunk(chunk: int, n: int, kind: int) -> list[np.random.Generator]:
     return [np.random.default_rng([kind, chunk, place]) for place in range(n)]
 
 
-def drawn_decision(rng: np.random.Generator, asked: list[int], n_classes: int) -> Decision:
+def drawn_decision(rng: np.random.Generator, asked: list[int], n_classes: int) -> JudgesDecision:
     """Votes with ties of every kind, or, where there are classes, scores in halves."""
     knows = tuple(int(one) for one in rng.permutation(asked)[: rng.integers(1, len(asked) + 1)])
     if n_classes and rng.random() < 0.4:
@@ -46,7 +46,7 @@ def drawn_decision(rng: np.random.Generator, asked: list[int], n_classes: int) -
         return ScoreTable(knows, weights, n_classes)
     kinds = (["plurality", "majority"], ["ignored", "counted"], ["unanswered", "latest", "first"])
     rule, missing, ties = (str(rng.choice(one[:2] if not n_classes else one)) for one in kinds)
-    return Votes(knows, tuple(rng.integers(0, 3, len(knows)).tolist()), rule, missing, ties)
+    return JudgeVotes(knows, tuple(rng.integers(0, 3, len(knows)).tolist()), rule, missing, ties)
 
 
 def drawn_stages(rng: np.random.Generator, n_judges: int, n_classes: int) -> tuple[Stage, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Cases, Found, Judges, Recipe
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 
 MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
 """Out of how many judges cascades of so many are made; where there are more, out of the most promising."""
@@ -60,7 +60,7 @@ class _Going(NamedTuple):
     silent: Mask
 
 
-def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Found]:
+def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Candidate]:
     """Return agreement cascades of so many judges whose pair begins with one judge.
 
     The last judge decides in any case, or, where a case may be handed over or rejected, perhaps only if it
@@ -69,7 +69,7 @@ def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> l
     `judges`: of whom cascades are made; the second of a pair comes after the first. `size`: from 2 to 4.
     """
     columns = _columns(cases)
-    found: list[Found] = []
+    found: list[Candidate] = []
     for second in judges[judges.index(first) + 1 :]:
         going = _pair(columns, first, second)
         for _ in range(size - 3):
@@ -131,7 +131,7 @@ def _with_judge(columns: _Columns, going: _Going, place: int, judges: list[int])
     )
 
 
-def _that_answer(cases: Cases, columns: _Columns, going: _Going, judges: Judges) -> list[Found]:
+def _that_answer(cases: Cases, columns: _Columns, going: _Going, judges: Judges) -> list[Candidate]:
     """Return each cascade with each further judge, who decides wherever he answers."""
     on, chosen = going.on.astype(np.float64), list(judges)
     spoke = columns.spoke[:, chosen].astype(np.float64)
@@ -148,7 +148,7 @@ def _that_answer(cases: Cases, columns: _Columns, going: _Going, judges: Judges)
 
 def _found(
     cases: Cases, asked: list[Judges], lost: Floats, paid: Floats, took: Floats, *, answers: bool
-) -> list[Found]:
+) -> list[Candidate]:
     is_timed = bool(np.isfinite(cases.latency).all())
     seconds = took / len(cases.truth) if is_timed else np.full(len(took), np.nan)
     sums = (
@@ -157,7 +157,7 @@ def _found(
         seconds.tolist(),
     )
     recipes = (cascade(one, answers=answers) for one in asked)
-    return [Found(*one) for one in zip(*sums, recipes, strict=True)]
+    return [Candidate(*one) for one in zip(*sums, recipes, strict=True)]
 
 
 def cascade(asked: Judges, *, answers: bool = True) -> Recipe:

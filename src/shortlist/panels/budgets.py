@@ -2,21 +2,21 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from shortlist._words import all_of, any_of
 from shortlist.arrays import Floats
-from shortlist.panels.choice import PanelChoice
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST, LATENCY, PRICE
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.recipes import Found
+from shortlist.panels.recipes import Candidate
 from shortlist.panels.single_judges import single_found
 from shortlist.results.objective import Limit
 
-if TYPE_CHECKING:
-    from shortlist.panels.facts import PanelReport
+Row: TypeAlias = Mapping[str, Any]
+"""A point of the front, a judge, or a policy of two, as :class:`shortlist.panels.facts.PanelReport` has it."""
 
 MOST_BUDGETS = 10
 MOST_PRICES = 6
@@ -34,7 +34,7 @@ def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
     return shares
 
 
-def break_even_prices(choice: PanelChoice, own: Found) -> dict[str, dict[str, Any]]:
+def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str, Any]]:
     """Return at which price of each judge another policy would take the place of one.
 
     Other policies are those of the front, single judges, and those of at most two judges that no other such
@@ -67,7 +67,7 @@ def break_even_prices(choice: PanelChoice, own: Found) -> dict[str, dict[str, An
     return told
 
 
-def _calls_of_rivals(choice: PanelChoice, own: Found) -> list[Floats]:
+def _calls_of_rivals(choice: PanelChoice, own: Candidate) -> list[Floats]:
     """Return whom the policies call that lose no more than one."""
     judges = range(choice.cases.n_judges)
     others = (
@@ -88,7 +88,7 @@ def _calls_of_rivals(choice: PanelChoice, own: Found) -> list[Floats]:
     ]
 
 
-def _loses_no_more(one: Found, other: Found) -> bool:
+def _loses_no_more(one: Candidate, other: Candidate) -> bool:
     both = zip(one.errors or (one.loss,), other.errors or (other.loss,), strict=True)
     return all(own <= limit for own, limit in both)
 
@@ -117,7 +117,10 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
     )
 
 
-def what_one_gets(report: "PanelReport") -> list[dict[str, Any]]:
+def what_one_gets(
+    front: Sequence[Row], judges: Sequence[Row], of_two: Sequence[Row], *,
+    price: float, objective: str, limits: Sequence[Limit],
+) -> list[dict[str, Any]]:  # fmt: skip
     """Return for round budgets a case the best point of the front, and the best judge alone.
 
     They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
@@ -125,19 +128,17 @@ def what_one_gets(report: "PanelReport") -> list[dict[str, Any]]:
     the one before is left out.
     """
     rows: list[dict[str, Any]] = []
-    limits = [limit for limit in report.limits if limit.name != PRICE]
-    front, judges, of_two = (_within(rows, limits) for rows in (report.front, report.judges, report.two))
+    kept = [limit for limit in limits if limit.name != PRICE]
+    front, judges, of_two = (_within(each, kept) for each in (front, judges, of_two))
     if not front:
         return []
-    own, most = report.price, max(row["price"] for row in front)
-    near = round_budgets([min(most, 2 * own) if own else most])
+    most = max(row["price"] for row in front)
+    near = round_budgets([min(most, 2 * price) if price else most])
     for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
-        point, judge = (_best(among, report.objective, budget) for among in (front, judges))
+        point, judge = (_best(among, objective, budget) for among in (front, judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
-            two = _best(of_two, report.objective, budget)
-            single = (
-                None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
-            )
+            two = _best(of_two, objective, budget)
+            single = None if judge is None else {"name": judge["name"], objective: judge[objective]}
             rows.append({"budget": budget, **point, "single": single, "two_judges": two})
     return rows
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.panels.decisions import Votes
+from shortlist.panels.decisions import JudgeVotes
 from shortlist.panels.learning import VOTES, VOTING
-from shortlist.panels.recipes import Cases, Found, Judges
+from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 """Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
@@ -52,7 +52,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     """Add the judge that makes the plurality of all so far lose least, one after the other."""
     members = [ranked[0]]
     nobody = cases.decisions[VOTES].of(()).decision
-    assert isinstance(nobody, Votes)
+    assert isinstance(nobody, JudgeVotes)
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
         votes = replace(nobody, votes=(1,) * (len(members) + 1))
@@ -96,7 +96,9 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
     return np.array([_loss_of_set(cases, name, (judge,)) for judge in range(cases.n_judges)])
 
 
-def pairs_of(cases: Cases, name: str, sets: list[Judges], tried: list[Found]) -> list[tuple[Judges, Judges]]:
+def pairs_of(
+    cases: Cases, name: str, sets: list[Judges], tried: list[Candidate]
+) -> list[tuple[Judges, Judges]]:
     """Return the chains of two stages: each set, and one that contains it.
 
     Of many judges votes of two of them are left out, which decide little that one of them does not. Two
@@ -135,7 +137,7 @@ def promising_judges(cases: Cases, most: int) -> Judges:
     return tuple(sorted(list(dict.fromkeys(ranked))[:most]))
 
 
-def near_front(found: Sequence[Found], most: int) -> list[Found]:
+def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
     """Return so many policies, those nearest to the best of all at some price of a mistake.
 
     At each slope of the convex hull of loss and price a policy costs a share more than the best one; the
@@ -173,7 +175,7 @@ def _slope(lossless: Floats, cheap: Floats) -> float:
     return float((cheap[0] - lossless[0]) / (lossless[1] - cheap[1]))
 
 
-def triples_of(found: list[Found], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:
+def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:
     """Return chains of three stages: those of two on the front, with a set between, before or behind."""
     known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
     triples: dict[tuple[Judges, ...], None] = {}

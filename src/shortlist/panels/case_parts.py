@@ -11,7 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
+from shortlist.panels.decisions import ConfidenceScale, JudgeVotes, confidence_scale, heard
 from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     AUTO,
@@ -99,7 +99,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
         for fold in np.unique(folds)
     ]
-    votes = Votes((), (), options.votes, options.missing, options.ties)
+    votes = JudgeVotes((), (), options.votes, options.missing, options.ties)
     decisions = {
         name: OutOfFold(answers, log.truth, folds, name, without, counting=votes) for name in learners
     }

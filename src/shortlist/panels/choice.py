@@ -1,33 +1,31 @@
 """From a log to a front of panels: which cases choose, which measure, and what each point does on them."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from shortlist._words import all_of, counted
-from shortlist.guarantees.guarantee import Demand, Guarantee, promise_facts
+from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
-from shortlist.panels.decisions import ConfidenceScale, confidence_scale
+from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.learning import folds_of
+from shortlist.panels.panel_choice import PanelChoice, objective_values
 from shortlist.panels.panel_options import (
     ACCURACY,
-    ERROR_COST,
     LATENCY,
     OBJECTIVES,
     PRICE,
     RECALL,
-    SPECIFICITY,
     PanelOptions,
     all_choose,
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, REJECT, Final, Panel, Question
+from shortlist.panels.policy import ANSWER, REJECT, Final
 from shortlist.panels.promises import (
     Candidates,
     candidates_of,
@@ -38,7 +36,7 @@ from shortlist.panels.promises import (
     recipe_of,
     ways_to_ask,
 )
-from shortlist.panels.recipes import Cases, Found, Recipe, stages_of
+from shortlist.panels.recipes import Candidate, Cases, Recipe
 from shortlist.panels.routing import N_FOLDS, routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
 from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors
@@ -49,48 +47,6 @@ from shortlist.runs.budget import Budget
 
 N_PARTS = 5
 """Into so many parts few cases are cut, each of which measures panels that the others chose."""
-
-
-@dataclass(frozen=True, eq=False)
-class PanelChoice:
-    """A front of panels, with all that makes each of its points a policy, and the cases of each kind.
-
-    `front`: accuracy, or the cost of errors, and price and perhaps latency, on the cases that choose, out of
-    fold wherever something was learned. The decisions are the stage in which each judge is asked, 0: never.
-    `found`: the policy of each point. `chosen`, `test`, `calibration`: the cases that choose, those that
-    measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
-    promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
-    what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
-    `guarantees`: of each point, where something is to be promised. `steps`: so many steps of price one unit
-    has. `parts`: where all cases choose, so that `test` has the same ones: what the others chose without each
-    part of them, which are its `test`, one part after the other.
-    """
-
-    front: Front
-    found: tuple[Found, ...]
-    cases: Cases
-    scale: ConfidenceScale
-    chosen: AnswerLog
-    test: AnswerLog
-    calibration: AnswerLog | None
-    claims: tuple[str, ...]
-    of_two: tuple[Found, ...] = ()
-    guarantees: tuple[Guarantee, ...] = ()
-    steps: int = 1
-    parts: tuple["PanelChoice", ...] = ()
-
-    def panel(self, point: int) -> Panel:
-        """Return the panel of a point, with the judges that it asks."""
-        return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
-
-    def values_of(self, found: Found) -> dict[str, float]:
-        """Return the objectives of any policy of the search, of one case in the mean, by name."""
-        names = self.front.names
-        return dict(zip(names, _values(self.cases, found, names, self.steps), strict=True))
-
-    def of_recipe(self, recipe: Recipe) -> Panel:
-        """Return the panel of any recipe, such as that of a single judge."""
-        return _panel(self, Found(0, 0, math.nan, recipe), None)
 
 
 def choose_panels(
@@ -181,7 +137,7 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
 
 def _searched(
     chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
-) -> tuple[list[Found], list[str], list[Found]]:
+) -> tuple[list[Candidate], list[str], list[Candidate]]:
     """Return the policies of the front, what was searched, and those of at most two judges."""
     if RECALL in objectives:
         found, claims = find_by_two_errors(cases, max_stages=options.max_stages, budget=budget)
@@ -197,24 +153,8 @@ def _searched(
     return found, [*searched.claims, *said], searched.of_two
 
 
-def _values(cases: Cases, found: Found, objectives: Sequence[str], steps: int) -> list[float]:
-    """Return the objectives of a policy, of one case in the mean."""
-    n = len(cases.truth)
-    told = {
-        ACCURACY: 1 - found.loss / n, ERROR_COST: found.loss / n,
-        PRICE: found.price / (n * steps), LATENCY: found.seconds,
-    }  # fmt: skip
-    if found.errors:
-        sizes = np.bincount(cases.truth == cases.positive, minlength=2)
-        told |= {
-            RECALL: 1 - found.errors[0] / max(1, sizes[1]),
-            SPECIFICITY: 1 - found.errors[1] / max(1, sizes[0]),
-        }
-    return [told[name] + 0.0 for name in objectives]
-
-
 def _front(
-    found: Sequence[Found],
+    found: Sequence[Candidate],
     cases: Cases,
     objectives: Sequence[str],
     *,
@@ -224,7 +164,9 @@ def _front(
 ) -> Front:
     made = [Objective(name, Sense(OBJECTIVES[name]), scale=None) for name in objectives]
     decisions = np.array([_asked_at(one.recipe, cases.n_judges) for one in found]).reshape(-1, cases.n_judges)
-    values = np.array([_values(cases, one, objectives, steps) for one in found]).reshape(-1, len(made))
+    values = np.array([objective_values(cases, one, objectives, steps) for one in found]).reshape(
+        -1, len(made)
+    )
     return Front.from_values(made, values, decisions, judges, proof, method="panel")
 
 
@@ -241,43 +183,10 @@ def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
 
 def _ordered(choice: PanelChoice) -> PanelChoice:
     """Bring the policies into the order of the points of the front."""
-    place: dict[tuple[float, ...], Found] = {}
+    place: dict[tuple[float, ...], Candidate] = {}
     for one in choice.found:
         place.setdefault(tuple(choice.values_of(one).values()), one)
     return replace(choice, found=tuple(place[tuple(row)] for row in choice.front.values.tolist()))
-
-
-def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:
-    log = choice.chosen
-    members, recipe = list(found.recipe.judges), found.recipe
-    classes = () if log.is_open else log.classes
-    places = {judge: place for place, judge in enumerate(members)}
-    latency = np.full(len(members), np.nan)
-    if log.latency is not None:
-        latency = log.latency[:, members].mean(axis=0)
-    panel = Panel(
-        tuple(log.judges[judge] for judge in members),
-        classes,
-        stages_of(recipe, choice.cases.decisions, places),
-        tuple(log.prices[:, members].mean(axis=0).tolist()),
-        choice.scale.at(members),
-        tuple(latency.tolist()),
-        choice.cases.final,
-        router=recipe.router,
-        branches=tuple(stages_of(way, choice.cases.decisions, places) for way in recipe.branches),
-        question=_question(choice),
-        folds_case=log.folds_case,
-        folds_punctuation=log.folds_punctuation,
-    )
-    return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
-
-
-def _question(choice: PanelChoice) -> Question:
-    names, cases = choice.front.names, choice.cases
-    costs = tuple(map(tuple, cases.losses.tolist())) if ERROR_COST in names else ()
-    positive = choice.chosen.classes[cases.positive] if RECALL in names else None
-    demand: tuple[float, float] | None = choice.guarantees[0].demand if choice.guarantees else None
-    return Question(tuple(names), costs, positive, demand)
 
 
 def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> PanelChoice:
@@ -300,7 +209,7 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
     return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised
 
 
-def _undominated(choice: PanelChoice, found: list[Found]) -> list[Found]:
+def _undominated(choice: PanelChoice, found: list[Candidate]) -> list[Candidate]:
     if RECALL in choice.front.names:
         return undominated_by_errors(found)
     front = PolicyFront(LATENCY in choice.front.names)
@@ -308,7 +217,7 @@ def _undominated(choice: PanelChoice, found: list[Found]) -> list[Found]:
     return front.kept
 
 
-def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
+def _with_front(choice: PanelChoice, found: list[Candidate]) -> PanelChoice:
     """Return a choice with other policies on its front."""
     old = choice.front
     front = _front(

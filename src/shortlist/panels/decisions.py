@@ -162,7 +162,7 @@ def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
     return Heard(words, scale.of(log.confidence, log.answers.shape), n_classes)
 
 
-class Decision(Protocol):
+class JudgesDecision(Protocol):
     """How the answers of some judges decide."""
 
     @property
@@ -177,7 +177,7 @@ class Decision(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class JudgeVotes:
     """Every judge has votes, and the class with most of them, or with more than half, is decided.
 
     Equal classes are not decided, unless the first or the latest of equals is asked for.
@@ -203,7 +203,7 @@ class Votes:
         """Decide cases by votes; how sure it is, is the share of the winner."""
         return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
 
-    def of(self, judges: tuple[int, ...]) -> "Votes":
+    def of(self, judges: tuple[int, ...]) -> "JudgeVotes":
         """Return the votes of some of the judges, by their places, as these have them among all."""
         return replace(self, judges=judges, votes=tuple(self.votes[judge] for judge in judges))
 
@@ -260,7 +260,7 @@ class ScoreTable:
         }
 
 
-Fitted = Votes | ScoreTable
+Fitted = JudgeVotes | ScoreTable
 """Decisions that are learned, of judges who answer."""
 
 
@@ -278,7 +278,7 @@ def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.i
         scores = np.empty((1, one.n_classes))
         decide_by_scores(words, confidence, weights, fold, EQUAL, scores, codes, sure)
     else:
-        votes = np.array([part.votes for part in parts if isinstance(part, Votes)], dtype=np.int64)
+        votes = np.array([part.votes for part in parts if isinstance(part, JudgeVotes)], dtype=np.int64)
         tally = np.empty((2, answers.n_classes + 1), dtype=np.int64)
         decide_by_votes(
             words, votes, fold, one.rule == MAJORITY, one.missing == COUNTED, one.ties != UNANSWERED,

@@ -10,13 +10,13 @@ from shortlist._words import counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
-from shortlist.panels.choice import PanelChoice
-from shortlist.panels.decisions import LATEST, Decision, Votes
-from shortlist.panels.figures import Figures
+from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes
+from shortlist.panels.figures import PanelFigures
 from shortlist.panels.learning import AGREEMENT
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
-from shortlist.panels.recipes import Found
+from shortlist.panels.recipes import Candidate
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
@@ -139,7 +139,7 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
     }
 
 
-def _values(choice: PanelChoice, found: Found) -> dict[str, Any]:
+def _values(choice: PanelChoice, found: Candidate) -> dict[str, Any]:
     """Return what a policy reaches on the training cases, its price, and its latency or None."""
     values: dict[str, Any] = choice.values_of(found)
     if RECALL in values:
@@ -197,7 +197,14 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "front": [dict(row) for row in report.front],
         "judges": [dict(row) for row in report.judges],
         "cascades_of_two": [dict(row) for row in report.two],
-        "budgets": what_one_gets(report),
+        "budgets": what_one_gets(
+            report.front,
+            report.judges,
+            report.two,
+            price=report.price,
+            objective=report.objective,
+            limits=report.limits,
+        ),
         "limits": [str(limit) for limit in report.limits],
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
         "errors": None
@@ -276,13 +283,13 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
     }
 
 
-def _is_agreement(decision: Decision) -> bool:
-    return isinstance(decision, Votes) and decision.ties == LATEST
+def _is_agreement(decision: JudgesDecision) -> bool:
+    return isinstance(decision, JudgeVotes) and decision.ties == LATEST
 
 
-def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:
+def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | None:
     """Return how many votes each judge has so far, where not all have one."""
-    if not isinstance(decision, Votes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
+    if not isinstance(decision, JudgeVotes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
         return None
     pairs = zip(decision.judges, decision.votes, strict=False)
     return {panel.judges[judge]: votes for judge, votes in pairs}
@@ -364,9 +371,9 @@ def _best_of_all_sentence(best: Verdict) -> str:
     )
 
 
-def measured(figures: Figures | Mapping[str, Any]) -> dict[str, str]:
+def measured(figures: PanelFigures | Mapping[str, Any]) -> dict[str, str]:
     """Return what was measured with intervals, as text by name: the objective first, the price last."""
-    own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
+    own = dataclasses.asdict(figures) if isinstance(figures, PanelFigures) else figures
     errors = own["errors"] or {}
     told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if name in errors}
     if own["of_answers"]:

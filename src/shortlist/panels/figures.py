@@ -42,7 +42,7 @@ class Rechosen(Panel):
 
 
 @dataclass(frozen=True)
-class Figures:
+class PanelFigures:
     """What a panel does on some cases; several rows of one case count as one sample in all intervals.
 
     `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: a case that a person answers is right. `answered`,
@@ -81,8 +81,8 @@ class Figures:
 
 def figures(
     panel: Panel, log: AnswerLog, scoring: Scoring | None = None, *, promised: float | None = None
-) -> Figures:
-    """Measure a panel on cases of known truth, by default by accuracy; see :class:`Figures`.
+) -> PanelFigures:
+    """Measure a panel on cases of known truth, by default by accuracy; see :class:`PanelFigures`.
 
     `promised`: the share of right answers that is promised, on these cases too; accuracy is then of answers.
     0 where accuracy is of answers and nothing is promised.
@@ -109,7 +109,7 @@ def figures(
     if promised:
         wilson = min(wilson[0], promised), wilson[1]
     is_plain = scoring.objective == ACCURACY
-    return Figures(
+    return PanelFigures(
         n_cases=n,
         n_right=int(right.sum()),
         n_unanswered=int((~answered & ~outcome.handed_over).sum()),

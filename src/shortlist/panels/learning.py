@@ -16,11 +16,11 @@ from shortlist.panels.decisions import (
     LATEST,
     PLURALITY,
     Decided,
-    Decision,
     Fitted,
     Heard,
+    JudgesDecision,
+    JudgeVotes,
     ScoreTable,
-    Votes,
     decided_by_folds,
 )
 
@@ -44,15 +44,15 @@ LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
-COUNTING = Votes((), ())
+COUNTING = JudgeVotes((), ())
 """Votes of nobody, which say how votes are counted."""
 
-Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Votes], Fitted]
+Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], JudgeVotes], Fitted]
 """Makes the decision of some judges out of their answers and the truth; votes are counted as said."""
 
 
 def fit_logistic(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: Votes = COUNTING
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
 ) -> ScoreTable:
     """Fit logistic regression over labels and confidences, the weights penalised.
 
@@ -82,7 +82,7 @@ def fit_logistic(
 
 
 def fit_dawid_skene(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: Votes = COUNTING
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
 ) -> ScoreTable:
     """Fit the model of Dawid and Skene (1979): each judge gives each answer to cases of a class so often.
 
@@ -104,22 +104,22 @@ def fit_dawid_skene(
 
 
 def fit_votes(
-    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], counting: Votes = COUNTING
-) -> Votes:
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], counting: JudgeVotes = COUNTING
+) -> JudgeVotes:
     """Return one vote for each judge, counted like `counting`; nothing is learned."""
     return replace(counting, judges=judges, votes=(1,) * len(judges))
 
 
 def fit_agreement(
-    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _counting: Votes = COUNTING
-) -> Votes:
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
+) -> JudgeVotes:
     """Return votes in which silence counts, and the latest of equal answers wins; nothing is learned."""
-    return Votes(judges, (1,) * len(judges), PLURALITY, COUNTED, LATEST)
+    return JudgeVotes(judges, (1,) * len(judges), PLURALITY, COUNTED, LATEST)
 
 
 def fit_weighted_votes(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], counting: Votes = COUNTING
-) -> Votes:
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], counting: JudgeVotes = COUNTING
+) -> JudgeVotes:
     """Give each judge votes by how often it is right, counted like `counting`.
 
     A judge that is right with probability p has log((k - 1) p / (1 - p)) in units of a quarter, rounded, of k
@@ -190,7 +190,7 @@ class Judged(NamedTuple):
     says.
     """
 
-    decision: Decision
+    decision: JudgesDecision
     decided: Decided
     ordering: Decided
 
@@ -212,7 +212,7 @@ class OutOfFold:
         learner: str,
         without: Sequence[Heard] | None = None,
         *,
-        counting: Votes = COUNTING,
+        counting: JudgeVotes = COUNTING,
     ) -> None:
         self.answers, self.truth, self.learner, self._counting = answers, truth, learner, counting
         kinds, self._fold = np.unique(folds, return_inverse=True)

@@ -13,7 +13,7 @@ from shortlist.panels.recipes import right_or_wrong
 from shortlist.results.told import Interval, interval_of_mean, mean_error
 
 if TYPE_CHECKING:
-    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.panel_choice import PanelChoice
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
-from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Decision, Heard, heard
+from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Heard, JudgesDecision, heard
 from shortlist.panels.router import Fork
 from shortlist.policies.follow import Places, Said, follow
 
@@ -77,7 +77,7 @@ class Stage:
     """
 
     asks: tuple[int, ...]
-    decision: Decision
+    decision: JudgesDecision
     answer_from: float
 
 

@@ -24,14 +24,14 @@ from shortlist.panels.decisions import heard
 from shortlist.panels.learning import AGREEMENT, VOTING, Judged
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
-from shortlist.panels.recipes import Cases, FittedDecisions, Found, Judges, Recipe, followed, stage_says
+from shortlist.panels.recipes import Candidate, Cases, FittedDecisions, Judges, Recipe, followed, stage_says
 from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
 from shortlist.policies.counts import AnswerCounts, count_answers
 from shortlist.runs.budget import Budget, Progress
 
 if TYPE_CHECKING:
-    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.panel_choice import PanelChoice
 
 LIVES, BANDS = 2, 3
 """A chain of tests ends at its second failure, and candidates have price bands of about equal size."""
@@ -263,10 +263,10 @@ def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:
     return with_least(recipe, float(found.thresholds[place]) if is_promised else NEVER)
 
 
-def found_of(choice: "PanelChoice", recipe: Recipe) -> Found:
+def found_of(choice: "PanelChoice", recipe: Recipe) -> Candidate:
     """Return a recipe with what it costs out of fold on the training cases."""
     cases = choice.cases
     told = followed(cases, recipe, choice.chosen.features)
     loss, seconds = int(cases.loss_of(told).sum()), float(told.latency.mean())
-    found = Found(loss, int(told.price.sum()), seconds, recipe)
+    found = Candidate(loss, int(told.price.sum()), seconds, recipe)
     return with_errors(cases, found) if RECALL in choice.front.names else found

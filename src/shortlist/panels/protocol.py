@@ -17,7 +17,15 @@ from shortlist.export.protocols import (
     plain,
     score_limit,
 )
-from shortlist.panels.decisions import COUNTED, FIRST, LATEST, MAJORITY, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import (
+    COUNTED,
+    FIRST,
+    LATEST,
+    MAJORITY,
+    JudgesDecision,
+    JudgeVotes,
+    ScoreTable,
+)
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.router import Alone
 from shortlist.panels.words import NO_JUDGE
@@ -145,7 +153,7 @@ class _Score(NamedTuple):
     classifier: str = ""
 
 
-def _score(panel: Panel, decision: Decision) -> _Score:
+def _score(panel: Panel, decision: JudgesDecision) -> _Score:
     if not isinstance(decision, ScoreTable):
         return _Score()
     classes = tuple(map(plain, panel.classes))
@@ -172,7 +180,7 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
     least = 0.0 if always else stage.answer_from
     if isinstance(stage.decision, Alone):
         return Rule(answer, "the case goes this way", "")
-    if isinstance(stage.decision, Votes):
+    if isinstance(stage.decision, JudgeVotes):
         return Rule(answer, _votes_condition(panel, stage, least), "")
     probability = "" if least > 1 else f"{least:.{DIGITS}g}"
     limit = score_limit(least, len(panel.classes)) if least > 0 else 0.0
@@ -192,7 +200,7 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
 
 def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
     votes = stage.decision
-    assert isinstance(votes, Votes)
+    assert isinstance(votes, JudgeVotes)
     if least == NEVER or not any(votes.votes):
         return ""
     if len(votes.judges) == 1:
@@ -211,7 +219,7 @@ def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
     return f"it has {' and '.join(needs)}{told}"
 
 
-def _agreement_condition(panel: Panel, votes: Votes, least: float) -> str:
+def _agreement_condition(panel: Panel, votes: JudgeVotes, least: float) -> str:
     names, n_agreeing = (
         all_of(plain(panel.judges[judge]) for judge in votes.judges),
         _least_votes(votes, least),
@@ -223,7 +231,7 @@ def _agreement_condition(panel: Panel, votes: Votes, least: float) -> str:
     return f"{n_agreeing} of {names} say so"
 
 
-def _least_votes(votes: Votes, least: float) -> str:
+def _least_votes(votes: JudgeVotes, least: float) -> str:
     """Return how many votes a share is: a number where all votes count, or a percentage, not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
@@ -232,6 +240,6 @@ def _least_votes(votes: Votes, least: float) -> str:
     return f"{math.floor(1e4 * least) / 1e2:.4g} %"
 
 
-def _weights(panel: Panel, votes: Votes) -> str:
+def _weights(panel: Panel, votes: JudgeVotes) -> str:
     pairs = zip(votes.judges, votes.votes, strict=False)
     return all_of(f"{plain(panel.judges[judge])} has {n}" for judge, n in pairs)

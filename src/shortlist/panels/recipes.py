@@ -47,7 +47,7 @@ class Recipe:
         return tuple(sorted(set().union(*(one for way in self.ways for one in way.sets))))
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """A policy with its loss and its price, summed over the training cases.
 
     `loss`, `price`: in steps. `seconds`: mean latency; NaN where not known. `errors`: where recall and

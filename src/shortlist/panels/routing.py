@@ -21,7 +21,7 @@ from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.learning import Judged
-from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, followed
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import PolicyFront, Searched
 from shortlist.results.told import clustered_error
@@ -136,7 +136,7 @@ class _Tables:
     """
 
     cases: Cases
-    found: list[Found]
+    found: list[Candidate]
     loss: Floats
     price: Floats
     seconds: Floats
@@ -149,7 +149,7 @@ class _Tables:
             yield np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
 
 
-def _tables(cases: Cases, found: list[Found], folds: NDArray[np.int64]) -> _Tables:
+def _tables(cases: Cases, found: list[Candidate], folds: NDArray[np.int64]) -> _Tables:
     told = [followed(cases, one.recipe) for one in found]
     loss, price, seconds = (
         np.column_stack(columns).astype(np.float64)
@@ -169,7 +169,7 @@ def routed_policies(
     groups: NDArray[np.int64] | None = None,
     with_latency: bool = False,
     budget: "Budget",
-) -> tuple[list[Found], list[str]]:
+) -> tuple[list[Candidate], list[str]]:
     """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
 
     Policies without a router are the best of many on these cases. So they leave the front as well where one
@@ -231,7 +231,7 @@ class _Ordered(NamedTuple):
         return known._replace(ordering=known.decided)
 
 
-def _is_matched(plain: Found, behind: list[Found], loss: float, with_latency: bool) -> bool:
+def _is_matched(plain: Candidate, behind: list[Candidate], loss: float, with_latency: bool) -> bool:
     return any(
         one.price <= plain.price and one.loss <= loss and not (with_latency and one.seconds > plain.seconds)
         for one in behind
@@ -352,7 +352,7 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
     return np.asarray((less / np.maximum(usual.mean(axis=0), 1e-300)).mean(axis=1))
 
 
-def _routed(tables: _Tables, told: _OutOfFold) -> list[Found]:
+def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
     """Return the policies behind a router for all trade-offs, with what they cost out of fold."""
     choice = _chosen(tables, told.grouping, np.arange(len(tables.folds)), told.prior)
     found = []
@@ -360,7 +360,7 @@ def _routed(tables: _Tables, told: _OutOfFold) -> list[Found]:
         recipe = _behind(tables, told.grouping, places, choice.alone)
         loss, price = (round(float(one[:, place].sum())) for one in (told.loss, told.price))
         if recipe is not None:
-            found.append(Found(loss, price, float(told.seconds[:, place].mean()), recipe))
+            found.append(Candidate(loss, price, float(told.seconds[:, place].mean()), recipe))
     return found
 
 

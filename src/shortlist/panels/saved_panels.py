@@ -13,9 +13,9 @@ from shortlist.panels.decisions import (
     VOTE_RULES,
     ConfidenceScale,
     Curve,
-    Decision,
+    JudgesDecision,
+    JudgeVotes,
     ScoreTable,
-    Votes,
 )
 from shortlist.panels.policy import NEVER, Final, Panel, Question, Stage
 from shortlist.panels.router import ALONE, Alone, router_of
@@ -86,12 +86,12 @@ def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
     return Stage(tuple(stage["asks"]), _decision(stage, n_classes), least)
 
 
-def _decision(stage: dict[str, Any], n_classes: int) -> Decision:
+def _decision(stage: dict[str, Any], n_classes: int) -> JudgesDecision:
     plain, judges = stage["decision"], tuple(stage["knows"])
     if plain["rule"] == ALONE:
         return Alone(plain["label"], tuple(plain["shares"]))
     if plain["rule"] in VOTE_RULES:
-        return Votes(
+        return JudgeVotes(
             judges, tuple(plain["votes"]), plain["rule"], plain["missing"], plain.get("ties", UNANSWERED)
         )
     parts = (np.array(plain[name], dtype=np.float64).ravel() for name in ("bias", "labels", "slopes"))

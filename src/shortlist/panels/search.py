@@ -19,10 +19,10 @@ from shortlist.panels.candidates import (
     triples_of,
 )
 from shortlist.panels.chains import threshold_front
-from shortlist.panels.decisions import Decided, Votes
+from shortlist.panels.decisions import Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Cases, Found, Judges, Recipe
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 from shortlist.panels.shapes import (
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
@@ -39,7 +39,7 @@ from shortlist.runs.budget import Budget, Progress
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
 
-Job = Callable[[Cases], list[Found]]
+Job = Callable[[Cases], list[Candidate]]
 """Measures some policies on cases, such as all thresholds of a chain."""
 
 
@@ -51,10 +51,10 @@ class Searched(NamedTuple):
     these dominates. `tried`: all policies in whose steps nothing is learned, dominated or not.
     """
 
-    found: list[Found]
+    found: list[Candidate]
     claims: list[str]
-    of_two: list[Found]
-    tried: list[Found]
+    of_two: list[Candidate]
+    tried: list[Candidate]
 
 
 class SearchStep(NamedTuple):
@@ -83,7 +83,7 @@ def find_policies(
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
     claims = [] if families is not None else [shape_of(cases).sentence(cases)]
-    tried = list[Found]()
+    tried = list[Candidate]()
     for family in names:
         for work in FAMILIES[family](cases, max_stages, front.kept, tried):
             finished = True
@@ -105,11 +105,13 @@ def find_policies(
     return Searched(front.kept, claims, of_two.kept, tried)
 
 
-Family = Callable[[Cases, int, list[Found], list[Found]], Iterator[SearchStep]]
+Family = Callable[[Cases, int, list[Candidate], list[Candidate]], Iterator[SearchStep]]
 """Yields what is to be measured on cases, of a number of stages at most, after a front and all tried."""
 
 
-def _singles(cases: Cases, _stages: int, _front: list[Found], _tried: list[Found]) -> Iterator[SearchStep]:
+def _singles(
+    cases: Cases, _stages: int, _front: list[Candidate], _tried: list[Candidate]
+) -> Iterator[SearchStep]:
     n = cases.n_judges
     told = f"{'The one judge as it answers' if n == 1 else f'All {n:,} single judges as they answer'}."
     yield SearchStep("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
@@ -119,7 +121,7 @@ def _cascades(size: int) -> Family:
     """Return the family of agreement cascades of so many judges."""
 
     def works(
-        cases: Cases, max_stages: int, _front: list[Found], _tried: list[Found]
+        cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
     ) -> Iterator[SearchStep]:
         is_open = cases.final.kind != ANSWER
         if (
@@ -139,19 +141,23 @@ def _cascades(size: int) -> Family:
     return works
 
 
-def _learned(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[SearchStep]:
+def _learned(
+    cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
+) -> Iterator[SearchStep]:
     for name in cases.decisions:
         if name not in {*VOTING, AGREEMENT}:
             yield from _by(cases, name, max_stages, tried)
 
 
-def _voted(cases: Cases, max_stages: int, _front: list[Found], tried: list[Found]) -> Iterator[SearchStep]:
+def _voted(
+    cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
+) -> Iterator[SearchStep]:
     for name in cases.decisions:
         if name in VOTING:
             yield from _by(cases, name, max_stages, tried)
 
 
-def _by(cases: Cases, name: str, max_stages: int, tried: list[Found]) -> Iterator[SearchStep]:
+def _by(cases: Cases, name: str, max_stages: int, tried: list[Candidate]) -> Iterator[SearchStep]:
     sets = stage_sets(cases, name)
     yield SearchStep(
         f"judges at once by {name}",
@@ -168,7 +174,7 @@ def _by(cases: Cases, name: str, max_stages: int, tried: list[Found]) -> Iterato
 
 
 def _three_stages(
-    cases: Cases, max_stages: int, front: list[Found], _tried: list[Found]
+    cases: Cases, max_stages: int, front: list[Candidate], _tried: list[Candidate]
 ) -> Iterator[SearchStep]:
     if max_stages < 3 or cases.n_judges < 2:
         return
@@ -230,13 +236,13 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     return f"{n_chains:,} {chains} over {some}, not all, {thresholds}."
 
 
-def _single(cases: Cases, judge: int) -> list[Found]:
-    votes = Votes((judge,), (1,))
+def _single(cases: Cases, judge: int) -> list[Candidate]:
+    votes = JudgeVotes((judge,), (1,))
     recipe = Recipe(((judge,),), (0.0,), VOTES)
     return [_measured(cases, recipe, votes.decide(cases.answers.of((judge,))))]
 
 
-def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
+def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Candidate:
     """Return the loss and the price of asking one set of judges, whose last word counts."""
     judges = recipe.sets[-1]
     loss = int(cases.losses_of(decided.codes).sum())
@@ -245,10 +251,10 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
         open_cases = decided.codes < 0
         price += cases.final_price * int(open_cases.sum())
         loss -= int(cases.losses_of(decided.codes)[open_cases].sum()) if cases.final.kind == HAND_OVER else 0
-    return Found(loss, price, float(cases.seconds_of(judges).mean()), recipe)
+    return Candidate(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
-def _at_once(cases: Cases, name: str, judges: Judges) -> list[Found]:
+def _at_once(cases: Cases, name: str, judges: Judges) -> list[Candidate]:
     decided = cases.decisions[name].of(judges).decided
     if cases.final.kind == ANSWER:
         return [_measured(cases, Recipe((judges,), (0.0,), name), decided)]
@@ -272,7 +278,7 @@ def _added_seconds(cases: Cases, sets: tuple[Judges, ...]) -> Floats:
     return cases.seconds_of(tuple(judge for judge in sets[-1] if judge not in sets[-2]))
 
 
-def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Found]:
+def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Candidate]:
     """Return the front of the thresholds of a chain of two stages."""
     decisions = cases.decisions[name]
     one, two = decisions.of(first).decided, decisions.of(second).decided
@@ -297,7 +303,7 @@ def _first_thresholds(
     *,
     waits: Floats | None = None,
     later: tuple[float, ...] | None = None,
-) -> list[Found]:
+) -> list[Candidate]:
     """Return the front of the thresholds of a first stage, whatever follows.
 
     `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
@@ -317,7 +323,7 @@ def _first_thresholds(
         if told:
             ends = (decided.codes >= 0) & (decided.sure >= least)
             seconds = float((begun + np.where(ends, 0.0, added)).mean())
-        found.append(Found(int(point[0]), int(point[1]), seconds, Recipe(sets, (least, *later), name)))
+        found.append(Candidate(int(point[0]), int(point[1]), seconds, Recipe(sets, (least, *later), name)))
     return found
 
 
@@ -331,7 +337,7 @@ def _windows(
         yield least, np.asarray((decided.codes >= 0) & (decided.sure >= least))
 
 
-def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Found]:
+def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Candidate]:
     """Return thresholds of a chain of three stages: windows of the second, and all of the first for each."""
     decisions = cases.decisions[name]
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
@@ -352,15 +358,15 @@ class PolicyFront:
     """Policies that none dominates, by loss and price, and by latency where it is known."""
 
     def __init__(self, with_latency: bool) -> None:
-        self._kept, self._new = list[Found](), list[Found]()
+        self._kept, self._new = list[Candidate](), list[Candidate]()
         self._latency = with_latency
 
-    def add(self, found: list[Found]) -> None:
+    def add(self, found: list[Candidate]) -> None:
         """Add policies; of equal ones the earlier stays, which is the simpler."""
         self._new += found
 
     @property
-    def kept(self) -> list[Found]:
+    def kept(self) -> list[Candidate]:
         """The policies, with rising loss."""
         if not self._new:
             return self._kept
@@ -377,9 +383,9 @@ class PolicyFront:
         return self._kept
 
 
-def _undominated_by_three(found: list[Found]) -> list[Found]:
+def _undominated_by_three(found: list[Candidate]) -> list[Candidate]:
     """Return policies that none dominates by loss, price and latency; of equal ones the first."""
-    kept: list[Found] = []
+    kept: list[Candidate] = []
     least: list[tuple[int, float]] = []  # price and seconds that no kept one beats
     for one in sorted(found, key=lambda one: (one.loss, one.price, one.seconds)):
         if any(price <= one.price and seconds <= one.seconds for price, seconds in least):

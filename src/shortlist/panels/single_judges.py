@@ -7,28 +7,28 @@ from typing import Any
 import numpy as np
 
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import heard
 from shortlist.panels.figures import Rechosen, possible_prices
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import Panel
-from shortlist.panels.recipes import Found, Recipe
+from shortlist.panels.recipes import Candidate, Recipe
 from shortlist.panels.two_errors import with_errors
 from shortlist.results.objective import Limit
 
 
-def single_found(choice: PanelChoice, judge: int) -> Found:
+def single_found(choice: PanelChoice, judge: int) -> Candidate:
     """Return the policy that answers what one judge says, with what it costs on the training cases."""
     cases = choice.cases
     words = cases.answers.words[:, judge]
     codes = np.where(words == cases.answers.n_classes, -1, words)
     recipe = Recipe(((judge,),), (0.0,), "votes")
     seconds = float(cases.latency[:, judge].mean())
-    found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
+    found = Candidate(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
     return with_errors(cases, found) if RECALL in choice.front.names else found
 
 
-def keeps(choice: PanelChoice, found: Found, limits: Sequence[Limit]) -> bool:
+def keeps(choice: PanelChoice, found: Candidate, limits: Sequence[Limit]) -> bool:
     """Whether a policy keeps limits on the objectives, on the training cases."""
     values = choice.values_of(found)
     return all(limit.met_by(np.array([values[limit.name]]), None).all() for limit in limits)
@@ -43,7 +43,7 @@ def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
     price = choice.cases.prices.mean(axis=0)
     sizes = np.bincount(choice.cases.truth == choice.cases.positive, minlength=2)[::-1]
 
-    def loss(one: Found) -> float:
+    def loss(one: Candidate) -> float:
         return float((np.array(one.errors) / np.maximum(1, sizes)).sum()) if one.errors else one.loss
 
     def order(judge: int) -> tuple[Any, ...]:

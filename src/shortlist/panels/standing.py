@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.figures import Figures
+from shortlist.panels.figures import PanelFigures
 from shortlist.panels.losses import accuracy_scoring
 from shortlist.panels.policy import Panel
 from shortlist.panels.verdict import Verdict
@@ -41,7 +41,7 @@ def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
     return Difference(float(gains.mean()), interval, sign_flip_p(by_case(gains, log.groups)))
 
 
-def kept_promise(of_answers: Figures, accuracy: float) -> Kept:
+def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
     """Say whether a share of right answers is kept; no answer breaks none."""
     if not of_answers.answered or of_answers.accuracy >= accuracy:
         return Kept.KEPT

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.panels.recipes import Cases, Found, Recipe, followed
+from shortlist.panels.recipes import Candidate, Cases, Recipe, followed
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 
@@ -40,7 +40,7 @@ def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
     )
 
 
-def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tuple[list[Found], list[str]]:
+def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tuple[list[Candidate], list[str]]:
     """Search policies by missed positives, false alarms and price.
 
     `cases`: of two classes. `found`, which it returns: with both kinds of errors; their loss is that of
@@ -48,7 +48,7 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
     """
     n_positive = int((cases.truth == cases.positive).sum())
     weights = weights_of(n_positive, len(cases.truth) - n_positive)
-    found: dict[Recipe, Found] = {}
+    found: dict[Recipe, Candidate] = {}
     claims: list[str] = []
     n_done = 0
     for missed, alarm in weights:
@@ -69,7 +69,7 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
     return undominated_by_errors(found.values()), [*claims, told]
 
 
-def with_errors(cases: Cases, found: Found) -> Found:
+def with_errors(cases: Cases, found: Candidate) -> Candidate:
     """Return a policy with its missed positives and false alarms; a case without an answer is missed.
 
     A person makes no error.
@@ -82,9 +82,9 @@ def with_errors(cases: Cases, found: Found) -> Found:
     return found._replace(loss=int(cases.loss_of(told).sum()), errors=errors)
 
 
-def undominated_by_errors(found: Iterable[Found]) -> list[Found]:
+def undominated_by_errors(found: Iterable[Candidate]) -> list[Candidate]:
     """Return policies that no other one dominates by errors and price, of equal ones the first."""
-    kept: list[Found] = []
+    kept: list[Candidate] = []
     points = np.empty((0, 3), dtype=np.int64)
     for one in sorted(found, key=_errors_and_price):
         own: NDArray[np.int64] = np.array(_errors_and_price(one))
@@ -94,5 +94,5 @@ def undominated_by_errors(found: Iterable[Found]) -> list[Found]:
     return kept
 
 
-def _errors_and_price(found: Found) -> tuple[int, ...]:
+def _errors_and_price(found: Candidate) -> tuple[int, ...]:
     return (*found.errors, found.price)

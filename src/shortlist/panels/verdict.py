@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from shortlist.panels.answer_log import AnswerLog, n_different
-from shortlist.panels.choice import PanelChoice
-from shortlist.panels.figures import Figures, Rechosen, figures, possible_prices
+from shortlist.panels.figures import PanelFigures, Rechosen, figures, possible_prices
 from shortlist.panels.losses import Scoring, accuracy_scoring, scoring_of
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Recipe, followed
@@ -56,8 +56,8 @@ class Verdict:
     """
 
     single: str
-    single_figures: Figures
-    panel_figures: Figures
+    single_figures: PanelFigures
+    panel_figures: PanelFigures
     difference: float
     difference_interval: Interval
     p_value: float
@@ -67,7 +67,7 @@ class Verdict:
     n_independent: float | None
     within_limits: bool = True
     is_best: bool = True
-    rechosen_figures: Figures | None = None
+    rechosen_figures: PanelFigures | None = None
     constant: tuple[str, float] | None = None
     margin: float = MARGIN
     tells_confidence: bool = False

@@ -29,7 +29,7 @@ from shortlist.cli.options.shared import (
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
-    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.panel_choice import PanelChoice
 
 SINGLE = "single"
 """The rule by which the best single judge is written, in place of a panel."""

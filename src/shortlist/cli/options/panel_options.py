@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shortlist.arrays import Floats
     from shortlist.panels.answer_log import AnswerLog
-    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.panel_choice import PanelChoice
     from shortlist.panels.panel_options import PanelOptions
     from shortlist.panels.policy import Final, Panel, Question
     from shortlist.results.objective import Limit

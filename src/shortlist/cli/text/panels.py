@@ -10,10 +10,10 @@ from shortlist.cli.text.front_text import contract
 from shortlist.cli.text.screen import WIDTH, print_lines
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.budgets import budget_table
-from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import ACCURACY
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at

@@ -1,0 +1,106 @@
+"""A front of panels with all that makes each of its points a policy."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.decisions import ConfidenceScale
+from shortlist.panels.panel_options import ACCURACY, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
+from shortlist.panels.policy import Panel, Question
+from shortlist.panels.recipes import Candidate, Cases, Recipe, stages_of
+from shortlist.results.front import Front
+
+
+@dataclass(frozen=True, eq=False)
+class PanelChoice:
+    """A front of panels, with all that makes each of its points a policy, and the cases of each kind.
+
+    `front`: accuracy, or the cost of errors, and price and perhaps latency, on the cases that choose, out of
+    fold wherever something was learned. The decisions are the stage in which each judge is asked, 0: never.
+    `found`: the policy of each point. `chosen`, `test`, `calibration`: the cases that choose, those that
+    measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
+    promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
+    what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
+    `guarantees`: of each point, where something is to be promised. `steps`: so many steps of price one unit
+    has. `parts`: where all cases choose, so that `test` has the same ones: what the others chose without each
+    part of them, which are its `test`, one part after the other.
+    """
+
+    front: Front
+    found: tuple[Candidate, ...]
+    cases: Cases
+    scale: ConfidenceScale
+    chosen: AnswerLog
+    test: AnswerLog
+    calibration: AnswerLog | None
+    claims: tuple[str, ...]
+    of_two: tuple[Candidate, ...] = ()
+    guarantees: tuple[Guarantee, ...] = ()
+    steps: int = 1
+    parts: tuple["PanelChoice", ...] = ()
+
+    def panel(self, point: int) -> Panel:
+        """Return the panel of a point, with the judges that it asks."""
+        return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
+
+    def values_of(self, found: Candidate) -> dict[str, float]:
+        """Return the objectives of any policy of the search, of one case in the mean, by name."""
+        names = self.front.names
+        return dict(zip(names, objective_values(self.cases, found, names, self.steps), strict=True))
+
+    def of_recipe(self, recipe: Recipe) -> Panel:
+        """Return the panel of any recipe, such as that of a single judge."""
+        return _panel(self, Candidate(0, 0, math.nan, recipe), None)
+
+
+def objective_values(cases: Cases, found: Candidate, objectives: Sequence[str], steps: int) -> list[float]:
+    """Return the objectives of a policy, of one case in the mean."""
+    n = len(cases.truth)
+    told = {
+        ACCURACY: 1 - found.loss / n, ERROR_COST: found.loss / n,
+        PRICE: found.price / (n * steps), LATENCY: found.seconds,
+    }  # fmt: skip
+    if found.errors:
+        sizes = np.bincount(cases.truth == cases.positive, minlength=2)
+        told |= {
+            RECALL: 1 - found.errors[0] / max(1, sizes[1]),
+            SPECIFICITY: 1 - found.errors[1] / max(1, sizes[0]),
+        }
+    return [told[name] + 0.0 for name in objectives]
+
+
+def _panel(choice: PanelChoice, found: Candidate, guarantee: Guarantee | None) -> Panel:
+    log = choice.chosen
+    members, recipe = list(found.recipe.judges), found.recipe
+    classes = () if log.is_open else log.classes
+    places = {judge: place for place, judge in enumerate(members)}
+    latency = np.full(len(members), np.nan)
+    if log.latency is not None:
+        latency = log.latency[:, members].mean(axis=0)
+    panel = Panel(
+        tuple(log.judges[judge] for judge in members),
+        classes,
+        stages_of(recipe, choice.cases.decisions, places),
+        tuple(log.prices[:, members].mean(axis=0).tolist()),
+        choice.scale.at(members),
+        tuple(latency.tolist()),
+        choice.cases.final,
+        router=recipe.router,
+        branches=tuple(stages_of(way, choice.cases.decisions, places) for way in recipe.branches),
+        question=_question(choice),
+        folds_case=log.folds_case,
+        folds_punctuation=log.folds_punctuation,
+    )
+    return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
+
+
+def _question(choice: PanelChoice) -> Question:
+    names, cases = choice.front.names, choice.cases
+    costs = tuple(map(tuple, cases.losses.tolist())) if ERROR_COST in names else ()
+    positive = choice.chosen.classes[cases.positive] if RECALL in names else None
+    demand: tuple[float, float] | None = choice.guarantees[0].demand if choice.guarantees else None
+    return Question(tuple(names), costs, positive, demand)
