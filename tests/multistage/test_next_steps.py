@@ -13,7 +13,8 @@ from sklearn.datasets import make_classification
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import FAILED, labels_of
 from shortlist.multistage import MultiStageClassifier, next_step
-from shortlist.multistage.predict.prediction import REJECTED, decide_known
+from shortlist.multistage.predict.prediction import decide_known
+from shortlist.policies.follow import UNDECIDED
 from tests.examples import examples
 
 X, Y = make_classification(260, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=4)
@@ -94,7 +95,7 @@ def test_what_failed_is_a_gap_and_the_row_goes_on(row: int, lost: set[str], poin
     assert step.label == labels_of(decided.guesses, classifier.classes_, classifier.reject_label_)[0]
     seen = classifier.model_.stages[decided.stages[0] - 1].subset
     assert set(step.failed) == lost & {str(name) for name in np.array(classifier.costs_.names)[seen]}
-    assert decided.labels[0] == REJECTED or not set(np.array(classifier.costs_.names)[seen]) <= lost
+    assert decided.labels[0] == UNDECIDED or not set(np.array(classifier.costs_.names)[seen]) <= lost
 
 
 @pytest.mark.parametrize("name", "abcde")

@@ -22,7 +22,6 @@ from shortlist.guarantees.cells import (
 from shortlist.guarantees.guarantee import Guarantee, guarantees_of
 from shortlist.multistage.predict.point_choice import low_coverage
 from shortlist.multistage.predict.prediction import (
-    REJECTED,
     Acquire,
     Decisions,
     OnDemand,
@@ -39,6 +38,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.validation_split import encoded_rows
+from shortlist.policies.follow import UNDECIDED
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class StagedAnswers(TableClassifier):
         return pd.DataFrame(
             {
                 "label": self._labels(decisions),
-                "rejected": (decisions.labels == REJECTED) & decisions.finished,
+                "rejected": (decisions.labels == UNDECIDED) & decisions.finished,
                 "stage": decisions.stages,
                 "confidence": stage_probabilities(self.model_, rows, decisions.stages).max(axis=1),
                 "features": bought[decisions.stages],

@@ -9,11 +9,12 @@ from shortlist.arrays import Labels
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.point_choice import choose_point
-from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_validation_rows
+from shortlist.multistage.predict.prediction import Decisions, decide_validation_rows
 from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import UNDECIDED
 from shortlist.results.front import without_promises
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
@@ -195,7 +196,7 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
-    conclusive = decisions.labels != REJECTED
+    conclusive = decisions.labels != UNDECIDED
     right = classes[np.maximum(decisions.labels, 0)] == np.asarray(y)
     answers = classes[np.unique(decisions.labels[conclusive])]
     found = figures(conclusive, right, decisions.costs)

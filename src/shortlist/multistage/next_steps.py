@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED, labels_of
-from shortlist.multistage.predict.prediction import REJECTED, decide_known, stage_probabilities
+from shortlist.multistage.predict.prediction import decide_known, stage_probabilities
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,5 +155,5 @@ def next_step(
         wanted = tuple(names[i] for i in bought[model.encoding.lacking(states, bought)[0]])
         return NextStep(ASK, wanted, prices[stage + 1] - prices[stage], None, **facts)
     label = labels_of(decisions.guesses, classifier.classes_, classifier.reject_label_)[0]
-    what = REJECT if decisions.labels[0] == REJECTED and not classifier.answer_rejected else ANSWER
+    what = REJECT if decisions.labels[0] == UNDECIDED and not classifier.answer_rejected else ANSWER
     return NextStep(what, (), 0.0, label, **facts)

@@ -21,9 +21,6 @@ from shortlist.panels._kernels import (
 )
 from shortlist.panels.answer_log import AnswerLog
 
-UNDECIDED = -1
-"""The class of a case that nothing decides."""
-
 EQUAL = 1e-9
 """Probabilities that differ by no more are equal, whoever adds them up."""
 

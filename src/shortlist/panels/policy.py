@@ -17,9 +17,9 @@ from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
-from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Heard, JudgesDecision, heard
+from shortlist.panels.decisions import ConfidenceScale, Heard, JudgesDecision, heard
 from shortlist.panels.router import Fork
-from shortlist.policies.follow import Places, Said, follow
+from shortlist.policies.follow import UNDECIDED, Places, Said, follow
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)

@@ -12,7 +12,8 @@ from shortlist._words import all_of, any_of
 from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.panels.decisions import UNDECIDED, Decided, Heard
+from shortlist.panels.decisions import Decided, Heard
+from shortlist.policies.follow import UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,6 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.guarantees.cells import labels_of, reject_label_for
 from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.predict.prediction import (
-    REJECTED,
     Decisions,
     StagedModel,
     decide_known,
@@ -27,6 +26,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule, confident_answ
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, LogisticSubclassifiers, StageRows
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.pickles import saved_from
+from shortlist.policies.follow import UNDECIDED
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
@@ -252,7 +252,7 @@ class BudgetedClassifier(TableClassifier):
         """Return what is decided about every row, and what it pays."""
         rows = self._encoded(X)
         found, confident = confident_answers(self.model_.probabilities(rows), self._rule)
-        labels = np.where(confident, found, REJECTED)
+        labels = np.where(confident, found, UNDECIDED)
         costs = self.costs_.price(self.model_.bought(rows)) / self.costs_.scale
         n = len(rows)
         return Decisions(
@@ -277,7 +277,7 @@ class BudgetedClassifier(TableClassifier):
         return pd.DataFrame(
             {
                 "label": labels_of(decisions.guesses, self.classes_, self.reject_label_),
-                "rejected": decisions.labels == REJECTED,
+                "rejected": decisions.labels == UNDECIDED,
                 "confidence": self.model_.probabilities(rows).max(axis=1),
                 "features": bought[place.ravel()],
                 "cost": decisions.costs,

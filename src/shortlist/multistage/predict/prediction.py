@@ -19,10 +19,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import Followed, Places, Said, follow
-
-REJECTED = -1
-"""Class number of a row that no stage was confident about."""
+from shortlist.policies.follow import UNDECIDED, Followed, Places, Said, follow
 
 Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 """Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""
@@ -251,7 +248,7 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
     """Return the decisions of stages; with `rows`, those that are not answered are guessed."""
     guesses = found.codes
     if rows is not None:
-        guesses, here = guesses.copy(), np.flatnonzero((guesses == REJECTED) & (found.reached > 0))
+        guesses, here = guesses.copy(), np.flatnonzero((guesses == UNDECIDED) & (found.reached > 0))
         guesses[here] = stage_probabilities(model, rows[here], found.reached[here]).argmax(axis=1)
     return Decisions(found.codes, found.reached, _paid(model, found.reached), ~found.waits, guesses)
 
