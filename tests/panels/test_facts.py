@@ -227,3 +227,25 @@ def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() 
     assert told(panel, majority) == ": no judge gave a class, or none had more than half of the votes."
     assert told(replace(panel, classes=()), []) == ": no judge gave an answer, or the vote was tied."
     assert told(replace(panel, final=Final("reject")), []) == "."
+
+
+@pytest.mark.parametrize(("n_branches", "n_sentences"), [(2, 4), (6, 8), (112, 8)])
+def test_a_router_is_told_by_the_branches_that_most_cases_take(n_branches: int, n_sentences: int) -> None:
+    stage = {"asks": ["small"], "answers": None, "decides": "plurality", "answered": 0.1, "votes": None}
+    branches = [
+        {"when": f"length is {place} and topic is " + "a very long topic or " * 9, "share": place / 7000,
+         "stages": [{**stage, "number": 1}]}
+        for place in range(1, n_branches + 1)
+    ]  # fmt: skip
+    router = {"columns": ["length", "topic"], "branches": branches, "unrouted": 0.25}
+    said = [one for one in in_words([], router, made()[0].panel(0), 0.0) if "re-weigh" not in one]
+    assert said[0] == "Before the first call, a case is routed by length and topic:"
+    assert len(said) == n_sentences
+    assert max(map(len, said)) <= 200
+    assert said[1].startswith(
+        f"{100 * n_branches / 7000:.3g} % of the cases, where length is {n_branches} and"
+    )
+    assert said[-1] == "25 % of the cases, where a value is missing or unknown:"
+    if n_branches > 6:
+        share = sum(range(1, n_branches - 4)) / 70
+        assert said[-2] == f"{share:.3g} % of the cases: 107 more branches, which the page and --json list."

@@ -370,6 +370,6 @@ def test_learned_answers_of_one_judge_are_the_judge_only_where_they_are_its_own(
     learned = replace(alone, stages=(Stage((0,), ScoreTable((0,), weights, k), 0.0),))
     told = compared(alone.judges[0], alone, learned, LOG)
     assert told.is_judge is not swaps
-    assert ("with answers re-weighed by the learned scores" in stages_in_words(learned)) is swaps
+    assert ("re-weighed by learned scores" in stages_in_words(learned)) is swaps
     assert stages_in_words(alone) == alone.judges[0]
-    assert ("its answers are re-weighed" in " ".join(in_words([], None, learned, 0.0))) is swaps
+    assert ("learned scores re-weigh its answers" in " ".join(in_words([], None, learned, 0.0))) is swaps

@@ -166,11 +166,11 @@ def n_different(log: AnswerLog) -> int:
 
 
 def by_agreement(log: AnswerLog) -> AnswerLog:
-    """Return a log whose classes are, case by case, the answers by who of the judges gave them first.
+    """Return a log in which each answer is the number of the first judge that gave it to the case.
 
-    Then only counts which answers are equal, as it has to where new cases have answers that nobody knows. A
-    class has the number of the first judge that gave it; the last one is a truth that no judge gave. By the
-    log's own scores the truth is what the first judge says that is right. Done again, it changes nothing.
+    So only equality counts, as the answers to new cases are not known beforehand. The last class is a truth
+    that no judge gave. By the log's own scores the truth is the answer of the first judge that is right. A
+    second call changes nothing.
 
     >>> said = [["Rome", "Oslo", "Oslo"], ["Bern", "", "Ulm"]]
     >>> log = by_agreement(make_log(["a", "b", "c"], [1, 2], said, classes=["Rome", "Oslo", "Bern", "Ulm"]))
@@ -427,7 +427,7 @@ def _classes(
 def _coded(
     codes: NDArray[np.int64], labels: list[str], classes: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], Counter[str]]:
-    """Return places in `classes`, and how many times each label was given that is none of them."""
+    """Return places in `classes`, and how often each label that is no class was given."""
     place = {label: number for number, label in enumerate(classes)}
     of_label = np.array([*(place.get(label, SILENT) for label in labels), UNASKED, SILENT], dtype=np.int64)
     times = np.bincount(codes[codes >= 0], minlength=len(labels)).tolist()

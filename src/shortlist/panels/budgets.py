@@ -1,4 +1,4 @@
-"""What one gets for a budget, and at which price of a judge another policy would take a panel's place."""
+"""What each budget buys, and at which price of a judge another policy would be the better choice."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str
 
 
 def _calls_of_rivals(choice: PanelChoice, own: Candidate) -> list[Floats]:
-    """Return whom the policies call that lose no more than one."""
+    """Return how often the policies that lose no more than one call each judge."""
     judges = range(choice.cases.n_judges)
     others = (
         [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []
@@ -144,7 +144,7 @@ def what_one_gets(
 
 
 def budget_table(told: Mapping[str, Any], *, with_latency: bool) -> tuple[str, list[tuple[str, ...]]]:
-    """Return the title of what one gets for each budget, and its rows, of which the first is the header.
+    """Return the title of the table of budgets, and its rows, of which the first is the header.
 
     `told`: as :func:`shortlist.panels.facts.panel_facts` returns it.
     """

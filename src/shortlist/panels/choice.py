@@ -248,8 +248,8 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     if choice.parts:
         told = (
             f"All {len(choice.chosen.truth):,} cases are training cases, as they are few. Accuracy and price "
-            f"are measured by nested cross-validation: on each of {len(choice.parts)} parts of the cases, "
-            f"by panels that the others chose in the same way."
+            f"are measured by nested cross-validation: on each of {len(choice.parts)} parts of the cases, by "
+            f"panels chosen on the others."
         )
         return [*said, told]
     n_chosen, n_test = len(choice.chosen.truth), len(choice.test.truth)

@@ -15,19 +15,18 @@ from shortlist.panels.policy import Outcome, Panel
 from shortlist.results.told import Interval, interval_of_mean, wilson_interval
 
 WIDER = 1.3
-"""So much wider is the interval of a price that is told of the cases that chose: what was learned is fitted
-again on all of them, and thresholds that were set before then hold other cases (decision 91)."""
+"""Factor on the width of the interval of a price on the training cases, as what was learned is fitted again
+on all of them while thresholds stay (decision 91)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rechosen(Panel):
-    """A panel with what is done about some cases in its place.
+    """A panel with an outcome on some cases that is not its own.
 
-    `outcome`: of these cases: what panels chosen without each part of them do, or the surest answers alone.
-    `own`: what the panel itself does about the cases that chose it, out of fold. Its price is told then, and
-    accuracy may be as high as its own: panels chosen on fewer cases are less often right than it is, and on
-    the cases that chose it, it is more often right than on others. `possible_prices`: what a case may cost at
-    least and at most, ``(1,)`` each.
+    `outcome`: that of nested cross-validation, or the surest answers alone. `own`: that of the panel itself
+    on its training cases, out of fold. Its price is told then, and the interval of the accuracy reaches up to
+    its accuracy: panels chosen on fewer cases are right less often, and the panel itself is right more often
+    on its training cases than on others. `possible_prices`: least and largest price of a case, ``(1,)`` each.
     """
 
     outcome: Outcome | None = None

@@ -1,4 +1,4 @@
-"""Panels as parts of a page: whom to ask, what that is worth, and what one gets for how much."""
+"""Panels as parts of a page: which judges to ask, how good that is, and what each budget buys."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

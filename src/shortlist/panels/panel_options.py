@@ -47,7 +47,7 @@ class PanelOptions:
     0.5. None is a quarter, and no hold-out set where cases are few; see
     :func:`all_choose`. `demand`: what is to be promised; half of the cases calibrate and measure then.
     `positive`: the positive class of recall and specificity; by default the last of the sorted ones.
-    `router`: features of the log, which cost nothing, that may choose among panels before anybody is asked,
+    `router`: features of the log, which cost nothing, that may choose among panels before the first call,
     or answer alone.
     """
 
@@ -117,7 +117,7 @@ def _check_cases(log: AnswerLog) -> None:
 
 
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
-    """Whether all of so many different cases choose, and panels chosen anew without some measure.
+    """Whether no cases are held out, and nested cross-validation measures.
 
     So it is for fewer than 500 cases where no share of them is asked for, nothing is promised, and there are
     two objectives: accuracy or the cost of errors, and price.

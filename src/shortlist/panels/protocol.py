@@ -1,4 +1,4 @@
-"""A panel as a protocol that people follow with pen and paper: whom to ask, how to count, what to answer."""
+"""A panel as a protocol for pen and paper: which judges to ask, how to count, what to answer."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -169,7 +169,7 @@ def _score(panel: Panel, decision: JudgesDecision) -> _Score:
 
 
 def _adds(scores: Sequence[float]) -> tuple[str, ...]:
-    """Return what is added, in digits: with two classes how far the second is ahead."""
+    """Return the numbers to add, in digits; with two classes the lead of the second one."""
     numbers = [scores[1] - scores[0]] if len(scores) == 2 else scores
     return tuple(f"{number:.{DIGITS}g}" for number in numbers)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 
 SILENT, UNASKED = -1, -2
-"""Codes of an answer that is no class: asked in vain, and not asked at all."""
+"""Codes of a missing answer, and of a judge that was not asked."""
 
 
 def answers_right(

@@ -58,7 +58,7 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
 
 
 def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> Panel:
-    """Return the panel of a judge that gives at most so many answers on a log, the ones it is surest of.
+    """Return the panel of a judge that gives only its `n_answers` surest answers on a log.
 
     A judge that does not tell how sure it is gives all its answers.
     """

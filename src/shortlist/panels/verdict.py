@@ -40,13 +40,13 @@ class Verdict:
     same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
     paired interval at 95 %; a cost that is below zero is saved. `p_value`: of the paired differences,
     two-sided, if their signs were chance: McNemar's exact one where every mistake counts alike. `is_judge`:
-    whether the panel asks the judge alone and answers as it does. `n_more_cases`: about so many more labelled
-    cases would tell the two apart, if the difference stays; None where it is told already, or there is none.
+    whether the panel asks the judge alone and answers as it does. `n_more_cases`: further labelled cases that
+    would tell the two apart, if the difference stays; None beyond chance, or without a difference.
     `correlation`: the mean correlation of the errors of the judges in the panel. `n_independent`: how many
     independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the
     judge keeps the limits of the panel. `is_best`: whether no judge loses less, whatever the limits.
-    `rechosen_figures`: of single judges chosen in the same way without each part of the cases, if others
-    were: the difference is then to them, since the judge looks better than it is on the cases that chose it.
+    `rechosen_figures`: of single judges by nested cross-validation, if that chose others: the difference is
+    then to them, since the judge looks better than it is on its training cases.
     `constant`: (str, float), optional The class that loses least as the answer to every training case, with
     its value of the objective, where neither the panel nor the judge is better than that beyond chance.
     `margin`: how much worse than the judge the panel may be and still be as good, in the objective.
@@ -362,7 +362,7 @@ def _gain_of_answers(one: Outcome, other: Outcome, log: AnswerLog) -> tuple[floa
 
 
 def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool) -> bool:
-    """Whether a panel asks the judge alone and answers as it does; of panels chosen again it is the panel."""
+    """Whether a panel asks the judge alone and answers as it does, by its own stages or `by_answers`."""
     if panel.judges != alone.judges:
         return False
     runs = [one.run(log) if by_answers else Panel.run(one, log) for one in (panel, alone)]
@@ -370,7 +370,7 @@ def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool)
 
 
 def _decide_alike(one: Panel, other: Panel) -> bool:
-    """Whether two panels are the same policy, whatever else is known of them."""
+    """Whether two panels are the same policy; prices, latencies and promises may differ."""
     parts = ("judges", "stages", "router", "branches", "final", "least")
     return all(one.plain().get(part) == other.plain().get(part) for part in parts)
 

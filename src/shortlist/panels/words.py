@@ -1,4 +1,4 @@
-"""What a panel does in sentences: whom it asks, how answers are combined, and what becomes of the rest."""
+"""A panel in sentences: which judges it asks, how it combines answers, what happens to other cases."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
@@ -42,7 +42,7 @@ NO_JUDGE = "no judge"
 
 
 def _changed(panel: Panel, stage: Stage) -> str:
-    """Say it where one judge decides, and learned scores may answer otherwise than it does."""
+    """Say where one judge decides, but learned scores may overrule its answer."""
     decision = stage.decision
     if not isinstance(decision, ScoreTable) or len(decision.judges) != 1:
         return ""
@@ -51,13 +51,13 @@ def _changed(panel: Panel, stage: Stage) -> str:
     words = np.repeat(np.arange(k), 2)[:, None]
     confidence = np.tile([min(ends), max(ends)], k)[:, None]
     says = decision.decide(Heard(words, confidence, k)).codes
-    return "" if (says == words[:, 0]).all() else ", with answers re-weighed by the learned scores"
+    return "" if (says == words[:, 0]).all() else ", re-weighed by learned scores"
 
 
 def in_words(
     stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, panel: Panel, left: float
 ) -> list[str]:
-    """Say in sentences whom a panel asks, and how many cases each stage answers."""
+    """Say in sentences which judges a panel asks, and what share of the cases each stage answers."""
     said = []
     if router is not None:
         said += _branch_sentences(router)
@@ -66,7 +66,9 @@ def in_words(
     every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
     said += _combined(every)
     if any(_changed(panel, stage) for way in panel.ways for stage in way):
-        said.append("Where one judge decides alone, its answers are re-weighed by the learned scores.")
+        said.append(
+            "Where one judge decides alone, learned scores re-weigh its answers and may overrule them."
+        )
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "cases without an answer"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
@@ -95,7 +97,7 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
 
 
 def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
-    """Say why a panel that answers whatever it decides leaves cases without an answer."""
+    """Say why cases get no answer although the last stage always answers."""
     what = "a class" if panel.classes else "an answer"
     tied = "the vote was tied"
     if any(one["decides"] == "majority" for one in stages):
@@ -113,7 +115,7 @@ COMBINED = {
 
 
 def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how answers are combined, where there are several."""
+    """Say how several answers are combined."""
     rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
     if len({name for one in stages for name in one["asks"]}) < 2:
         return []

@@ -135,11 +135,11 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
     if panel_file is None:
         raise BadInputError(f"--pick {SINGLE} writes the best single judge: name the file, --out JUDGE.json.")
     if promised.answer_accuracy is not None:
-        raise BadInputError(f"--pick {SINGLE} writes a judge of whom nothing is promised. Leave one out.")
+        raise BadInputError(f"--pick {SINGLE} writes a judge without a promise. Leave out one of them.")
 
 
 def _check_promised(choice: "PanelChoice") -> None:
-    """Refuse to go on where something was asked for that no point can promise."""
+    """Refuse to go on where no point can make the promise."""
     from shortlist.errors import UnmetChoiceError
     from shortlist.results.picking import why_none
 

@@ -34,7 +34,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.results.told import CHANCE, MARGIN
 
 MOST_SENTENCES = 4
-"""Sentences at most about whom to ask; --details has all."""
+"""Most sentences about the judges to ask; --details has all."""
 LIMIT_BROKEN = "The limit "
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
@@ -75,7 +75,7 @@ def all_claims(choice: PanelChoice, told: PanelReport) -> list[str]:
 
 
 def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False) -> None:
-    """Print whom to ask and how good that is; with details all that is known."""
+    """Print which judges to ask and how good that is; with details all that is known."""
     facts = panel_facts(told)
     head = [facts["advice"]] if facts["advice"] else []
     if told.point is None:
@@ -136,7 +136,7 @@ def _proof_line(choice: PanelChoice) -> str:
 
 
 def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
-    """Print what one gets for each budget, on the training cases."""
+    """Print the table of budgets."""
     title, rows = budget_table(facts, with_latency=told.with_latency)
     if len(rows) == 1:
         return

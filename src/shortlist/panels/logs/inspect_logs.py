@@ -171,7 +171,7 @@ def _setting(source: str, about: dict[str, Any], name: str) -> str:
 def _sample(
     place: str, sample: dict[str, Any], columns: LogColumns, scorers: dict[str, int], model: str
 ) -> dict[str, Any]:
-    """Return the record of a sample; `scorers` counts those whose answers were taken."""
+    """Return the record of a sample; `scorers` counts how often the answer is that of each scorer."""
     for key in ("id", "epoch"):
         if not isinstance(sample.get(key), int | str) or isinstance(sample.get(key), bool):
             raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])

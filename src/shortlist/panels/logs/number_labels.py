@@ -71,7 +71,7 @@ def _different(told: "pd.Series[Any]") -> tuple[list[str], list[str]]:
 def with_number_labels(
     source: str, table: "pd.DataFrame", names: Sequence[str], notes: list[str]
 ) -> "pd.DataFrame":
-    """Return a table in whose columns of answers and truths each cell that is a number is one.
+    """Return a table in which every number among answers and truths is a number.
 
     Columns of numbers alone were read as such before. Without this, one word among the answers of a judge
     would leave ``"1,200"`` a word that no truth of 1200 equals. Nothing is changed unless at least half of

@@ -27,7 +27,7 @@ CACHED_PRICE, WRITTEN_PRICE = "cache_read_input_token_cost", "cache_creation_inp
 
 @dataclass(frozen=True)
 class TokenPrices:
-    """Prices of one token of a model; None of the cache: as any other that is read."""
+    """Prices of one token of a model; None of `cached` and `to_cache`: the price of reading."""
 
     read: float
     write: float
@@ -184,7 +184,7 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
 def _priced_by_tokens(
     frame: "pd.DataFrame", prices: Mapping[str, TokenPrices], source: str, notes: list[str]
 ) -> "pd.DataFrame":
-    """Price the records that tell tokens and whose model the table has; count the others."""
+    """Price the records that tell the tokens of a model in the table; count the others."""
     models = frame["model"].where(frame["model"].notna(), frame["judge"])
     found = {model: token_prices_of(str(model), prices) for model in models.unique().tolist()}
     rates = np.array(

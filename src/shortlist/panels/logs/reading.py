@@ -79,7 +79,7 @@ def read_log(
     called. `costs`: what each judge's call costs, by name: a table with the columns name and cost. They
     replace prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON, or a table with the
     columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table
-    with a column of cases, or a log whose judges' strict plurality is taken for the truth. `classes`: what
+    with a column of cases, or a log, of which the strict plurality is the truth. `classes`: what
     may be answered; see :func:`shortlist.panels.answer_log.make_log`. `like`: the classes of a saved panel,
     which are taken where every truth is one of them. `rules`: which words are gaps in tables, and what stands
     before decimals.
@@ -219,7 +219,7 @@ class Truth(NamedTuple):
 
 
 def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
-    """Return the truth of a table with a column of each, or what most judges of a tool's log say."""
+    """Return the truth from a table, or the strict plurality of a tool's log."""
     name, content = read_content(truth)
     found = content_of(name, content)
     told = tool_records(name, found, replace(asked.columns, target=None), notes)

@@ -106,7 +106,7 @@ def told_form(source: str, table: "pd.DataFrame", columns: LogColumns, form: str
 def long_roles(
     table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return which column holds what, of those named and of those called as one often calls them."""
+    """Return which column holds what, of those that are named or have a usual name."""
     small = {str(name).strip().casefold(): str(name) for name in table.columns}
     named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
     taken = {*named.values(), *columns.features, columns.content}

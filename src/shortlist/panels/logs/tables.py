@@ -155,7 +155,8 @@ def _note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
     if names:
         listed = all_of(map(repr, names), most=8)
         notes.append(
-            f"{source}: {listed} not used. A router may use columns that are known before anybody is asked."
+            f"{source}: {listed} not used. Pass columns that are known before the first call as `router`, "
+            "if they may help."
         )
 
 
@@ -229,9 +230,9 @@ def _check_words(
 ) -> None:
     """Refuse a table with columns that are no answers: many words, and none of the truth.
 
-    So it is also where the last column, which nobody calls the truth, has fewer than two words, none of a
-    judge, or fractions, or where no answer is right by it. `is_known`: whether the truth is named, or called
-    as one often calls it.
+    Refuse it too if the last column was taken for the truth only by its place, and has fewer than two words,
+    none of a judge, or fractions, or makes no answer right. `is_known`: whether the truth is named, or has a
+    usual name.
     """
     truths = {label_of(one) for one in table[target].unique().tolist()} - {""}
     is_open = 2 * len(truths) > len(table)
@@ -269,7 +270,7 @@ def _check_words(
 
 
 def _is_truth(table: "pd.DataFrame", target: str, names: Sequence[str]) -> bool:
-    """Whether a column that nobody calls the truth may be it: no fractions, and right about some answer."""
+    """Whether the last column may be the truth: it has no fractions, and makes some answer right."""
     column = table[target]
     if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
         return False
@@ -283,7 +284,7 @@ def _names_case(name: str) -> bool:
 
 
 def _is_measure(name: str, names: Sequence[str]) -> bool:
-    """Say whether a column is the confidence, price or latency of a judge whose labels have the bare name."""
+    """Whether a column is the confidence, price or latency of a judge that has a column of the bare name."""
     suffixes = [suffix for part, suffix in SUFFIXES.items() if part != "label"]
     return any(_ends(name, suffix) and name.removesuffix(suffix) in names for suffix in suffixes)
 
@@ -293,7 +294,7 @@ def _ends(name: str, suffix: str) -> bool:
 
 
 def _target_of(source: str, names: Sequence[str], columns: LogColumns, notes: list[str]) -> str:
-    """Return the column of the truth: named, called as one often calls it, or the last one."""
+    """Return the column of the truth: named, of a usual name, or else the last one."""
     if columns.target is not None:
         return columns.target
     small = {name.strip().casefold(): name for name in names}

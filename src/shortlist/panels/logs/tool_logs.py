@@ -104,7 +104,7 @@ def _of_one_filter(
 
 
 def _choices(place: str, sample: dict[str, Any]) -> tuple[str, ...]:
-    """Return the texts of the choices whose log likelihoods the responses are; none if they are texts."""
+    """Return the texts of the choices that have log likelihoods; none if the responses are texts."""
     responses = field(place, sample, "filtered_resps", list, needed=True)
     if len(responses) < 2 or not all(isinstance(one, list) and len(one) == 2 for one in responses):
         return ()
@@ -240,7 +240,7 @@ def _either(annotation: dict[str, Any], name: str) -> Any:
 TOOL_FORMS = (
     "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval", "openai-evals", "label-studio", "argilla"
 )  # fmt: skip
-"""Tools whose logs are read, in the order in which a file is compared with their forms."""
+"""Tools with logs that are read, in the order in which a file is compared with their forms."""
 
 
 class Content(NamedTuple):
