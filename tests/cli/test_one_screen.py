@@ -38,6 +38,12 @@ MORE = {
     "prune of long names": ["prune", "named.csv", "--target", "truth", "--answers", "--method", "full"],
     "verify": ["verify", "exact.joblib", "table.csv"],
     "verify of a rule": ["verify", "model.joblib", "table.csv"],
+    "verify of products": ["verify", "front.parquet", "m.uvl"],
+    "verify of stages": ["verify", "stages.joblib", "table.csv"],
+    "verify of committees": ["verify", "committees.parquet", "table.csv", "--pruned", "committee.joblib"],
+    "verify of another table": ["verify", "exact.joblib", "turned.csv"],
+    "export as ONNX": ["export", "exact.joblib", "table.csv", "--out", "exact.onnx"],
+    "export as a protocol": ["export", "stages.joblib", "--out", "protocol.md"],
     "predict --early-exit": ["predict", "exact.joblib", "table.csv", "--early-exit", "--out", "early.csv"],
     "report": ["report", "front.parquet", "--out", "again.html"],
     "front pick": ["front", "pick", "front.parquet"],
@@ -56,7 +62,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = [f"{','.join([row.split(',')[n % 3] for n in range(60)])},{row.split(',')[3]}" for row in rows[1:]]
     header = ",".join([*(f'"{name}"' for name in names), "truth"])
     (folder / "named.csv").write_text("\n".join([header, *told]) + "\n")
-    run = shortlist(*FRONT, "--out", "committees.parquet", cwd=folder)
+    table = (folder / "table.csv").read_text()
+    turned = table.replace(",no", ",maybe").replace(",yes", ",no").replace(",maybe", ",yes")
+    (folder / "turned.csv").write_text(turned)
+    run = shortlist(*FRONT, "--out", "committees.parquet", "--out", "committee.joblib", cwd=folder)
     assert run.returncode == 0, run.stderr
     return folder
 

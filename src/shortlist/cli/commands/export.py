@@ -8,6 +8,7 @@ import typer
 
 from shortlist.cli.options.shared import Json, SavedModelFile, Trust
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+from shortlist.cli.text.screen import print_lines
 
 if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
@@ -114,10 +115,8 @@ def export_policy(
         }
         print_json(facts | run_facts(context))
         return
-    print(
-        f"{'ONNX' if as_onnx else 'Policy'} in {out}: it answers all {n_rows:,} rows of the table as the "
-        "model does."
-    )
+    what = "ONNX" if as_onnx else "Policy"
+    print_lines([f"{what} in {out}: it answers all {n_rows:,} rows of the table as the model does."])
     if reader is not None:
         rows_file = table if readable(policy, table) else "NEW.csv"
         print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")
@@ -151,7 +150,7 @@ def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(facts)
     else:
-        print(f"Protocol in {facts['out']}. {facts['checked']}")
+        print_lines([f"Protocol in {facts['out']}. {facts['checked']}"])
 
 
 def _named(files: list[Path]) -> tuple[Path, Path | None]:

@@ -9,8 +9,9 @@ import typer
 from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import Json, check_shared
 from shortlist.cli.options.verify_options import KINDS, EnsembleCheck, FrontRecheck
+from shortlist.cli.text.front_checks import MOST_SENTENCES
 from shortlist.cli.text.output import print_json, print_notes, save
-from shortlist.cli.text.screen import print_lines
+from shortlist.cli.text.screen import cut, print_lines
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck import Verification
@@ -163,7 +164,8 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
 
 
 def _print(found: "Verification") -> None:
-    print_lines([f"NOT AS CLAIMED: {sentence}." for sentence in found.failures])
+    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
+    print_lines(cut(failures, MOST_SENTENCES, "--json has all"))
     if found.evidence is None:
         return
     whose = "all classifiers" if found.all_votes else "the members"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.output import finite, print_json, print_notes
+from shortlist.cli.text.screen import cut, print_lines
 
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
     from shortlist.saved_models import SavedModel
+
+
+MOST_SENTENCES = 6
+"""Of what is not as claimed, on the screen."""
 
 
 def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool) -> str:
@@ -59,7 +64,7 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
     else:
         _print(found, Path(against))
         if proof is not None:
-            print(_proof_sentence(proof, certificate))
+            print_lines([_proof_sentence(proof, certificate)])
     return found.status
 
 
@@ -172,14 +177,13 @@ def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
         facts = dataclasses.asdict(found) | {"claim": str(found.claim), "seconds": finite(found.seconds)}
         print_json({"command": "verify", "status": found.status, "method": "count", "notes": notes} | facts)
         return found.status
-    for sentence in found.failures:
-        print(f"NOT AS CLAIMED: {sentence}.")
-    for sentence in found.sentences():
-        print(sentence)
+    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
+    lines = [*cut(failures, MOST_SENTENCES, "--json has all"), *found.sentences()]
     if found.status == "rechecked":
-        print(f"Rechecked: as claimed ({found.seconds:.2f} s).")
+        lines.append(f"Rechecked: as claimed ({found.seconds:.2f} s).")
     elif not found.failures:
-        print("Not all that the front claims was counted again (exit code 3).")
+        lines.append("Not all that the front claims was counted again (exit code 3).")
+    print_lines(lines)
     return found.status
 
 
@@ -236,25 +240,27 @@ def _print(found: "FrontCheck", against: Path) -> None:
     from shortlist._words import counted
     from shortlist.results.proof import ProofKind
 
-    for sentence in found.failures:
-        print(f"NOT AS CLAIMED: {sentence}.")
-    if found.failures:
+    failures = [f"NOT AS CLAIMED: {sentence}." for sentence in found.failures]
+    if failures:
+        print_lines(cut(failures, MOST_SENTENCES, "--json has all"))
         return
     points = counted(found.n_points, "point")
-    print(
-        f"As claimed: {points}, each counted again from {against.name}, and none dominates another "
-        f"({found.seconds:.2f} s)."
-    )
-    for sentence in found.sentences():
-        print(sentence)
+    lines = [
+        (
+            f"As claimed: {points}, each counted again from {against.name}, and none dominates another "
+            f"({found.seconds:.2f} s)."
+        ),
+        *found.sentences(),
+    ]
     if found.status == "counted" and found.search is None and not found.unasked:
-        print("The front claims nothing of other points (exit code 3).")
+        lines.append("The front claims nothing of other points (exit code 3).")
     elif found.status == "counted":
-        print("Not all that the front claims was asked again (exit code 3).")
+        lines.append("Not all that the front claims was asked again (exit code 3).")
     else:
         told = {
             ProofKind.COMPLETE: "The front is complete",
             ProofKind.NONDOMINATED: "Every point is non-dominated",
             ProofKind.APPROXIMATE: "Nothing is better than the front says",
         }[found.claim]
-        print(f"Rechecked: {told[0].lower()}{told[1:]}.")
+        lines.append(f"Rechecked: {told[0].lower()}{told[1:]}.")
+    print_lines(lines)
