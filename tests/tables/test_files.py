@@ -100,6 +100,9 @@ def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
         pytest.param(b" \n\n", r"^t is empty\.", id="blank lines"),
         pytest.param(b"a,b\n", r"^t has a header and no rows\.", id="a header only"),
         pytest.param(b"a,b\n1,2\n3\n", r"^t, line 3: expected 2 cells as in the header, got 1\.", id="short"),
+        pytest.param(
+            b'""\n1,2\n3,4\n', r"^t must begin with the names of its columns", id="empty cell first"
+        ),
         pytest.param(b"a,b\n1,2\n\n3,4,5\n", r"^t, line 4: expected 2 cells .*, got 3\.", id="long"),
         pytest.param(b"a,b\n1,2,3\n4,5,6\n", r"^t, line 2: .*got 3\.", id="every row is longer"),
         pytest.param(

@@ -301,6 +301,11 @@ TO_FILL_IN = ("Approve", "Reject")
 
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
+    first = text.lstrip().split("\n", 1)[0]
+    if first.strip() and not first.replace('"', "").strip():
+        raise BadFileError(
+            f"{name} must begin with the names of its columns, but its first row is an empty cell. Remove it."
+        )
     records = text_records(text, separator)
     _, header = next(records, (0, []))
     repeated = first_repeated(header)
