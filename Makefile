@@ -9,6 +9,12 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
+# make test PAPERS=changed leaves out the papers' tests where nothing of them differs from the branch main.
+PAPERS ?= yes
+OF_PAPERS := src/shortlist_papers tests/shortlist_papers
+LEFT_OUT = $(if $(filter changed,$(PAPERS)),$(if $(shell git status --short -- $(OF_PAPERS); \
+  git log --oneline main.. -- $(OF_PAPERS)),,$(OF_PAPERS:%=--ignore=%)))
+
 .PHONY: run test pytest style fuzz check browser bench docs dist changelog help clean lock
 run: .venv/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
@@ -23,7 +29,7 @@ test: .venv/ready-dev  ## every test, doctests, layers, types and style included
 	@$(MAKE) --no-print-directory --jobs=2 pytest style
 
 pytest: .venv/ready-dev
-	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)
+	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(LEFT_OUT) $(PYTEST_ARGS)
 
 style: .venv/ready-dev
 	.venv/bin/ruff check --quiet
