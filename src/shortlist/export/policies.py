@@ -251,7 +251,8 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
     if foreign or not members:
         raise BadInputError(
             f"a policy is made of members that are plain numbers, got "
-            f"{all_of(list(foreign.values())) if foreign else 'no member'}. Prune with the setting exportable=yes."
+            f"{all_of(list(foreign.values())) if foreign else 'no member'}. "
+            "Prune with the setting exportable=yes."
         )
     return {
         "kind": "committee",

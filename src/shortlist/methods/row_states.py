@@ -54,7 +54,7 @@ USUAL_LIMITS = StateLimits()
 
 @dataclass(frozen=True, eq=False)
 class SweptFront:
-    """The non-dominated vectors of a program, ``(n_vectors, n_objectives)``, in steps, and how many states."""
+    """Non-dominated vectors of a program, ``(n_vectors, n_objectives)``, in steps; number of states."""
 
     vectors: Points
     n_states: int
@@ -190,7 +190,7 @@ def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits
 
 
 class _States:
-    """What open rows still need: limits of the sums of the columns to come, as far as these can break them."""
+    """Limits that open rows leave for the sums of the columns to come."""
 
     def __init__(self, program: Program, rows: Mask) -> None:
         lower = np.ceil(program.column_lower).astype(np.int64)

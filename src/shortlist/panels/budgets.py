@@ -16,7 +16,7 @@ from shortlist.panels.single_judges import single_found
 from shortlist.results.objective import Limit
 
 Row: TypeAlias = Mapping[str, Any]
-"""A point of the front, a judge, or a policy of two, as :class:`shortlist.panels.facts.PanelReport` has it."""
+"""A point, a judge, or a policy of two, as :class:`shortlist.panels.facts.PanelReport` has it."""
 
 MOST_BUDGETS = 10
 MOST_PRICES = 6

@@ -41,8 +41,8 @@ class OrderedPruner(PluralityPruner):
         How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
     probabilities : str, default="auto"
-        As of :class:`shortlist.ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the calibrated
-        mean.
+        As of :class:`shortlist.ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the
+        calibrated mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None

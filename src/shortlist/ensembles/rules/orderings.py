@@ -12,7 +12,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, Members, no_votes
 from shortlist.pickles import saved_from
 
 LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
-"""Rules without a size of their own vary it between these shares of K (Section 5.2 of :cite:t:`Bastos2022`)."""
+"""Shares of K between which rules without a size vary it (Section 5.2 of :cite:t:`Bastos2022`)."""
 
 
 @saved_from("shortlist.ensembles")
@@ -56,7 +56,8 @@ def reduced_error(votes: ClassVotes) -> Ordering:
     plurality's ties go to the lowest class.
 
     >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> reduced_error(class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])).members.tolist()
+    >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
+    >>> reduced_error(votes).members.tolist()
     [1, 2, 0]
     """
     order, right = empty_order(votes)
