@@ -88,6 +88,7 @@ def _searched(folder: Path, name: str, search: str, seed: int, budget: Budget) -
     fit, judge, test = split_three(y, seed=seed)
     k = paper_stages(X.shape[1])
     classifier = MultiStageClassifier(
+        removal=False,
         feature_costs=table.costs, confidence=table.confidence, pick="norm", random_state=seed,
         max_stages=k if search == "emsco" else min(k, MOST_STAGES_ENUMERATED),
         method="emsco" if search == "emsco" else "enumerate", emsco_options=preset(name).options,

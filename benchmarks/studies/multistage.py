@@ -145,6 +145,7 @@ def prediction(n_rows: int = 1_000_000) -> Iterator[dict[str, Any]]:
     X = rng.normal(size=(n_rows, 15))
     y = (X @ np.linspace(1, 0.2, 15) + rng.normal(size=n_rows) > 0).astype(np.int64)
     classifier = MultiStageClassifier(
+        removal=False,
         feature_costs=list(range(1, 16)), confidence=0.9, max_stages=3, method="emsco", random_state=0,
         emsco_options=EmscoOptions(population=60, generations=20),
     ).fit(X[:600], y[:600])  # fmt: skip

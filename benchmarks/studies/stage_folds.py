@@ -59,7 +59,7 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
     for way in WAYS:
         method = "auto" if X.shape[1] <= MOST_ENUMERATED else "emsco"
         classifier = MultiStageClassifier(
-            feature_costs=costs, method=method, emsco_options=EVOLUTION, random_state=seed
+            removal=False, feature_costs=costs, method=method, emsco_options=EVOLUTION, random_state=seed
         )
         start = processor_seconds()
         with warnings.catch_warnings():

@@ -54,7 +54,9 @@ def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[st
     known = (*SEARCHES, *OPPONENTS)
     wanted = ["emsco", *OPPONENTS] if names is None else list(names)
     return {
-        name: MultiStageClassifier(method=name, **options) if name in SEARCHES else OPPONENTS[name](**options)
+        name: MultiStageClassifier(method=name, **{"removal": False} | options)
+        if name in SEARCHES
+        else OPPONENTS[name](**options)
         for name in (as_choice(each, "method", known) for each in wanted)
     }
 

@@ -13,7 +13,7 @@ LINES, WIDTH = 24, 100
 
 NOT_YET = {
     "compare", "datasets fetch", "datasets list", "datasets show", "model analyse", "model check", "model info",
-    "panel compare", "reproduce", "stage", "stage use", "study resume", "study show",
+    "panel compare", "reproduce", "study resume", "study show",
 }  # fmt: skip
 """Commands that still print more, or of which no line is tried here."""
 

@@ -135,8 +135,8 @@ class MultiStageClassifier(StagedAnswers):
         stand in place of `call_cost`, which an ExactPruner takes together with ``max_cost`` alone.
     positive : label or None, default=None
         Positive class for false positives; None: the last of two classes.
-    removal : bool, default=False
-        Whether features may be left out of every stage.
+    removal : bool, default=True
+        Whether features may be left out of every stage; otherwise the last stage buys all that is left.
     purchase_rules : PurchaseRules or None, default=None
         Which sets of columns may have been bought after a stage, such as
         :func:`shortlist.purchases.purchase_rules` makes of a feature model; None: any. Where
@@ -239,7 +239,7 @@ class MultiStageClassifier(StagedAnswers):
         call_cost: float = 1.0,
         call_cost_per_feature: float = 0.0,
         positive: Any = None,
-        removal: bool = False,
+        removal: bool = True,
         purchase_rules: PurchaseRules | None = None,
         accuracy_risk: float | None = None,
         answer_accuracy: float | None = None,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.point_choice import choose_point
@@ -16,6 +16,7 @@ from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
 from shortlist.policies.follow import UNDECIDED
 from shortlist.results.front import without_promises
+from shortlist.results.told import Difference, difference_of
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
@@ -60,6 +61,8 @@ class StagedTable:
     judged: StagedMeasure
     test: StagedMeasure
     single_stage: StagedMeasure
+    all_at_once: Difference
+    """By how much the single stage is right about more test rows; a row without an answer is not right."""
 
 
 def stage_table(
@@ -124,12 +127,21 @@ def stage_table(
     rows = classifier.problem_.decisions.subclassifiers.rows
     if rows.fold_of is not None:
         n_rows["folds"] = int(rows.fold_of.max()) + 1
+    staged, single = classifier.decisions(X_test), _single_stage(classifier, X_test)
+    total = classifier.costs_.total / classifier.costs_.scale
+
+    def measured(decisions: Decisions) -> StagedMeasure:
+        return summarize(decisions, classifier.classes_, y_test, total_cost=total)
+
     return StagedTable(
         classifier,
         {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
         measure_validation_rows(classifier),
-        measure_on(classifier, X_test, y_test),
-        _single_stage(classifier, X_test, y_test),
+        measured(staged),
+        measured(single),
+        difference_of(
+            right_rows(single, classifier.classes_, y_test), right_rows(staged, classifier.classes_, y_test)
+        ),
     )
 
 
@@ -197,7 +209,7 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
     conclusive = decisions.labels != UNDECIDED
-    right = classes[np.maximum(decisions.labels, 0)] == np.asarray(y)
+    right = right_rows(decisions, classes, y)
     answers = classes[np.unique(decisions.labels[conclusive])]
     found = figures(conclusive, right, decisions.costs)
     return StagedMeasure(
@@ -207,6 +219,12 @@ def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: f
     )
 
 
+def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
+    """Mark the rows that got the right answer."""
+    marks: Mask = (decisions.labels != UNDECIDED) & (classes[np.maximum(decisions.labels, 0)] == np.asarray(y))
+    return marks
+
+
 def _measure_front(classifier: MultiStageClassifier, X: Any, y: Labels) -> None:
     """Say in the classifier's front what each point does on test rows."""
     measured = [one.as_dict() for one in classifier.measure_points(X, y)]
@@ -214,14 +232,12 @@ def _measure_front(classifier: MultiStageClassifier, X: Any, y: Labels) -> None:
     classifier.front_ = replace(front, extras={**front.extras, "held_out": measured})
 
 
-def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:
+def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:
+    """Return what one stage that buys everything, and rejects nothing, decides about rows."""
     everything = np.ones(classifier.n_features_in_, dtype=bool)
     model = classifier.problem_.decisions.subclassifiers.model(everything)
     rows, _ = classifier.model_.encoding.encode_known(X)
-    total = classifier.costs_.total / classifier.costs_.scale
     n = len(rows)
+    total = classifier.costs_.total / classifier.costs_.scale
     labels = model.probabilities(rows).argmax(axis=1)
-    decisions = Decisions(
-        labels, np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool), labels
-    )
-    return summarize(decisions, classifier.classes_, y, total_cost=total)
+    return Decisions(labels, np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool), labels)

@@ -51,7 +51,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         parts += _chosen(classifier)
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
-    parts += front_parts({"front": front}, picks=picks, heading="The front, on the rows that chose")
+    parts += front_parts({"front": front}, picks=picks, heading="The front, on the selection rows")
     chart = bought_when(front)
     return [*parts, *([chart] if chart else [])]
 
@@ -108,7 +108,7 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
         Facts(
             (
                 ("point", f"{point} of the front, taken by {classifier.pick}"),
-                *((f"{name}, on the rows that chose", f"{value:.4g}") for name, value in values),
+                *((f"{name}, on the selection rows", f"{value:.4g}") for name, value in values),
             )
         ),
     ]
@@ -135,11 +135,11 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     return [
         Chart(
             "The path of rows through the stages",
-            f"{counted(len(truth), 'row')} that chose enter stage 1; {rejected:,} are rejected after the "
+            f"{counted(len(truth), 'row')} for selection enter stage 1; {rejected:,} are rejected after the "
             "last.",
             {"kind": "bar", "names": labels, "series": series, "x": {"label": "rows"}},
             Table(
-                "The path of the rows that chose",
+                "The path of the selection rows",
                 ("stage", "rows enter", "right", "wrong", "go on"),
                 tuple((label, *(f"{n:,}" for n in each)) for label, each in zip(labels, counts, strict=True)),
             ),
@@ -174,7 +174,7 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
         measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
     elif (held := classifier.front_.extras.get("held_out")) is None:
         return [
-            Text("No rows were held out: all figures are of the rows that chose, and optimistic.", note=True)
+            Text("No rows were held out: all figures are of the selection rows, and optimistic.", note=True)
         ]
     elif classifier.guarantee_ is not None and not classifier.guarantee_.promised:
         return []
@@ -214,14 +214,16 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
         answered = decisions.labels >= 0
         accuracy = float((decisions.labels == truth)[answered].mean()) if answered.any() else None
         found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))
-    own = sorted(set(model.rule.thresholds))
-    marks = [{"at": one, "text": f"here {one:g}"} for one in own[:1]] if len(own) == 1 else []
+    own, promise = sorted(set(model.rule.thresholds)), classifier.guarantee_
+    marks = [{"at": one, "text": f"asked for: {one:g}"} for one in own[:1]] if len(own) == 1 else []
+    if promise is not None and promise.promised:
+        marks = [{"at": promise.threshold, "text": f"promised from {promise.threshold:.3g}"}]
     risk = " Thresholds that a careful rule raised stay raised." if model.rule.risk is not None else ""
     risk += "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."
     return [
         Chart(
             "Coverage and accuracy against the confidence",
-            "The same stages with another threshold for all classes, on the rows that chose. From "
+            "The same stages with another threshold for all classes, on the selection rows. From "
             f"{CONFIDENCES[0]:g} to {CONFIDENCES[-1]:g} coverage goes from {found[0][1]:.3f} to "
             f"{found[-1][1]:.3f}.{risk}",
             {

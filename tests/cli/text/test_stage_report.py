@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
+from shortlist.cli.text.screen import LINES, WIDTH
 from shortlist.cli.text.stage_report import (
+    chosen_lines,
     kept_text,
-    print_chosen,
     print_staged,
     saved_text,
     stage_facts,
@@ -56,26 +58,34 @@ def test_the_facts_hold_every_point_and_the_chosen_one(staged: StagedTable) -> N
 def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     staged: StagedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_staged(staged.classifier, staged, 1.5, None)
+    print_staged(staged.classifier, staged, 1.5, None, details=True)
     said = capsys.readouterr().out
     rows = staged.n_rows
     assert (rows["train"] + rows["test"], rows["validation"], rows["folds"]) == (150, rows["train"], 5)
     counts = f"{rows['train']} rows in 5 folds to fit and to choose, {rows['test']} to test"
     assert f"{counts}; 3 classes, 4 features." in said
-    assert said.startswith(f"Held out: {rows['test']} test rows, on which nothing was fitted")
-    assert f"Chosen by one-se: point {staged.classifier.point_}.\n" in said
-    assert said.count("On the rows that chose") == 1
+    point, n = staged.classifier.point_, len(staged.classifier.front_)
+    assert said.startswith(f"Buy in this order, point {point} of {n}, the cheapest within one standard ")
+    assert said.count("On the selection rows") == 1
     prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
     for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
-        assert f"  stage {number}, {price - before:g} more: x" in said
-    assert said.count("; answers from 0.8 on\n") == len(prices)
+        assert f"  stage {number}, {price - before:g} more, answers from 0.8 on: x" in said
     low, high = staged.test.coverage_interval
-    assert f"multi-stage   {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
+    assert f"these stages  {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
+    gain = staged.all_at_once
+    assert gain.gain == pytest.approx(
+        staged.single_stage.accuracy - staged.test.coverage * staged.test.accuracy
+    )
+    assert f"Buying all gains {gain.in_points('right answers')} for " in said
+    print_staged(staged.classifier, staged, 1.5, None)
+    brief = capsys.readouterr().out.splitlines()
+    assert len(brief) <= LINES
+    assert max(map(len, brief)) <= WIDTH
     print_staged(staged.classifier, None, 1.5, None)
     assert "Held out" not in capsys.readouterr().out
 
 
-def test_a_stage_that_costs_nothing_is_called_free(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stage_that_costs_nothing_is_called_free() -> None:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=["age", "sex", "blood", "scan"])
     prices = {"age": 0, "sex": 0, "blood": 5, "scan": 20}
@@ -86,34 +96,42 @@ def test_a_stage_that_costs_nothing_is_called_free(capsys: pytest.CaptureFixture
         if {name for name, stage in zip(prices, assigned, strict=True) if stage == 0} <= {"age", "sex"}
     ]  # fmt: skip
     assert first_is_free
-    print_chosen(stages.use(first_is_free[0]), "norm")
-    said = capsys.readouterr().out
-    assert "  stage 1, free: age" in said or "  stage 1, free: sex" in said
+    said = "\n".join(chosen_lines(stages.use(first_is_free[0]), "norm"))
+    assert re.search(r"  stage 1, free, answers from 0.9 on: (age|sex)", said)
     assert said.count("free") == 1
 
 
-def test_of_many_features_of_a_stage_twenty_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = make_classification(60, 30, random_state=0)
+def test_of_many_features_of_a_stage_those_are_named_that_fit_in_two_lines() -> None:
+    X, y = make_classification(60, 90, random_state=0)
     options = EmscoOptions(population=2, generations=0)
-    stages = MultiStageClassifier(method="emsco", emsco_options=options, max_stages=1, random_state=0)
-    print_chosen(stages.fit(X, y), "norm")
-    named = ", ".join(map(str, range(20)))
-    assert (
-        f"  stage 1, 30 more: {named} and 10 more, which --json names; answers from "
-        in capsys.readouterr().out
+    stages = MultiStageClassifier(
+        method="emsco", emsco_options=options, max_stages=1, removal=False, random_state=0
     )
+    _, first, *_ = chosen_lines(stages.fit(X, y), "norm")
+    assert re.fullmatch(
+        r"  stage 1, 90 more, answers from .* on: 0, 1, .*, and \d+ more with --details", first
+    )
+    _, whole, *_ = chosen_lines(stages, "norm", details=True)
+    assert whole.endswith(", 88, 89")
 
 
-def test_a_stage_that_cannot_answer_is_told_so_in_text_page_and_protocol(
-    staged: StagedTable, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_never_bought_is_told(staged: StagedTable) -> None:
+    stages = copy.copy(staged.classifier)
+    first = stages.model_.stages[0]
+    kept = [dataclasses.replace(first, bought=first.bought[:1])]
+    stages.model_ = dataclasses.replace(stages.model_, stages=tuple(kept))
+    told = [line for line in chosen_lines(stages, "norm") if line.startswith("  never bought, ")]
+    names = [name for i, name in enumerate(stages.costs_.names) if i != first.bought[0]]
+    assert told == [f"  never bought, 3 of 4: {', '.join(names)}"]
+
+
+def test_a_stage_that_cannot_answer_is_told_so_in_text_page_and_protocol(staged: StagedTable) -> None:
     stages = copy.copy(staged.classifier)
     first, *others = stages.model_.stages
     stages.model_ = dataclasses.replace(
         stages.model_, stages=(dataclasses.replace(first, least=1.5), *others)
     )
-    print_chosen(stages, "norm")
-    assert "; only buys, and never answers\n" in capsys.readouterr().out
+    assert ", only buys, and never answers: " in "\n".join(chosen_lines(stages, "norm"))
     page = "\n".join(line for part in staged_parts(stages) for line in getattr(part, "lines", list)())
     assert NEVER in page
     told = markdown(protocol_of(SavedModel(stages, tuple(stages.costs_.names), "kind")))
@@ -140,10 +158,10 @@ def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence
 def test_files_are_named_with_what_one_does_with_them() -> None:
     front, model = Path("f.parquet"), Path("m.joblib")
     assert saved_text(front, None) == (
-        "Front saved to f.parquet; look at it with: shortlist front show f.parquet\n"
+        "Written: f.parquet, all points. Next: shortlist front show f.parquet\n"
     )
     assert "shortlist predict m.joblib NEW.csv --explain" in saved_text(None, model)
-    assert saved_text(None, None) == ""
+    assert saved_text(None, None).startswith("Next: --out STAGES.joblib ")
     assert kept_text(front, model, picked=True) == " The front is in f.parquet. The model is in m.joblib."
     assert "shortlist stage use m.joblib --pick NUMBER" in kept_text(None, model, picked=False)
 

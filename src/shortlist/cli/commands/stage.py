@@ -8,6 +8,7 @@ import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import (
+    Details,
     Json,
     PromiseOptions,
     ReportOut,
@@ -92,6 +93,7 @@ def stage(
         ),
     ] = None,
     report: ReportOut = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage.
@@ -160,6 +162,7 @@ def stage(
         read.group or "",
         learning.cases,
         promised.anyway,
+        details,
         json,
         report,
         f"Stages: {table}",
@@ -192,6 +195,7 @@ class Outputs(NamedTuple):
     group: str
     cases: "Cases | None"
     anyway: bool
+    details: bool
     json: bool
     report: Path | None
     title: str
@@ -255,7 +259,7 @@ def _find_front(
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
         print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
     else:
-        print_staged(classifier, staged, seconds, found)
+        print_staged(classifier, staged, seconds, found, details=wanted.details)
     kept = kept_text(front_file, model_file, picked=staged is not None)
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")

@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options.shared import POINT, Anyway, Json, LimitTexts, SavedModelFile, Trust, output
+from shortlist.cli.options.shared import (
+    POINT,
+    Anyway,
+    Details,
+    Json,
+    LimitTexts,
+    SavedModelFile,
+    Trust,
+    output,
+)
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 
@@ -26,6 +35,7 @@ def use(
     ] = None,
     anyway: Anyway = False,
     trust: Trust = False,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Take another point of a saved model's front.
@@ -91,6 +101,6 @@ def use(
             | run_facts(context)
         )
         return
-    print_used(classifier, pick)
+    print_used(classifier, pick, details=details)
     if out is not None:
-        print(f"Model saved to {out}; use it with: shortlist predict {out} NEW.csv --explain")
+        print(f"Written: {out}. Next: shortlist predict {out} NEW.csv --explain")

@@ -186,7 +186,9 @@ class StageSearchOptions:
     """Search for stage assignments."""
 
     max_stages: Annotated[int | None, "Most stages; by default 4, or the number of features."] = None
-    removal: Annotated[bool, "Whether features may be left out of all stages."] = False
+    removal: Annotated[
+        bool, "Whether features may be left out of all stages; no: the last buys all left."
+    ] = True
     feature_model: Annotated[
         Path | None,
         typer.Option(

@@ -241,7 +241,13 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
         never = [name for name, at in zip(front.candidates, picked.decision.tolist(), strict=True) if at < 0]
         if never:
             stages.append("  " + listed("never bought: ", never, most_lines=2, details=details))
-        return [f"{what}:", *stages, *(one.sentence() for one in found)]
+        unkept = "The figures are with the threshold that was expected to do best, but is not promised."
+        return [
+            f"{what}:",
+            *stages,
+            *(one.sentence() for one in found),
+            *[unkept for one in found if not one.promised],
+        ]
     chosen = chosen_at(front, picked.decision)
     noun = "columns" if PROGRAM in front.extras else "members" if front.method == COMMITTEES else "features"
     head = f"  {len(chosen)} of {len(front.candidates)} {noun}: "

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.text.screen import listed, print_lines
+
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
@@ -10,8 +12,8 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 
-NAMED = 20
-"""Features of a stage that are named; wide tables have hundreds."""
+MOST_NAMED = 2
+"""Lines with the features of a stage; wide tables have hundreds."""
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
@@ -124,13 +126,12 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
 
 
 SHOWN_POINTS = 20
-"""Points that are printed; shortlist front show prints all."""
+"""Points that are printed with details; shortlist front show prints all."""
 
 
-def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
-    """Print the front for people."""
-    from shortlist._words import counted
-    from shortlist.cli.text.front_text import headline, print_frame, range_lines
+def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[str]:
+    """Say how many points there are, what is proved of them, and what found them."""
+    from shortlist.cli.text.front_text import headline
     from shortlist.multistage.search.emsco import ELITE_FILLS
     from shortlist.results.proof import ProofKind
 
@@ -138,7 +139,21 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
     ties = front.extras.get("n_tied")
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
     behind = f"{least}{sum(ties):,} stage assignments behind them" if ties else ""
-    print(headline(front, seconds=seconds, behind=behind))
+    lines = [headline(front, seconds=seconds, behind=behind)]
+    if front.extras.get("stopped") == ELITE_FILLS:
+        lines.append(
+            "As many elites as there are places: nothing new can be bred. Use --set rules=distinct, or a "
+            "larger --set population."
+        )
+    return lines
+
+
+def _print_front(classifier: "MultiStageClassifier") -> None:
+    """Print how the front was searched, and its first points."""
+    from shortlist._words import counted
+    from shortlist.cli.text.front_text import print_frame, range_lines
+
+    front = classifier.front_
     if front.method == "emsco":
         print(
             f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
@@ -148,59 +163,54 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
         looked = counted(front.extras["n_windows"], "window")
         rounds = counted(front.extras["n_rounds"], "round")
         print(f"{looked} of features looked through, {rounds} finished.")
-    if front.extras.get("stopped") == ELITE_FILLS:
-        print(
-            "As many elites as there are places: nothing new can be bred. Use --set rules=distinct, or a "
-            "larger --set population."
-        )
-    print("On the rows that chose, which is optimistic:")
-    if hasattr(classifier, "point_"):
-        print(_values_line(classifier))
-    print("\n".join(range_lines(front)))
+    print("On the selection rows, which is optimistic:")
+    picked = front.point(classifier.point_) if hasattr(classifier, "point_") else None
+    print("\n".join(range_lines(front, picked)))
     print()
     frame = front.to_frame().round(4)
-    if ties:
+    if ties := front.extras.get("n_tied"):
         frame["tied"] = ties
     print_frame(frame, SHOWN_POINTS)
 
 
-def _values_line(classifier: "MultiStageClassifier") -> str:
-    front, point = classifier.front_, classifier.point_
-    values = zip(front.names, front.values[point], strict=True)
-    return f"  point {point}: {', '.join(f'{name} {value:.4g}' for name, value in values)}"
-
-
-def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
-    """Print the point that a model was changed to, by held-out rows first, then by those that chose."""
-    from shortlist.cli.text.front_text import held_out_facts
+def print_used(classifier: "MultiStageClassifier", rule: str, *, details: bool = False) -> None:
+    """Print the point that a model was changed to, what it does on held-out rows, and on the others."""
+    from shortlist.cli.text.front_text import held_out_facts, range_lines
     from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 
-    point = classifier.point_
-    if (held := held_out_facts(classifier.front_, point)) is not None:
+    front, point = classifier.front_, classifier.point_
+    print_lines(chosen_lines(classifier, rule, details=details))
+    print()
+    if (held := held_out_facts(front, point)) is not None:
         print_held_out({f"point {point}": held})
         print_after_looking(held["n_rows"])
-        print()
-    print_chosen(classifier, rule)
     if classifier.guarantee_ is None or classifier.guarantee_.promised:
-        print(f"On the rows that chose, which is optimistic:\n{_values_line(classifier)}")
+        print("\n".join(range_lines(front, front.point(point), details=details)))
 
 
-def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
-    """Print the point that predicts: what each stage buys, and what is promised."""
+def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool = False) -> list[str]:
+    """Say what the point that predicts buys at each stage, what it never buys, and what is promised."""
+    from shortlist.cli.text.front_text import MEANINGS
     from shortlist.report.stages import NEVER, step_facts
 
-    print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {classifier.point_}.")
-    for number, step in enumerate(step_facts(classifier), start=1):
+    point, n = classifier.point_, len(classifier.front_)
+    by = "" if rule.isdecimal() else f", {MEANINGS.get(rule, f'by {rule}')}"
+    lines = [f"Buy in this order, point {point} of {n:,}{by}:"]
+    steps = step_facts(classifier)
+    for number, step in enumerate(steps, start=1):
         paid = f"{step['more']:g} more" if step["more"] > 0 else "free"
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
-        names = ", ".join(step["bought"][:NAMED])
-        if len(step["bought"]) > NAMED:
-            names += f" and {len(step['bought']) - NAMED:,} more, which --json names"
-        members = f"; asks {step['asked']} members" if step["asked"] > 1 else ""
+        paid += f", asks {step['asked']} members" if step["asked"] > 1 else ""
         least = step["answers_from"]
-        answers = "; only buys, and never answers" if least == NEVER else f"; answers from {least} on"
-        print(f"  stage {number}, {paid}: {names}{members}{answers}")
-    print(promise_text(classifier))
+        answers = "only buys, and never answers" if least == NEVER else f"answers from {least} on"
+        head = f"  stage {number}, {paid}, {answers}: "
+        lines.append(listed(head, step["bought"], most_lines=MOST_NAMED, details=details))
+    bought = {name for step in steps for name in step["bought"]}
+    never = [name for name in classifier.costs_.names if name not in bought]
+    if never:
+        head = f"  never bought, {len(never)} of {len(classifier.costs_.names)}: "
+        lines.append(listed(head, never, most_lines=MOST_NAMED, details=details))
+    return [*lines, promise_text(classifier)]
 
 
 def promise_text(classifier: "MultiStageClassifier") -> str:
@@ -217,15 +227,24 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
     return f"{found.sentence()}{others} {ASSUMPTION}"
 
 
-def _print_stage(staged: "StagedTable", seconds: float) -> None:
+def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.measured_table import print_held_out
 
-    classifier, counts = staged.classifier, staged.n_rows
-    print_held_out({"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()})
+    classifier, counts, all_at_once = staged.classifier, staged.n_rows, staged.single_stage
+    print_lines(chosen_lines(classifier, str(classifier.pick), details=details))
     print()
-    print_chosen(classifier, str(classifier.pick))
-    print()
+    print_held_out({"these stages": staged.test.as_dict(), "buying all": all_at_once.as_dict()})
+    gain = staged.all_at_once.in_points("right answers")
+    print_lines(
+        [
+            f"Buying all gains {gain} for {all_at_once.cost:.4g} a row in place of {staged.test.cost:.4g}.",
+            "",
+            *_searched_lines(classifier, seconds),
+        ]
+    )
+    if not details:
+        return
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
     judge = f"{counts['train']} rows to fit, {counts['validation']} to choose"
     if "folds" in counts:
@@ -237,7 +256,7 @@ def _print_stage(staged: "StagedTable", seconds: float) -> None:
     if classifier.subclassifier is not None:
         n_fits = classifier.problem_.decisions.subclassifiers.n_fits
         print(f"{counted(n_fits, 'classifier')} of type {type(classifier.subclassifier).__name__} fitted.")
-    print_front(classifier, seconds)
+    _print_front(classifier)
 
 
 def _print_recall(found: "Recall") -> None:
@@ -254,13 +273,19 @@ def _print_recall(found: "Recall") -> None:
 
 
 def print_staged(
-    classifier: "MultiStageClassifier", staged: "StagedTable | None", seconds: float, found: "Recall | None"
+    classifier: "MultiStageClassifier",
+    staged: "StagedTable | None",
+    seconds: float,
+    found: "Recall | None",
+    *,
+    details: bool = False,
 ) -> None:
     """Print for people what there is."""
     if staged is None:
-        print_front(classifier, seconds)
+        print_lines(_searched_lines(classifier, seconds))
+        _print_front(classifier)
         return
-    _print_stage(staged, seconds)
+    _print_stage(staged, seconds, details=details)
     if found is not None:
         _print_recall(found)
 
@@ -295,9 +320,9 @@ def saved_text(front_file: Path | None, model_file: Path | None) -> str:
     """Say what was written, and how to use it, a line each."""
     lines = ""
     if front_file is not None:
-        lines += f"Front saved to {front_file}; look at it with: shortlist front show {front_file}\n"
+        lines += f"Written: {front_file}, all points. Next: shortlist front show {front_file}\n"
     if model_file is not None:
-        lines += (
-            f"Model saved to {model_file}; use it with: shortlist predict {model_file} NEW.csv --explain\n"
-        )
+        lines += f"Written: {model_file}. Next: shortlist predict {model_file} NEW.csv --explain\n"
+    if not lines:
+        lines = "Next: --out STAGES.joblib writes the classifier; --details has the other points.\n"
     return lines
