@@ -221,7 +221,9 @@ def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: f
 
 def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
     """Mark the rows that got the right answer."""
-    marks: Mask = (decisions.labels != UNDECIDED) & (classes[np.maximum(decisions.labels, 0)] == np.asarray(y))
+    marks: Mask = (decisions.labels != UNDECIDED) & (
+        classes[np.maximum(decisions.labels, 0)] == np.asarray(y)
+    )
     return marks
 
 
