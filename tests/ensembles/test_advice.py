@@ -54,6 +54,13 @@ def test_a_cheaper_committee_is_taken_where_it_is_not_worse() -> None:
         assert told.take == take, told.sentence
 
 
+def test_where_no_member_is_as_good_none_is_taken() -> None:
+    names = NAMES | {"pruned": "no classifier"}
+    told = advise({"pruned": measured(150, 0), "best_single": measured(150, 1)}, names)
+    assert told.take == "pruned"
+    assert told.sentence == "Use no classifier: SVC alone is not better than the same answer to every row."
+
+
 def test_who_exceeds_the_limit_on_cost_is_no_alternative() -> None:
     test = {
         "pruned": measured(150, 3, 4.0),

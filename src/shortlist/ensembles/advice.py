@@ -98,7 +98,9 @@ def advise(
         Kind.UNDECIDED: f"{verb} {alone}: {told} is not better beyond chance.",
         Kind.NO_BETTER: f"{verb} {alone}: {told} is not better.",
     }[kind]
-    if is_cheaper:
+    if not one.size and take == first:
+        sentence = f"{verb} {told}: {alone} is not better than the same answer to every row."
+    elif is_cheaper:
         sentence = f"{verb} {told}: it is cheaper than {alone}, and not worse on the test rows."
     if "full" in test and test["full"].size > test[take].size and _keeps(test["full"], most):
         more = difference_of(test["full"].right, test[take].right, worth)

@@ -227,7 +227,7 @@ def _advice(pruned: PrunedTable, y: Labels) -> Advice:
     return advise(
         pruned.test,
         {
-            "pruned": f"{members[0]} alone" if len(members) == 1 else f"the committee of {len(members)}",
+            "pruned": _called(members),
             "full": f"all {n}",
             "best_single": f"{pruned.best_single} alone",
         },
@@ -237,6 +237,13 @@ def _advice(pruned: PrunedTable, y: Labels) -> Advice:
         most=chosen.terms.max_cost,
         verb="Ask" if is_judged else "Use",
     )
+
+
+def _called(members: tuple[str, ...]) -> str:
+    """Return what a committee is called in a sentence."""
+    if not members:
+        return "no classifier"
+    return f"{members[0]} alone" if len(members) == 1 else f"the committee of {len(members)}"
 
 
 def _objective(chosen: Chosen, truth: NDArray[np.integer]) -> tuple[str, NDArray[np.float64]]:
