@@ -65,6 +65,9 @@ def test_what_may_be_either_is_refused_and_an_option_tells(other: str) -> None:
         read(text)
     assert read(text, decimal=POINT)[0]["a"].tolist() == [1234, 2500]
     assert read(text, decimal=COMMA)[0]["a"].tolist() == [1.234, 2.5]
+    points = "a,b\n1.234,x\n2.500,y\n"
+    assert read(points, decimal=POINT)[0]["a"].tolist() == [1.234, 2.5]
+    assert read(points, decimal=COMMA)[0]["a"].tolist() == [1234, 2500]
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,8 @@ def parsed(
     different = {column: _different(table[column], marker) for column in found}
     texts = {column: told for column, (_, told) in different.items() if {*map(type, told)} == {str}}
     points = [column for column in table.columns if _has_fractions(table[column])]
-    if points and any(COMMA in one.plain for one in map(as_written, texts.values()) if one):
+    has_commas = any(COMMA in one.plain for one in map(as_written, texts.values()) if one)
+    if points and (rules.decimal == COMMA or has_commas):
         texts |= _cells_as_written(text, separator, points)
     numbers = told_numbers(name, texts, notes, rules=rules, separator=separator, has_points=bool(points))
     for column, plain in numbers.items():
