@@ -43,7 +43,7 @@ def _services(folder: Path, name: str) -> PanelQuestion:
 
 
 def _verdicts(folder: Path, n_judges: int) -> PanelQuestion:
-    """Take some judges of LLMBar, every so many of them."""
+    """Take some judges of LLMBar, evenly spread."""
     table = pd.read_csv(folder / "judges" / "llmbar.csv.gz")
     prices = dict(pd.read_csv(folder / "judges" / "llmbar-prices.csv").to_numpy().tolist())
     judges = [column for column in table.columns if column in prices]

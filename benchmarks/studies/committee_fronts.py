@@ -71,7 +71,7 @@ def committee_fronts(
 
 
 def walk_up() -> None:
-    """Compile, so that nobody is timed who compiles."""
+    """Compile, so that no timing holds a compilation."""
     votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     committee_front(committee_problem(votes, ["max accuracy", "min size"]))
 

@@ -37,7 +37,7 @@ TABLES = {
     "breast_cancer_wisconsin_original": "",
     "diabetic_retinopathy_debrecen": "",
 }
-"""Whose prices: of real tests in dollars, of the paper on stages, or 1 each."""
+"""Where prices come from: of real tests in dollars, of the paper on stages, or 1 each."""
 REAL = ("pima-indians-diabetes", "heart-disease")
 COVERAGES = (1.0, 0.8)
 """Shares of the rows that are answered: those that the method itself is surest about."""

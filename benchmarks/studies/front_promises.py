@@ -82,7 +82,7 @@ def made_points(name: str) -> list[Point]:
 def fitted_points(
     X: pd.DataFrame, y: Any, fit: Any, chose: Any, others: Any, **options: Any
 ) -> list[list[Point]]:
-    """Find a front, and return what its points answer to the rows that chose and to others."""
+    """Find a front, and return what its points answer on the selection rows and on others."""
     stages = MultiStageClassifier(
         confidence=0.6, max_stages=3, method="enumerate" if X.shape[1] <= 8 else "emsco",
         emsco_options=EmscoOptions(population=80, generations=40), **options,

@@ -27,7 +27,7 @@ from shortlist.results.told import Z
 
 SERVICES = ("rafdb", "ferplus", "digit", "waimai", "yelp", "imdb", "audiomnist")
 MOST_CASES = 12_000
-"""So many cases of a log are halved at most, to keep the study short."""
+"""Most cases of a log that are halved, to keep the study short."""
 FEW = tuple(range(160, 460, 20))
 """How many cases choose where they are few; of LLMBar it is half."""
 N_SEEDS = 5

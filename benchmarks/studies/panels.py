@@ -77,7 +77,7 @@ class Chosen(NamedTuple):
         return Panel(log.judges, log.classes, stages, prices, self.scale, unknown, self.cases.final)
 
     def within(self, budget: float) -> Candidate:
-        """Return the policy that loses least on the half that chose, for at most this mean price."""
+        """Return the policy that loses least on the selection half, for at most this mean price."""
         most = budget * self.steps * len(self.train.truth) * (1 + 1e-12)
         return next(one for one in self.found if one.price <= most)
 

@@ -4,7 +4,7 @@ python -m benchmarks workers --data FOLDER --seeds 3
 
 Starts a scheduler with one worker and a scheduler with two on the loopback, one thread each, and lets every worker
 load its packages and kernels. Then each round runs the same work on one and on two, in turn, so that what else the
-machine does meets both. `speed_up` is a ratio of wall-clock times, which need two cores that nobody else uses.
+machine does meets both. `speed_up` is a ratio of wall-clock times, which need two cores that are otherwise idle.
 `speed_up_cpu` is that of processor times, one worker's over that of the busier of two: what two free cores would give,
 were it not for waiting. At the end one of two workers is killed halfway. Every answer is compared as JSON.
 """
@@ -92,7 +92,7 @@ def cluster(n_workers: int) -> Iterator[Cluster]:
 @contextlib.contextmanager
 def _running(program: str, *arguments: str, until: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start a process; yield it, and the line that says `until`."""
-    with tempfile.TemporaryFile("w+") as told:  # a pipe that nobody empties would stop the process
+    with tempfile.TemporaryFile("w+") as told:  # a pipe that is not emptied would stop the process
         process = subprocess.Popen(
             [sys.executable, "-c", program, *LOOPBACK, *arguments], cwd=ROOT, text=True, stderr=told,
             stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -7,9 +7,9 @@ from typing import Any
 
 
 def limited_threads(n_threads: int | None) -> contextlib.AbstractContextManager[Any]:
-    """Let the numeric libraries use so many threads for a while; None changes nothing.
+    """Let the numeric libraries use `n_threads` threads within the context; None changes nothing.
 
-    To look for these libraries takes longer than many a small fit, so it is done again only when modules have
+    Looking for these libraries takes longer than many a small fit, so it is done again only when modules have
     been imported since.
     """
     limit: contextlib.AbstractContextManager[Any] = _thread_pools(len(sys.modules)).limit(limits=n_threads)

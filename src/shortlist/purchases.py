@@ -16,7 +16,7 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel
 
 POOL_PER_MEMBER = 2
-"""A pruned ensemble is chosen from a pool of so many classifiers per member."""
+"""Classifiers in the pool for each member of a pruned ensemble."""
 
 STEPS_OF_A_PROOF = 100_000
 """Steps of the proof that chooses members: the answer is the same on every machine."""

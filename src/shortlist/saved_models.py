@@ -15,7 +15,7 @@ from shortlist.pickles import saved_from
 class SavedModel:
     """What answers rows, the columns it was fitted on, and the column it predicts.
 
-    The `estimator` of ``shortlist prune`` is what was chosen, without the pruner that chose it.
+    The `estimator` of ``shortlist prune`` is what was chosen, without the pruner.
 
     The columns in `ids` name rows; they are written with the answers wherever a table has them. The column
     `group`, "" for none, says which rows are of one case and were never parted.

@@ -57,7 +57,7 @@ TRUTH_SECONDS = {2: 0.5, 3: 1.0, 4: 5.0}
 """About how many seconds 500 generations and a complete front take."""
 
 PLAIN = ("heart", "credit")
-"""The sets whose shares the text tells, which are measured on splits that nobody chose."""
+"""The sets whose shares the text tells, which are measured on splits that were not selected."""
 
 
 @dataclass(frozen=True)

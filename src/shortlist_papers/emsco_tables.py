@@ -94,7 +94,7 @@ def _plain_splits(rows: "pd.DataFrame") -> ResultTable:
         )  # fmt: skip
     return ResultTable(
         "plain-splits", "What one run holds of the complete front on plain splits, k = 4", found,
-        "Splits with the seeds 0, 1, ..., which nobody chose; rules as printed.",
+        "Splits with the seeds 0, 1, ..., none of them selected; rules as printed.",
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ class Extent:
         return self.sets or tuple(sets)
 
     def folds_of(self, most: int) -> int | None:
-        """Return how many folds are asked for, of so many that there are.
+        """Return how many folds are asked for, of `most` that there are.
 
         Raises BadInputError if it is more.
         """

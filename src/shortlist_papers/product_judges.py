@@ -49,7 +49,7 @@ def _evolved(rows: "pd.DataFrame", method: str = "ibed") -> "dict[System, pd.Dat
 
 
 def _largest(rows: "pd.DataFrame", most: int | None = None) -> "dict[System, pd.DataFrame]":
-    """Return the run of SolRep with the most reference points on each system, up to so many."""
+    """Return the run of SolRep with the most reference points on each system, up to `most`."""
     found = {}
     for system, part in by_system(rows, "solrep"):
         few = part if most is None else part[part["reference_points"] <= most]
@@ -123,7 +123,7 @@ def complete_fronts(rows: "pd.DataFrame") -> ClaimFinding | None:
 
 
 def _seconds(rows: "pd.DataFrame", kind: str, name: str) -> "dict[str, NDArray[np.float64]]":
-    """Return the seconds of both complete methods on each set where both came to an end."""
+    """Return the seconds of both complete methods on each set where both finished."""
     found: dict[str, dict[System, float]] = {EPSILON: {}, CWMOIP: {}}
     systems = {system for system, _ in by_system(rows, kind) if system[0] == name}
     for system in systems:
@@ -152,7 +152,7 @@ def faster(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
     if not parts:
         return None
     why = _programs(rows) if kind == "printed" and not all(part.same for part in parts) else ""
-    sure = f"{', '.join(n_sets)}, where both came to an end; wall clock"
+    sure = f"{', '.join(n_sets)}, where both finished; wall clock"
     return ClaimFinding("; ".join(told), tuple(parts), sure, why)
 
 
@@ -183,9 +183,7 @@ def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
         times = float(large[method].mean() / max(small[method].mean(), 1e-9))
         told.append(f"{method} {times:,.0f} times")
         parts.append(Part(times > 1, times >= 100))
-    return ClaimFinding(
-        ", ".join(told), tuple(parts), "means over the sets where both came to an end, wall clock"
-    )
+    return ClaimFinding(", ".join(told), tuple(parts), "means over the sets where both finished, wall clock")
 
 
 def coverage(rows: "pd.DataFrame", name: str, printed: float) -> ClaimFinding | None:
@@ -338,7 +336,7 @@ def alike(rows: "pd.DataFrame") -> ClaimFinding | None:
 
 
 def unfinished(rows: "pd.DataFrame", name: str, method: str) -> ClaimFinding | None:
-    """Judge whether a method does not come to an end on a system, within the limit that it had."""
+    """Judge whether a method does not finish on a system, within the limit that it had."""
     part = of_kind(rows, "printed")
     part = part[(part["system"] == name) & (part["method"] == method) & (part["objectives"] == 4)]
     if part.empty:
@@ -434,7 +432,7 @@ def abstract(rows: "pd.DataFrame") -> ClaimFinding | None:
 
 
 def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding | None:
-    """Judge how many points so many reference points find on E-Shop 2, and whether IBED has more."""
+    """Judge how many points `n_points` reference points find on E-Shop 2, and whether IBED has more."""
     part = of_kind(rows, "solrep", system=SHOP_2[0], number=SHOP_2[1])
     part = part[part["reference_points"] == n_points]
     if part.empty:
@@ -456,7 +454,7 @@ def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding 
 
 
 def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: float) -> ClaimFinding | None:
-    """Judge whether runs with so many reference points take at most so many seconds."""
+    """Judge whether runs with `n_points` reference points take at most `seconds` seconds."""
     part = of_kind(rows, "solrep")
     part = part[part["system"].isin(names) & (part["reference_points"] == n_points)]
     if part.empty:
@@ -522,7 +520,7 @@ def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
 
 
 def linux(rows: "pd.DataFrame", n_points: int, most_s: float) -> ClaimFinding | None:
-    """Judge how long so many reference points take on Linux."""
+    """Judge how long `n_points` reference points take on Linux."""
     part = of_kind(rows, "solrep", system=LINUX)
     part = part[part["reference_points"] == n_points]
     if part.empty:

@@ -135,7 +135,7 @@ class BintPro:
     def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
         """Solve one program; see :data:`Minimise`.
 
-        Raises LimitReachedError if the budget has come to its end.
+        Raises LimitReachedError if the budget is used up.
         """
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)

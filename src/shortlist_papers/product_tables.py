@@ -95,7 +95,7 @@ def _rules(rows: "pd.DataFrame") -> ResultTable:
         "table-1",
         "Table 1: the rules of JCS",
         [{"": f"c{number}", "clause": text} for number, text in enumerate(said, 1)],
-        "The paper's formulas are listed as the clauses that they come to.",
+        "The paper's formulas are listed as clauses.",
     )
 
 
@@ -443,7 +443,7 @@ def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
 
 
 def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, TableSide]:
-    """Return what Algorithms 1 and 2 found with all four objectives, where they came to an end."""
+    """Return what Algorithms 1 and 2 found with all four objectives, where they finished."""
     found = {}
     part = of_kind(rows, "printed", system=system[0], number=system[1])
     part = part[part["objectives"] == 4] if len(part) else part

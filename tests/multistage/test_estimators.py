@@ -336,7 +336,7 @@ def test_the_usual_pick_is_the_cheapest_with_about_the_most_right_answers() -> N
 
 
 def test_the_papers_pick_may_answer_nearly_nothing_and_says_so() -> None:
-    with pytest.warns(LowCoverageWarning, match=r"answers 6 % of the rows that chose it"):
+    with pytest.warns(LowCoverageWarning, match=r"answers 6 % of the selection rows"):
         norm, _ = staged(pick="norm", removal=True, confidence=0.9)
     usual, _ = staged(removal=True, confidence=0.9)
     assert usual.front_.values[usual.point_, 0] > 3 * norm.front_.values[norm.point_, 0]

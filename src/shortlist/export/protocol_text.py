@@ -9,7 +9,7 @@ from shortlist.export.protocol_picture import picture
 from shortlist.export.protocols import Protocol, Rule, Step, Wording
 
 MOST_SUMS = 4
-"""So many columns of numbers at most are side by side in a table, which is as many as paper has room for."""
+"""Most columns of numbers side by side in a table: paper has room for no more."""
 
 STYLE = """
 @page { size: A4; margin: 15mm }

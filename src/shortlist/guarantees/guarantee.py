@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """What is to be promised: so many of the answers are right, and the promise holds so often."""
+    """What is to be promised: the share of right answers, and how often the promise holds."""
 
     accuracy: float
     """Smallest share of right answers among the answered rows, in (0, 1)."""
@@ -64,7 +64,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 
 
 def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
-    """Return how many of so many answers may be wrong at most; -1 where even none is too many.
+    """Return how many of `n_answered` answers may be wrong at most; -1 where even none is too many.
 
     >>> most_wrong([28, 29, 100], Demand(0.9, 0.95)).tolist()
     [-1, 0, 4]

@@ -154,7 +154,7 @@ class SelectiveClassifier(TableClassifier):
         X, y : array-like
             Calibration rows and their classes: none of them fitted the classifier or chose anything.
         chose : tuple of X and y, optional
-            Rows that chose something, such as pruning rows; they also choose which thresholds are tested.
+            Selection rows, such as pruning rows; they also decide which thresholds are tested.
             Without them a quarter of the calibration rows does so, and takes no part in the tests.
 
         Raises
@@ -253,7 +253,7 @@ class SelectiveClassifier(TableClassifier):
 
 
 def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the same on the rows that chose a committee, by its members before they were fitted on these."""
+    """Return the same on the selection rows of a committee, by its members as they were chosen."""
     if not hasattr(fitted, "chosen_"):
         return _scored(fitted, X)
     return _of_answers(fitted.classes_, *fitted.chosen_.predict_as_chosen(X))

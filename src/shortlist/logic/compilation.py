@@ -91,7 +91,7 @@ SMALL_DIAGRAM = 256
 """A diagram of so few nodes is not worth another variable order."""
 
 TRIES_OF_NODES = 100_000
-"""So many nodes may be made in all on further variable orders, but one is always tried, and at most twelve.
+"""Most nodes made on further variable orders; at least one order is tried, and at most twelve.
 """
 
 

@@ -108,7 +108,7 @@ class Diagram:
     def model(self, index: int) -> Mask:
         """Return model number `index` of an order in which each level is low before it is high.
 
-        Raises BadInputError if there are not so many models.
+        Raises BadInputError if `index` is not below the number of models.
         """
         if not 0 <= index < self.n_models:
             raise BadInputError(

@@ -114,7 +114,7 @@ class BoxSearch:
     """What is known of boxes ``{x : f(x) <= corner}``.
 
     `n_boxes`: how many there are. `n_by_sums`: proved empty by sums of integers, which rest on no solver.
-    `n_by_solver`: empty by the word of `solver`. `n_open`: not answered, because a limit came first.
+    `n_by_solver`: empty as `solver` says. `n_open`: not answered, because a limit came first.
     `n_programs`: integer programs that it solved. `found`: the objectives of a solution in a box, in steps.
     `columns`: the integer columns of that solution. `limit`: the limit that ended the search, or "".
     """

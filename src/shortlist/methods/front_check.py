@@ -106,7 +106,7 @@ class FrontCheck:
             found = TITLES.get(self.found_by, "")
             alone = f", which also found the front: they rest on {title} alone" if found == title else ""
             both = f"; {found} had said so before" if found and found != title else ""
-            said.append(f"{_are(search.n_by_solver)} empty by the word of {title}{alone or both}.")
+            said.append(f"{title} says that {_are(search.n_by_solver)} empty{alone or both}.")
         if search.n_open:
             until = (
                 "by the interruption" if search.limit == "interrupted" else f"by the limit of {search.limit}"

@@ -182,7 +182,7 @@ def _open_rows(marks: sparse.csr_array, places: NDArray[np.float64]) -> float:
 
 
 def _long_rows(program: Program, spans: NDArray[np.float64], limits: StateLimits) -> Mask:
-    """Mark rows with so many sums that they would part the states, of which one side alone is limited."""
+    """Mark rows with one limit alone whose many sums would part the states."""
     sums = abs(program.rows) @ spans
     one_sided = np.isinf(program.row_lower) | np.isinf(program.row_upper)
     needed = np.isfinite(program.row_lower) | np.isfinite(program.row_upper)

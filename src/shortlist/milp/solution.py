@@ -115,7 +115,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What a solver says; its objective value is left out because nobody would believe it.
+    """What a solver says; without its objective value, which is always recomputed.
 
     `status`: its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
     `values`: its best solution, ``(n_columns,)``. `bound`: its bound on the objective; -inf when it has none.

@@ -31,8 +31,8 @@ POLL_S = 0.05
 class Patience:
     """How long one waits for a solver that does not stop.
 
-    `late_s`: a solver that goes on for so many seconds after its limit is told to stop. `told_s`: so many
-    seconds it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for
+    `late_s`: seconds after its limit at which a solver that goes on is told to stop. `told_s`: seconds
+    that it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for
     minutes.
     """
 

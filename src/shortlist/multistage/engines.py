@@ -15,7 +15,7 @@ ENUMERATE, EVOLUTION, WINDOWS = "enumerate", "emsco", "windows"
 """The engines, by the names that fronts have for their methods."""
 
 FEW_FEATURES = 8
-"""Up to so many are enumerated where a fit takes long: 255 subsets."""
+"""Up to this number of features all are enumerated where a fit takes long: 255 subsets."""
 WORK_PER_SECOND, ASSIGNMENTS_PER_SECOND = 2.5e9, 1e8
 """Multiplications of fits, and stage assignments accounted for by a walk, in a second of one processor."""
 SHORT_ENUMERATION_S = 4.0

@@ -106,7 +106,7 @@ class MultiStageClassifier(StagedAnswers):
         measured with them anew, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
-        Search with at most so many of the rows that fit, and as many validation rows, drawn by class.
+        Search with at most this number of the rows that fit, and as many validation rows, drawn by class.
         The points that are found are then fitted and measured on all rows, and what that changed is said in
         ``notes_``; nothing is proved. None: search with all.
     C : float, default=1.0
@@ -171,12 +171,12 @@ class MultiStageClassifier(StagedAnswers):
     Attributes
     ----------
     front_ : Front
-        The trade-offs on the rows that chose; the decision is the stage of each feature. With a promise the
+        The trade-offs on the selection rows; the decision is the stage of each feature. With a promise the
         values are those with its thresholds, and ``front_.extras["promised"]`` marks the points that keep it.
     point_ : int
         The point of the front that predicts.
     coverage_ : ndarray of float, shape (n_points,)
-        Share of the rows that chose that each point answers, also if coverage is no objective.
+        Share of the selection rows that each point answers, also if coverage is no objective.
     notes_ : tuple of str
         Sentences about the point that predicts, such as that it answers less than half of the rows.
     guarantee_ : Guarantee or None
@@ -330,7 +330,7 @@ class MultiStageClassifier(StagedAnswers):
         Warns
         -----
         LowCoverageWarning
-            If the point answers less than half of the rows that chose, and rejected rows get no class.
+            If the point answers less than half of the selection rows, and rejected rows get no class.
         RoughSearchWarning
             If the search saw only some of the rows, or if time was too short to enumerate.
         """

@@ -50,7 +50,7 @@ class StagedMeasure(Figures):
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and what it does on the rows that chose and on the test rows.
+    """A fitted classifier, and how it does on the selection rows and on the test rows.
 
     On the test rows, one stage without reject is measured beside it, and every point of the front, as plain
     data in its extras under ``held_out``.
@@ -87,7 +87,7 @@ def stage_table(
 
     `classifier`: unfitted; fitted afterwards. `cases`: of which case each row is, ``(n_samples,)``. All rows
     of a case are in one part, and one row of each case calibrates. `anyway`: take a point by the classifier's
-    `pick` where nothing can be promised about any, too; it answers nobody. `study`: where the search keeps
+    `pick` where nothing can be promised about any, too; it answers no row. `study`: where the search keeps
     what it has done, to go on from there.
     """
     y = np.asarray(y)

@@ -28,7 +28,7 @@ from shortlist.tables.splits import cut_classes
 
 
 def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
-    """Return a random part of the rows that fit and of the validation rows, so many of each, by class."""
+    """Return at most `most` of the rows that fit and of the validation rows, drawn at random by class."""
     if most is None or max(len(rows.fit_labels), len(rows.validation_labels)) <= most:
         return rows
     rng = np.random.default_rng(seed)
@@ -47,7 +47,7 @@ def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
 
 
 def _sample(labels: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return numbers of at most so many rows, of each class its share, and one at least."""
+    """Return numbers of at most `most` rows, of each class its share, and one at least."""
     share = min(1.0, most / len(labels))
     taken, _ = cut_classes(labels, lambda n: [max(1, math.floor(share * n))], rng)
     return taken

@@ -2,8 +2,8 @@
 
 "a and b agree: answer; otherwise ask c; if c agrees with neither, ask d." A stage decides by votes in which
 silence counts, and of equal answers takes the latest (:data:`shortlist.panels.decisions.LATEST`). So the last
-judge decides where nobody agrees, and a silent one is passed over. Loss and price of all cascades that begin
-with a pair are sums over the cases that go on, and so products of matrices.
+judge decides where no two agree, and a missing answer is passed over. Loss and price of all cascades that
+begin with a pair are sums over the cases that go on, and so products of matrices.
 """
 
 import functools
@@ -18,7 +18,7 @@ from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 
 MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
-"""Out of how many judges cascades of so many are made; where there are more, out of the most promising."""
+"""For cascades of 2, 3 and 4 judges: out of how many judges, the most promising, they are made."""
 
 
 def agrees_from(n_asked: int, n_agreeing: int = 2) -> float:
@@ -61,7 +61,7 @@ class _Going(NamedTuple):
 
 
 def agreement_cascades(cases: Cases, first: int, judges: Judges, size: int) -> list[Candidate]:
-    """Return agreement cascades of so many judges whose pair begins with one judge.
+    """Return agreement cascades of `size` judges that begin with one judge.
 
     The last judge decides in any case, or, where a case may be handed over or rejected, perhaps only if it
     agrees with another one. Takes n_cases · len(judges)^(size - 1) steps; sums are exact.

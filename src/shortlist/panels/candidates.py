@@ -13,13 +13,13 @@ from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
-"""Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
+"""Most judges of which all sets are stages, and of which all chains of two single judges are tried."""
 LARGEST_GROWN, MOST_VOTERS = 5, 15
 """How large sets of judges grow one by one, and how many vote at most."""
 MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
-"""So many chains of three stages, and of two judges at once before a third one, are tried at most."""
+"""Most chains of three stages, and of two judges at once before a third one."""
 NEAR_SLOPES = 16
-"""At so many prices of a mistake policies are compared with the best one."""
+"""Number of prices of a mistake at which policies are compared with the best one."""
 
 
 def committees_of(cases: Cases) -> list[Judges]:
@@ -51,11 +51,11 @@ def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
 def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     """Add the judge that makes the plurality of all so far lose least, one after the other."""
     members = [ranked[0]]
-    nobody = cases.decisions[VOTES].of(()).decision
-    assert isinstance(nobody, JudgeVotes)
+    no_judge = cases.decisions[VOTES].of(()).decision
+    assert isinstance(no_judge, JudgeVotes)
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
-        votes = replace(nobody, votes=(1,) * (len(members) + 1))
+        votes = replace(no_judge, votes=(1,) * (len(members) + 1))
         losses = [
             cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
         ]
@@ -125,7 +125,7 @@ def pairs_of(
 
 
 def promising_judges(cases: Cases, most: int) -> Judges:
-    """Return so many judges: those that no cheaper one beats, and then those that lose least."""
+    """Return at most `most` judges: those that no cheaper one beats, and then those that lose least."""
     if cases.n_judges <= most:
         return tuple(range(cases.n_judges))
     losses = np.array([int(cases.losses_of(column).sum()) for column in _columns(cases)])
@@ -138,7 +138,7 @@ def promising_judges(cases: Cases, most: int) -> Judges:
 
 
 def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
-    """Return so many policies, those nearest to the best of all at some price of a mistake.
+    """Return at most `most` policies, those nearest to the best of all at some price of a mistake.
 
     At each slope of the convex hull of loss and price a policy costs a share more than the best one; the
     least of these shares counts.
@@ -152,7 +152,7 @@ def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def trade_offs(points: Floats, most: int) -> list[float]:
-    """Return what one step of price is worth in steps of loss: at most so many values.
+    """Return what one step of price is worth in steps of loss: at most `most` values.
 
     They are the slopes of the convex hull of loss and price, evenly spread, at each of which another corner
     is best. `points`: loss and price, ``(n_points, 2)``.

@@ -12,7 +12,7 @@ from shortlist.panels.decisions import Decided
 from shortlist.panels.policy import NEVER
 
 MOST_LOSSES = 1 << 24
-"""So many losses may lie between the least and the largest of a chain."""
+"""Most losses between the least and the largest of a chain."""
 
 
 class ChainFront(NamedTuple):
@@ -57,7 +57,7 @@ def merged(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the front of all sums of a point of one group and one of another, and the places of both.
 
-    Raises BadInputError if losses are so many steps apart that they do not fit into a table.
+    Raises BadInputError if losses are too many steps apart to fit into a table.
     """
     lowest = int(first[:, 0].min() + second[:, 0].min())
     width = int(first[:, 0].max() + second[:, 0].max()) - lowest + 1

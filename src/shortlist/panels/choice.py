@@ -46,7 +46,7 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
 N_PARTS = 5
-"""Into so many parts few cases are cut, each of which measures panels that the others chose."""
+"""Parts into which few cases are cut; each measures panels that were chosen on the others."""
 
 
 def choose_panels(
@@ -193,7 +193,7 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
     """Return the front of the candidates about which a demand is promised, all of them together.
 
     Where nothing is promised, the front is the one candidate that is most likely to keep the demand, and it
-    answers nobody. `choice`: with the training and calibration cases; its own front is left out.
+    answers no case. `choice`: with the training and calibration cases; its own front is left out.
     """
     told = promised(found, demand)
     recipes = {recipe_of(found, place, is_promised=True): one for place, one in told}

@@ -1,6 +1,6 @@
 """How the answers so far of some judges decide a case: by votes, or by scores that were learned.
 
-A decision names a class and how sure it is of it, between 0 and 1. It names none where nobody has answered
+A decision names a class and how sure it is of it, between 0 and 1. It names none without an answer
 and, unless it is asked for, where two classes are equal; such a case is never sure.
 """
 
@@ -25,10 +25,10 @@ EQUAL = 1e-9
 """Probabilities that differ by no more are equal, whoever adds them up."""
 
 MOST_KNOTS, FEWEST_AT_KNOT = 10, 30
-"""A judge's confidence has so many knots at most, each of so many cases at least; two where cases are few."""
+"""Most knots of a judge's confidence, and fewest cases at each; two knots where cases are few."""
 
 LOG_ODDS = 4.0
-"""So many log-odds are one unit of confidence, which keeps most of it between 0 and 1."""
+"""Log-odds of one unit of confidence, which keeps most of it between 0 and 1."""
 
 PLURALITY, MAJORITY = "plurality", "majority"
 VOTE_RULES = (PLURALITY, MAJORITY)
@@ -62,7 +62,7 @@ class Heard(NamedTuple):
 
     `words`: places of the classes that were answered, ``(n_cases, n_judges)``; ``n_classes`` for silence.
     `confidence`: how sure each judge was, on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``;
-    0 where nobody tells.
+    0 where the judge gives none.
     """
 
     words: NDArray[np.int64]

@@ -45,7 +45,7 @@ VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
 COUNTING = JudgeVotes((), ())
-"""Votes of nobody, which say how votes are counted."""
+"""Votes of no judge, which say how votes are counted."""
 
 Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], JudgeVotes], Fitted]
 """Makes the decision of some judges out of their answers and the truth; votes are counted as said."""

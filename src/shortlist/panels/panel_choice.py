@@ -25,9 +25,9 @@ class PanelChoice:
     measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
     promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
     what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
-    `guarantees`: of each point, where something is to be promised. `steps`: so many steps of price one unit
-    has. `parts`: where all cases choose, so that `test` has the same ones: what the others chose without each
-    part of them, which are its `test`, one part after the other.
+    `guarantees`: of each point, where something is to be promised. `steps`: steps of price per
+    unit. `parts`: where all cases choose, so that `test` has the same ones: for each part of them, what was
+    chosen without it; the part is its `test`.
     """
 
     front: Front

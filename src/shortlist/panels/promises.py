@@ -1,10 +1,10 @@
 """The search for a promise: which panels are tested on the calibration cases, in which order, and what holds.
 
 A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
-next stage, and in the end to a person or to nobody. The points of the front without a promise are candidates
-as they are, each with the thresholds of its stages. The training cases choose the candidates, their price
-bands and the order of the tests. So the tests of all candidates together are wrong with the error of the
-demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
+next stage, and in the end to a person, or stays without an answer. The points of the front without a promise
+are candidates as they are, each with the thresholds of its stages. The training cases choose the candidates,
+their price bands and the order of the tests. So the tests of all candidates together are wrong with the error of
+the demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -174,7 +174,7 @@ def candidates_of(
 ) -> Candidates:
     """Return recipes with each of the thresholds that the training cases suggest, until a limit comes.
 
-    `n_points`: so many of the first recipes are points of the front without a promise. They are candidates as
+    `n_points`: the first recipes, which are points of the front without a promise. They are candidates as
     they are, with the least threshold alone, and no limit leaves them out.
     """
     chosen = KnownAnswers(measured_cases(choice.cases), choice.chosen)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_WORDS = 100
-"""So many different words a column of a router has at most."""
+"""Most different words of a column of a router."""
 
 ALONE = "alone"
 """The rule of a stage that asks nobody."""

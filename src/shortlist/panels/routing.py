@@ -1,7 +1,7 @@
 """A router: a table of what policies lose and cost for each value of a column, and the best policy for each.
 
 A few policies near the front are candidates, of which each group of cases gets the one with the least loss
-plus price times a trade-off. A group's means are drawn towards those of all cases, as by so many cases more.
+plus price times a trade-off. A group's means are drawn towards those of all cases (shrinkage).
 Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so are the loss
 and the price of every point. A router is offered where that says that it gains.
 """
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 MOST_CANDIDATES = 20
 """How many policies a router chooses from: those near the front in whose decisions nothing is learned."""
 PRIOR_CASES = (30, 100, 300)
-"""The means of a group are drawn towards those of all as by so many cases."""
+"""Strengths of the shrinkage: a number of average cases that is added to each group."""
 MOST_PARTS = 8
-"""A column of numbers is cut into so many parts at most."""
+"""Most parts into which a column of numbers is cut."""
 FEWEST_IN_CELL = 30
-"""Groups by two columns have at least so many cases in the mean."""
+"""Least mean number of cases in groups by two columns."""
 TRADE_OFFS, TINY = 40, 1e-12
-"""At so many trade-offs of loss and price a router is a point; what counts as no slope."""
+"""Number of trade-offs of loss and price at which a router is a point; what counts as no slope."""
 N_FOLDS, MOST_PLAIN = 5, 100
 """Parts of the cases, and how many policies without a router tell how optimistic the best of them are."""
 
@@ -304,7 +304,7 @@ def _alone_in_groups(
 
 
 def alone_class(cases: Cases, counts: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the class that loses least on so many cases of each class, and what that loses out of fold.
+    """Return the class that loses least, by the number of cases of each class, and its loss out of fold.
 
     It is -1 where two lose equally little. Each case counts what the class loses that is best of the others.
     """

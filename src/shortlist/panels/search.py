@@ -37,7 +37,7 @@ from shortlist.panels.shapes import (
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
-"""So many thresholds of a second stage are tried with all those of the first, where more follows."""
+"""Thresholds of a second stage that are tried with all those of the first, where more follows."""
 
 Job = Callable[[Cases], list[Candidate]]
 """Measures some policies on cases, such as all thresholds of a chain."""
@@ -118,7 +118,7 @@ def _singles(
 
 
 def _cascades(size: int) -> Family:
-    """Return the family of agreement cascades of so many judges."""
+    """Return the family of agreement cascades of `size` judges."""
 
     def works(
         cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
@@ -247,7 +247,7 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Candidate:
     judges = recipe.sets[-1]
     loss = int(cases.losses_of(decided.codes).sum())
     price = int(cases.price_of(judges).sum())
-    if cases.final.kind != ANSWER:  # what is not decided goes to a person, or to nobody
+    if cases.final.kind != ANSWER:  # what is not decided goes to a person, or stays without an answer
         open_cases = decided.codes < 0
         price += cases.final_price * int(open_cases.sum())
         loss -= int(cases.losses_of(decided.codes)[open_cases].sum()) if cases.final.kind == HAND_OVER else 0
@@ -269,8 +269,8 @@ def _last_word(cases: Cases, decided: Decided, judges: Judges) -> NDArray[np.int
 
 def _after_the_last(cases: Cases, judges: Judges) -> NDArray[np.int64]:
     """Return loss and price of each case that the last stage does not end."""
-    nobody = np.full(len(cases.truth), -1)
-    loss = cases.losses_of(nobody) if cases.final.kind != HAND_OVER else np.zeros_like(nobody)
+    no_class = np.full(len(cases.truth), -1)
+    loss = cases.losses_of(no_class) if cases.final.kind != HAND_OVER else np.zeros_like(no_class)
     return np.column_stack([loss, cases.price_of(judges) + cases.final_price])
 
 

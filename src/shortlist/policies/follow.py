@@ -24,7 +24,7 @@ class Said(NamedTuple):
     """What a stage decides about the cases that have reached it, ``(n_cases,)`` each.
 
     `codes`: places of the classes; -1 for none. `ends`: the cases that go no further. `sure`: how sure it is;
-    None where nobody asks.
+    None where it is not needed.
     """
 
     codes: NDArray[np.int64]

@@ -246,7 +246,7 @@ def front_page_parts(front: Front, *, pick: Pick | None = None) -> Parts:
 
 
 MOST_COLUMNS = 200
-"""So many columns of the pick at most are listed on a page."""
+"""Most columns of the pick that a page lists."""
 
 
 def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:

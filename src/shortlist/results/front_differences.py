@@ -55,7 +55,7 @@ def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
 def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[int, int]]:
     """Return the candidates that two points choose otherwise, each with what both choose.
 
-    Where the members of a committee vote, so many votes as it needs more than are told as ``votes above``.
+    Where the members of a committee vote, the threshold of votes is told as ``votes above``.
     """
     one, other = front.decisions[first].tolist(), front.decisions[second].tolist()
     found = {

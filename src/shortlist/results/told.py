@@ -80,7 +80,7 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
 
 
 def most_unseen(n_rows: int) -> float:
-    """Return the share of all rows that may be of a kind of which none of so many was seen, at 95 %.
+    """Return the share of all rows that may be of a kind of which none of `n_rows` was seen, at 95 %.
 
     It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
 

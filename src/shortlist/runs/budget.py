@@ -24,7 +24,7 @@ class Progress:
     done: float
     """How much is finished, in units of work or, for a time limit, in seconds."""
     total: float | None = None
-    """How much there is in all, in the same unit; None when nobody can know."""
+    """How much there is in all, in the same unit; None when it cannot be known."""
     value: float | None = None
     bound: float | None = None
     """Best value and bound so far, in the user's sign, where the method has them."""

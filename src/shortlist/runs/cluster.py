@@ -64,7 +64,7 @@ class Cluster:
         self._client.close()
 
     def completed(self, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
-        """Yield what every unit came to: see :meth:`shortlist.runs.workers.Workers.completed`.
+        """Yield the result of each unit: see :meth:`shortlist.runs.workers.Workers.completed`.
 
         Dask tells of a unit whose workers died several times, which may be the fault of another one on the
         same worker; so it runs once more, when no other does.
@@ -94,7 +94,7 @@ class Cluster:
         return self._client.scatter([value], broadcast=True, hash=False)[0]
 
     def answer(self, future: Any) -> bytes | None:
-        """Return what a unit came to, as bytes.
+        """Return the pickled result of a unit.
 
         Raises WorkerError if the scheduler was lost, or a worker cannot run units.
         """
@@ -178,7 +178,7 @@ class _Flight:
         return bool(self.flying)
 
     def landed(self) -> Iterator[Completed]:
-        """Wait for a unit to end, and yield what it came to; nothing if there was none."""
+        """Wait for a unit to end, and yield its result; nothing if there was none."""
         from distributed import CancelledError, KilledWorker
 
         try:

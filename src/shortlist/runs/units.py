@@ -139,7 +139,7 @@ class _Run:
                 yield
 
     def _recorded(self, unit: Unit, completed: Completed) -> Completed:
-        """Record what a unit came to, and return it with the result that a study gives back."""
+        """Record the result of a unit, and return it with the result that a study gives back."""
         study, result = self.work.study, completed.result
         if isinstance(result, Unfinished):
             result = result.result
@@ -205,7 +205,7 @@ class _TimeLeft:
         self._sizes[unit.kind] -= unit.size
 
     def seconds(self, n_workers: int) -> float | None:
-        """Return how long the others will take so many workers; None before the first was measured."""
+        """Return how long the other units will take; None before the first was measured."""
         if not self._seen:
             return None
         rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items()}
@@ -230,7 +230,7 @@ class UnitGivenUp(BaseException):
 class WatchedCancellation(Cancellation):
     """Another cancellation, which remembers whether somebody has found it set.
 
-    Nobody who has not can have stopped early, so that what they return is whole.
+    A unit that has not found it set cannot have stopped early: its result is whole.
 
     `seen`: whether somebody has.
     """

@@ -52,7 +52,7 @@ class Workers:
     n_workers: int
     """How many units run at a time."""
     completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
-    """Gets units and a cancellation, and yields what every unit came to, in the order in which they end.
+    """Gets units and a cancellation, and yields the result of each unit, in the order in which they end.
     Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
     its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
     worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
@@ -65,7 +65,7 @@ class Workers:
 def open_workers(where: Where = 1) -> Iterator[Workers]:
     """Yield workers, and let them go at the end.
 
-    `where`: 1 runs units in this process; other numbers take so many processes of this machine, -1 one for
+    `where`: 1 runs units in this process; other numbers take that many processes of this machine, -1 one for
     every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
     such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
     scheduler.

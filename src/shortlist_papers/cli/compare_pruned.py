@@ -153,7 +153,7 @@ MEANING = (
 
 
 def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
-    """Return what is told of methods that prune, in pools of so many classifiers or of so many judges."""
+    """Return what is told of methods that prune, in pools of classifiers or of judges."""
     from shortlist_papers.pruning_comparison import best_singles, best_singles_text
 
     how = f", pools of {n_classifiers} classifiers; the same pool for every method of a fold"

@@ -84,7 +84,7 @@ class CostAwareLightGBM(BudgetedClassifier):
     `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
     for every opponent, see :class:`BudgetedClassifier`. `trade_off`: what a feature costs, at least 0;
     several are tuned. `charge`, one of ``"feature"`` and ``"row"``: who pays while the trees grow: the first
-    split by a feature, for all rows, or every row that comes to such a split for the first time. `n_trees`:
+    split by a feature, for all rows, or every row that reaches such a split for the first time. `n_trees`:
     rounds; several are tuned. `learning_rate`: above 0. `n_leaves`: most leaves of a tree, at least 2.
 
     Raises MissingDependencyError if LightGBM is not installed; when fitting.

@@ -118,7 +118,7 @@ PAIRS = pd.DataFrame(
 
 def test_labels_with_confidences_are_priced_by_the_judges_name(tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
-    prices.write_text("name,cost\ng,10\nh,0.5\nnobody,3\n")
+    prices.write_text("name,cost\ng,10\nh,0.5\ncarol,3\n")
     log = _read(tmp_path, PAIRS, columns=LogColumns(features=["topic"]), costs=prices)
 
     assert log.judges == ("g", "h")
@@ -130,7 +130,7 @@ def test_labels_with_confidences_are_priced_by_the_judges_name(tmp_path: Path) -
     assert log.prices.tolist() == [[10.0, 0.5]] * 2
     assert dict(log.unknown_words) == {"10": 1}
     assert any("'other' not used" in note for note in log.notes)
-    assert any("'nobody' are of no judge" in note for note in log.notes)
+    assert any("'carol' are of no judge" in note for note in log.notes)
 
 
 def test_probabilities_of_every_class_are_one_judge(tmp_path: Path) -> None:

@@ -322,7 +322,7 @@ def check_method(method: str, answers: AnswerOptions) -> None:
     if method == GREEDY and voting not in {"auto", "soft"}:
         raise BadInputError(
             f"--set voting must be auto or soft with the method {GREEDY}, got {voting}. Its members "
-            "answer by the mean that chose them."
+            "answer by their mean, by which they were chosen."
         )
 
 

@@ -35,7 +35,7 @@ def check_mean_certificate(
     2. The members keep the limits, and are worth the value.
     3. A part is of ``first`` to ``last`` members, and has a tilt q for every summand g of a sum ``s`` over
        the members. The summand is at most ``q · s + max of (g(e) − q · e)`` over all e that
-       so many affordable classifiers reach. All right sides together are linear in the members, and so
+       affordable members of that number reach. All right sides together are linear in the members, and so
        largest for the ``first`` classifiers that add most; a mean of more members is a mean of such means.
     4. The parts leave out no size. The largest of their bounds is the bound.
 

@@ -126,7 +126,7 @@ def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) ->
     """Return the rows that the class with most votes is right on; ties go to the first class."""
     right = 0
     for label, rows in enumerate(of_class):
-        # so many votes at least, and no rival with more, or as many before it
+        # at least `votes_for` votes, and no rival with more, or as many before it
         for votes_for in range(size + 1):
             here = _at(levels[label], votes_for) & rows
             for rival in range(len(of_class)):

@@ -104,7 +104,7 @@ def _priced(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangent
 
 
 BRANCHES = "branch and bound"
-"""Whose the bound is."""
+"""Name of the method that proved the bound."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,7 @@ class Chosen:
     evidence : Evidence
         What is known of its value.
     method : str
-        The class of the estimator that chose it.
+        The class of the pruner.
     accuracy : float
         Share of the selection rows that the members of a rule get right; NaN if something else was
         maximised.

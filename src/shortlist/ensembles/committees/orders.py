@@ -18,7 +18,7 @@ BLOCK_WORK = 20_000_000
 """Answers that are counted between two looks at the clock: some hundredths of a second."""
 
 MOST_EXCHANGES = 50
-"""So many times all neighbours are looked at that might change places."""
+"""Most passes over all neighbours that might change places."""
 
 
 MOST_ORDERING_ROWS = 2_000

@@ -296,7 +296,7 @@ PATIENCE = "patience"
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Generation:
-    """What a generation came to, on the training rows."""
+    """Figures of a generation on the training rows."""
 
     number: int
     """From 1."""

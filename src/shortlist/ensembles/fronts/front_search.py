@@ -1,7 +1,7 @@
 """The search for a front of committees, however they answer: bounds, walks, and a search where no walk gets.
 
 First it is proved how good each value can be at all, which lets the searches give up early. What a search has
-passed is final. Where the first does not come to its end, a search adds good committees of other sizes, which
+passed is final. Where the first does not finish, a search adds good committees of other sizes, which
 are not proved. The proof says how far any committee can be ahead of the points that are there.
 """
 

@@ -309,7 +309,7 @@ def _prove_sizes(
     problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[FoundCommittee], max_nodes: int | None,
     on_nodes: Callable[[int, int], None], checkpoint: Checkpoint,
 ) -> WalkedFront:  # fmt: skip
-    """Prove the least loss of up to so many members, for more and more; its checkpoint is what is known."""
+    """Prove the least loss of up to 1, 2, 3, ... members; the checkpoint keeps what is known."""
     last = checkpoint.last()
     known = only_best([*starts, *([] if last is None else kept_committees(last, problem))])
     largest, final_to = problem.limits.max_size, -1
@@ -327,7 +327,7 @@ def _prove_sizes(
 def _least_by_size(
     problem: MeanFrontProblem, value: MeanProblem, budget: Budget, part: float
 ) -> Iterator[tuple[int, PrunedSelection]]:
-    """Yield the least loss of up to so many members, for more and more, until more members are of no use.
+    """Yield the least loss of up to 1, 2, 3, ... members, until more members are of no use.
 
     `part`: of the time left, what each may take.
     """

@@ -105,7 +105,7 @@ def evidence_of(
 
 
 def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: float | None) -> Evidence:
-    """Return what is known of an evolved ensemble, by its errors and the exact step that chose it, if any.
+    """Return what is known of an evolved ensemble, by its errors and its exact selection, if any.
 
     Shares are of one minus the errors. A bound without a step is one of a model from before steps were kept.
     """

@@ -22,16 +22,16 @@ from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 
 STAGES = 8
-"""In so many stages the tolerance is released: trimming seldom and more at a time leaves fewer vectors."""
+"""Stages in which the tolerance is released: trimming seldom and more at a time leaves fewer vectors."""
 
 
 @dataclass(frozen=True)
 class SweepSettings:
     """What a pass may keep.
 
-    `max_bytes`: memory for sets of vectors. `packed_bits`: vectors whose ranges fit so many bits together are
-    packed into one integer. `worth_trimming`: joins of at most so many vectors are never trimmed for a
-    tolerance. `few`: vectors per set once a limit was hit: enough for a rough front, and quick.
+    `max_bytes`: memory for sets of vectors. `packed_bits`: vectors with ranges of at most this many bits
+    are packed into one integer. `worth_trimming`: joins of at most this many vectors are never trimmed for
+    a tolerance. `few`: vectors per set once a limit was hit: enough for a rough front, and quick.
     """
 
     max_bytes: int = 4_000_000_000

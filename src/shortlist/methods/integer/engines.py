@@ -7,14 +7,14 @@ DIAGRAM, PHASES, PARTS, WHOLE = "diagram", "two phases", "zones by parts", "whol
 """Names of the engines."""
 
 FEW_COLUMNS = 300
-"""Up to so many columns zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
+"""Most columns with which zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
 took half the time of whole programs, of E-Shop (290) a quarter with four objectives.
 """
 TINY = 30
 """Programs of three objectives and fewer columns are solved before they are made smaller."""
 BY_PARTS = 1.5
-"""With so many columns to a row as well. On uClinux, 1,850 columns and 2,468 rows, a point took 14 times the
-time of whole programs, because most parts are not decided in integers.
+"""Columns per row from which on they are searched by parts as well. On uClinux, 1,850 columns and 2,468 rows,
+a point took 14 times the time of whole programs, because most parts are not decided in integers.
 """
 
 

@@ -27,8 +27,8 @@ from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
 WIDE = 4
-"""With so many columns to a row, and :data:`SMALL` columns, the linear program is nearly whole: its reduced
-costs leave few columns, and presolve takes longer than it saves.
+"""From this many columns per row on, and :data:`SMALL` columns, the linear program is nearly whole: its
+reduced costs leave few columns, and presolve takes longer than it saves.
 """
 SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4

@@ -43,7 +43,7 @@ class ZoneParts:
     """Answers zone after zone, and learns how far above their bounds answers are.
 
     `solves`: solves what is left to a solver, and keeps the answers. `relaxed`: the linear program.
-    `n_by_solver`: after so many programs of `solves`, what is left of a zone is searched in integers first.
+    `n_by_solver`: after this many programs of `solves`, what is left of a zone is searched in integers first.
     """
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, n_by_solver: int) -> None:

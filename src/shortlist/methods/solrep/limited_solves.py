@@ -29,8 +29,8 @@ from shortlist.results.proof import Proof, ProofKind, Status, relative_gap
 from shortlist.runs import Finished, Study
 
 MANY_COLUMNS = 300
-"""From so many columns on, HiGHS makes a part smaller before it solves it: on eCos this takes a third of the
-time, on the smaller parts of E-Shop and uClinux it takes longer than the program.
+"""From this number of columns on, HiGHS makes a part smaller before it solves it: on eCos this takes a third
+of the time, on the smaller parts of E-Shop and uClinux it takes longer than the program.
 """
 
 MOST_COLUMNS, MOST_NODES = 2000, 200

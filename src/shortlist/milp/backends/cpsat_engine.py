@@ -57,7 +57,7 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 LARGEST_BOUND = 2**53
 DETERMINISTIC_PER_NODE = 1e-3
 ALL_STRATEGIES = 8
-"""From so many threads on, CP-SAT runs all its kinds of search side by side."""
+"""From this number of threads on, CP-SAT runs all its kinds of search side by side."""
 
 
 def exact_engine(

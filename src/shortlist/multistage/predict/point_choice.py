@@ -86,7 +86,7 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
 def low_coverage(share: float, *, promised: bool = False) -> str:
     """Return a sentence about a choice that answers less than half of the rows; empty for any other.
 
-    `share`: coverage on the rows that chose. `promised`: whether the choice keeps a promise, which few others
+    `share`: coverage on the selection rows. `promised`: whether the choice keeps a promise, which few others
     may do.
 
     >>> low_coverage(0.8)
@@ -100,7 +100,7 @@ def low_coverage(share: float, *, promised: bool = False) -> str:
         else "Take a lower confidence, another pick, or a limit such as coverage>=0.5"
     )
     return (
-        f"the chosen point answers {100 * share:.3g} % of the rows that chose it, and rejects the others. "
+        f"the chosen point answers {100 * share:.3g} % of the selection rows, and rejects the others. "
         f"{advice}."
     )
 

@@ -147,7 +147,7 @@ def point_answers(
 
 
 def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
-    """Ask about the rows that chose, as the search asked."""
+    """Ask about the selection rows, as the search asked."""
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
     there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
@@ -247,13 +247,13 @@ def promised_front(
     the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
     chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
 
-    `front`, which it returns: each point with what it does on the rows that chose from its threshold on; of a
+    `front`, which it returns: each point with how it does on the selection rows from its threshold on; of a
     point about which nothing can be promised, from the threshold on that most was to be expected of. A point
     is left out where another dominates it; one that is promised, where another one that is. The extras are
     those of the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its
     guarantee as plain data, and ``answer_from`` the score from which on it is told. ``promised_instead`` is
     the most that could have been promised where nothing is, and ``without_promise`` what the points were
-    taken from. `coverage`, which it returns: share of the rows that chose which each point answers,
+    taken from. `coverage`, which it returns: share of the selection rows which each point answers,
     ``(n_points,)``.
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding

@@ -51,7 +51,7 @@ class ArchivePath(NamedTuple):
     waiting: WordTable
     """The rows that wait after it; at first all."""
     measures: LongTable
-    """What it comes to."""
+    """Cost of the assignment so far."""
     at: Annotated[Records, PLACE]
     """Where the walk is, one record."""
 

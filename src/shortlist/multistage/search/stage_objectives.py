@@ -355,7 +355,7 @@ def stage_problem(
     priced.append(("call_cost_per_feature", call_cost_per_feature))
     _part("call_cost", call_cost, math.inf)
     calls, call_scale = as_integers([_part(argument, value, math.inf) for argument, value in priced])
-    if "evaluation_cost" not in names:  # nobody asks what calls cost, however many digits that has
+    if "evaluation_cost" not in names:  # the cost of calls is no objective, so that its digits do not matter
         calls, call_scale = [0] * len(calls), 1
     dearest, (argument, value) = max(zip(calls, priced, strict=True), key=lambda one: one[0])
     unexact = (

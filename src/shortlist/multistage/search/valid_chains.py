@@ -19,9 +19,9 @@ class ChainLimits(NamedTuple):
     """How much a walk over valid stage assignments takes on."""
 
     most_sets: int = 4096
-    """Up to so many valid sets are listed; with more there are too many chains of them."""
+    """Up to this number of valid sets are listed; with more there are too many chains of them."""
     most_chains: int = 20_000_000
-    """Up to so many stage assignments are looked at, which takes minutes."""
+    """Most stage assignments that are looked at, which takes minutes."""
     batch: int = 20_000
     """Stage assignments that are measured at once."""
 

@@ -30,7 +30,7 @@ class WalkSettings:
     """How a walk keeps what it finds; its answer does not depend on them."""
 
     table_rows: int = 2000
-    """Up to so many validation rows what is found is kept in a table, the least cost of every pair
+    """Up to this number of validation rows what is found is kept in a table, the least cost of every pair
     (conclusive, right); beyond it in an archive.
     """
     words: int = 2_000_000

@@ -30,7 +30,7 @@ class FeatureCode:
     where, and a gap is a value like others. Else a gap says that the feature is not known yet.
     """
     words: tuple[Any, ...] | None = None
-    """Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
+    """Category: all values that were seen in these rows; any other one is unknown. None: not known, as in
     models that were saved before this was kept.
     """
 

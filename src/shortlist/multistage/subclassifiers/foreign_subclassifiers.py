@@ -117,7 +117,7 @@ class ForeignSubclassifiers:
         self._models: dict[int, tuple[ForeignModel, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in another process has: it fits for itself, and tells nobody."""
+        """Return what a copy in another process has: it fits for itself, and reports no progress."""
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:

@@ -315,7 +315,7 @@ class LogisticSubclassifiers:
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in another process has: it fits for itself, and tells nobody."""
+        """Return what a copy in another process has: it fits for itself, and reports no progress."""
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
 def kicked(
     assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> NDArray[np.int8]:
-    """Return an assignment where so many features, drawn at random, have stages drawn at random."""
+    """Return an assignment where `n_changed` features, drawn at random, have stages drawn at random."""
     features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
     changed = assignment.copy()
     changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))

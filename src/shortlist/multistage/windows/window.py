@@ -118,7 +118,7 @@ def window_items(
 SETS_AT_ONCE = 256
 """Feature sets whose classifiers are fitted between two looks at the clock."""
 FEW_ITEMS = 8
-"""Up to so many items a walk takes less than a second, and is not stopped."""
+"""Up to this number of items a full search takes less than a second, and is not stopped."""
 
 
 @dataclass(frozen=True, eq=False)

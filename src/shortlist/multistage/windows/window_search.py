@@ -22,7 +22,7 @@ from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
 
 STEEPEST = 16.0
-"""A weight is at most so many times 1, and at least one part of as many."""
+"""Largest weight; the smallest is 1 divided by it."""
 WEIGHT_DIGITS = 9
 """Decimals of a weight: the last bits of a power differ from processor to processor."""
 KICKING_SHARE = 0.5

@@ -121,7 +121,7 @@ def _annotator(annotation: dict[str, Any]) -> str:
     who = annotation.get("completed_by", annotation.get("model_version"))
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
-    return "nobody" if who is None or who == "" else str(who)
+    return "unnamed" if who is None or who == "" else str(who)
 
 
 def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
@@ -201,7 +201,7 @@ UNSENT = ("draft", "discarded")
 
 
 def _user(response: dict[str, Any]) -> str:
-    return str(response.get("user_id") or "nobody")
+    return str(response.get("user_id") or "unnamed")
 
 
 def _sure(score: Any) -> float | None:

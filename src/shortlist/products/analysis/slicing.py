@@ -69,7 +69,7 @@ def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget 
     Raises
     ------
     BadInputError
-        If nothing is kept or a number is no feature, or neither method comes to an end.
+        If nothing is kept or a number is no feature, or neither method finishes within its limits.
 
     Notes
     -----

@@ -78,7 +78,7 @@ def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) ->
     if budget.cancellation.cancelled or budget.time_text not in front.proof.limit:
         return front, diagram, why
     exact = _by_method(question, "exact", options, budget)
-    why += ", but its front did not come to an end within its share of the time"
+    why += ", but its front did not finish within its share of the time"
     return _better(question, front, exact), diagram, _reason(why, exact)
 
 

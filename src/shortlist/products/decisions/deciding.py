@@ -165,7 +165,7 @@ def undo(state: DecisionState, steps: int = 1) -> DecisionState:
     Raises
     ------
     BadInputError
-        If there were not so many steps.
+        If fewer steps were taken.
     """
     as_count(steps, "steps")
     before: DecisionState | None = state
