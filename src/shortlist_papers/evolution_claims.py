@@ -159,7 +159,8 @@ CLAIMS = (
     PaperClaim("Off-EEL outperforms boosting", _ABSTRACT, "", partial(_outperforms, other="adaboost-stumps")),
     PaperClaim("Off-EEL has smaller ensembles than boosting", _ABSTRACT, "", _smaller),
     PaperClaim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False)),
-    PaperClaim("The margin histogram is a finer criterion", "3.2, Equation 5", "", partial(_ties, finer=True)),
+    PaperClaim("The margin histogram is a finer criterion",
+               "3.2, Equation 5", "", partial(_ties, finer=True)),
     PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows),
     PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off),
 )  # fmt: skip

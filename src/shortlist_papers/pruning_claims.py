@@ -352,9 +352,11 @@ _HC_BALANCED = partial(other_stop, metric="balanced_accuracy")
 _ONE_REPEAT = "One repeat has no dispersion over repeats."
 
 CLAIMS = (
-    PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods", "abstract, 5.4, 6",
+    PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods",
+               "abstract, 5.4, 6",
           "F1 3.84 of 7", _competitive),
-    PaperClaim("Pruned ensembles predict as well as the full one, or better", "abstract, Table 4", "FE 5.38, last",
+    PaperClaim("Pruned ensembles predict as well as the full one, or better",
+               "abstract, Table 4", "FE 5.38, last",
           partial(_accuracy, ahead=RANKED["accuracy"][:-1], behind=("FE",), why=_HC)),
     PaperClaim("Good solutions within minutes for up to 60,000 data points", "abstract, 5.3, 6",
               "gap of APS 0.1 %",
@@ -401,7 +403,8 @@ CLAIMS = (
     PaperClaim("θ-weighted F1 has the lower dispersion", "5.5, Table 5", ".0063 against .0080",
           partial(_dispersion, metric="balanced_accuracy", low=("F1-theta",), high=("F1", *BENCHMARKS)),
           _ONE_REPEAT),
-    PaperClaim("HC-CON and HC-UWA are ahead of BFT in balanced accuracy", "Table 6", "3.27, 3.39 against 3.97",
+    PaperClaim("HC-CON and HC-UWA are ahead of BFT in balanced accuracy",
+               "Table 6", "3.27, 3.39 against 3.97",
           partial(_balanced, ahead=CLIMBERS, behind=("BFT",), why=_HC_BALANCED)),
     PaperClaim("The approach gives bounds on optimal values", "6", "", _bounds),
     PaperClaim("It serves as a heuristic under short time limits", "6", "", _heuristic),

@@ -105,8 +105,8 @@ class FrontCheck:
             title = TITLES.get(search.solver, search.solver)
             found = TITLES.get(self.found_by, "")
             alone = f", which also found the front: they rest on {title} alone" if found == title else ""
-            both = f"; {found} had said so before" if found and found != title else ""
-            said.append(f"{title} says that {_are(search.n_by_solver)} empty{alone or both}.")
+            both = f"; {found} claims the same" if found and found != title else ""
+            said.append(f"{_are(search.n_by_solver)} claimed empty by {title}{alone or both}.")
         if search.n_open:
             until = (
                 "by the interruption" if search.limit == "interrupted" else f"by the limit of {search.limit}"

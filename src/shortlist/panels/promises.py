@@ -3,8 +3,8 @@
 A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
 next stage, and in the end to a person, or stays without an answer. The points of the front without a promise
 are candidates as they are, each with the thresholds of its stages. The training cases choose the candidates,
-their price bands and the order of the tests. So the tests of all candidates together are wrong with the error of
-the demand at most (:func:`shortlist.guarantees.sequences.passing`), whatever is picked of those that pass.
+their price bands and the order of the tests. All tests together are wrong with at most the error of the
+demand (:func:`shortlist.guarantees.sequences.passing`), whichever of those that pass is picked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

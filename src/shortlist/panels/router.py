@@ -22,7 +22,7 @@ MOST_WORDS = 100
 """Most different words of a column of a router."""
 
 ALONE = "alone"
-"""The rule of a stage that asks nobody."""
+"""The rule of a stage that asks no judge."""
 
 
 @dataclass(frozen=True)

@@ -452,7 +452,7 @@ def test_the_json_says_what_was_run_on_what(folder: Path) -> None:
     assert facts["data"] == data.as_dict()
     assert facts["options"]["confidence"] == "0.95"
     assert facts["options"]["pick"] == "one-se"
-    assert any("% of the rows that chose it" in note for note in facts["notes"])
+    assert any("% of the selection rows" in note for note in facts["notes"])
 
 
 def test_no_threads_are_refused(folder: Path) -> None:

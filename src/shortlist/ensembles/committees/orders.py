@@ -46,11 +46,11 @@ def cheapest_order(
     Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
     sweep for more.
 
-    `added`: what the members add on the rows that choose, each with all its copies, ``(n_rows, n_members,
+    `added`: what the members add on the selection rows, each with all its copies, ``(n_rows, n_members,
     n_classes)``. `costs`: what asking each costs, at least 0, ``(n_members,)``. `copies`: how often the
     answer of each counts, by default once, ``(n_members,)``. It is asked for once. `counts`: how many samples
-    each row stands for, by default one, ``(n_rows,)``; where there are few members. `few_members`: up to so
-    many the order is the best of all.
+    each row stands for, by default one, ``(n_rows,)``; where there are few members. `few_members`: most
+    members for which the order is the best of all.
     """
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     counts = np.ones(len(added), dtype=np.int64) if counts is None else counts

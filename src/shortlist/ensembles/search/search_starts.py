@@ -55,7 +55,8 @@ def rule_starts(
     """Yield each rule with the ensemble on its way that is worth most among those that keep the limits.
 
     Each rule that climbs by right decisions is also run with the worth of the decisions, where that differs.
-    With all of :data:`START_RULES` the best start is worth at least what each of these rules chooses alone. Rules with nothing within the limits are left out. Raises BadInputError if a rule is unknown.
+    With all of :data:`START_RULES` the best start is worth at least what each of these rules chooses alone.
+    Rules with nothing within the limits are left out. Raises BadInputError if a rule is unknown.
 
     `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
     names in :data:`START_RULES`; default those of :func:`rules_for`.

@@ -244,8 +244,8 @@ def promised_front(
     """Return a front with what can be promised about its points, all of them together.
 
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
-    the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
-    chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
+    the next stage, and in the end be rejected. The selection rows decide which thresholds are tested in which
+    order; see :func:`shortlist.guarantees.thresholds.promise_each`.
 
     `front`, which it returns: each point with how it does on the selection rows from its threshold on; of a
     point about which nothing can be promised, from the threshold on that most was to be expected of. A point
@@ -294,8 +294,8 @@ def measures_from(
 ) -> NDArray[np.int64]:
     """Return :meth:`StageProblem.measures` where each point answers from its own threshold on.
 
-    `assignments`, ``(n_points, n_features)``. `chose`: those of the stages of each point to the rows that
-    chose. `thresholds`, ``(n_points,)``.
+    `assignments`, ``(n_points, n_features)``. `chose`: those of the stages of each point on the
+    selection rows. `thresholds`, ``(n_points,)``.
     """
     measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)
     words = problem.decisions.subclassifiers.rows.n_words
