@@ -10,13 +10,14 @@ from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import N_PARTS, choose_panels, told_notes
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.figures import Rechosen, figures, possible_prices
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
 from shortlist.panels.single_judges import best_single, single_panel
-from shortlist.panels.verdict import measured_panel, rechosen, verdict
+from shortlist.panels.verdict import measured_panel, out_of_fold, rechosen, verdict
 from shortlist.results.objective import read_limit
-from shortlist.results.told import wilson_interval
+from shortlist.results.told import interval_of_mean, interval_over_folds, wilson_interval
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 
@@ -109,6 +110,24 @@ def test_every_figure_lies_in_its_interval_and_a_named_judge_is_measured_itself(
         assert told.difference == pytest.approx(told.panel_figures.accuracy - gain)
         assert told.recommended or told.single in panel_facts(report)["advice"]
     assert n_others > 0
+
+
+def test_the_price_is_told_with_the_wider_interval_of_cases_and_of_folds() -> None:
+    choice = choose_panels(priced_log(3), PanelOptions(decide="logistic", test_share=None))
+    wider = {"cases": 0, "folds": 0}
+    for point, found in enumerate(choice.found):
+        panel = measured_panel(choice, point)
+        assert isinstance(panel, Rechosen)
+        told, price = figures(panel, choice.test), out_of_fold(choice, found.recipe).price
+        least, most = possible_prices(panel, choice.test)
+        of_cases = interval_of_mean(price, least, most)
+        assert choice.cases.folds is not None
+        low, high = interval_over_folds(price, choice.cases.folds)
+        low, high = max(low, least[0]), min(high, most[0])
+        assert told.price == pytest.approx(price.mean())
+        assert told.price_interval == pytest.approx((min(low, of_cases[0]), max(high, of_cases[1])))
+        wider["folds" if high - low > of_cases[1] - of_cases[0] else "cases"] += 1
+    assert min(wider.values()) > 0
 
 
 def test_a_judge_that_is_the_best_in_every_part_is_no_different_from_itself() -> None:

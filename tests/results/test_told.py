@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 
 from shortlist.results.told import (
     Difference,
     Kind,
     difference_of,
+    interval_over_folds,
     mean_share_interval,
     sign_flip_p,
     wilson_interval,
@@ -90,3 +91,14 @@ def test_a_difference_is_told_with_p_only_where_its_interval_says_otherwise() ->
         Difference(0.02, (0.01, 0.03), 0.01).in_points("accuracy") == "+2.0 points of accuracy (+1.0 to +3.0)"
     )
     assert Difference(0.02, (0.01, 0.03), 0.25).in_points("accuracy").endswith("(+1.0 to +3.0, p = 0.25)")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_over_folds_is_that_of_students_t_over_their_means(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.gamma(2, 1, 60)
+    folds = rng.permutation(np.arange(60) % 5)
+    expected = ttest_1samp([values[folds == fold].mean() for fold in range(5)], 0).confidence_interval(0.95)
+    low, high = interval_over_folds(values, folds)
+    assert high - low == pytest.approx(expected.high - expected.low)
+    assert (low + high) / 2 == pytest.approx(values.mean())

@@ -119,7 +119,7 @@ def pairs_of(
     added: list[tuple[Judges, Judges]] = [
         ((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one
     ]
-    three = near_front([one for one in tried if len(one.recipe.judges) == 3], MOST_PAIRS_AT_ONCE)
+    three = near_front([one for one in tried if len(one.recipe.sets[-1]) == 3], MOST_PAIRS_AT_ONCE)
     at_once = [(tuple(sorted(one.recipe.sets[0])), one.recipe.judges) for one in three]
     return list(dict.fromkeys(at_once + couples + nested + added))
 

@@ -108,7 +108,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         answers, log.truth, prices, latency, _losses(log, options), options.final,
         round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
-        is_open=log.is_open, right=log.right,
+        is_open=log.is_open, right=log.right, folds=folds,
     )  # fmt: skip
     return cases, steps
 

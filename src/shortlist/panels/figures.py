@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.losses import Scoring, accuracy_scoring
 from shortlist.panels.panel_options import ACCURACY, RECALL, SPECIFICITY
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.results.told import Interval, interval_of_mean, wilson_interval
-
-WIDER = 1.3
-"""Factor on the width of the interval of a price on the training cases, as what was learned is fitted again
-on all of them while thresholds stay (decision 91)."""
+from shortlist.results.told import Interval, interval_of_mean, interval_over_folds, wilson_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +21,15 @@ class Rechosen(Panel):
     """A panel with an outcome on some cases that is not its own.
 
     `outcome`: that of nested cross-validation, or the surest answers alone. `own`: that of the panel itself
-    on its training cases, out of fold. Its price is told then, and the interval of the accuracy reaches up to
+    on its training cases, out of fold, and `folds` the fold of each, ``(n_cases,)``. Its price is told then,
+    with the wider of the intervals over cases and over folds, and the interval of the accuracy reaches up to
     its accuracy: panels chosen on fewer cases are right less often, and the panel itself is right more often
     on its training cases than on others. `possible_prices`: least and largest price of a case, ``(1,)`` each.
     """
 
     outcome: Outcome | None = None
     own: Outcome | None = None
+    folds: NDArray[np.int64] | None = None
     possible_prices: tuple[Floats, Floats] = (np.zeros(1), np.full(1, np.inf))
 
     def run(self, log: AnswerLog) -> Outcome:
@@ -102,9 +101,10 @@ def figures(
         wilson = wilson[0], max(wilson[1], _wilson(n_own, n, n_cases / n)[1])
     possible = possible_prices(panel, log)
     price_interval = interval_of_mean(paid.price, *possible, groups=log.groups)
-    if paid is not outcome:
-        low, high = (price + WIDER * (end - price) for end in price_interval)
-        price_interval = max(low, float(possible[0][0])), min(high, float(possible[1][0]))
+    if isinstance(panel, Rechosen) and panel.own is not None and panel.folds is not None:
+        low, high = interval_over_folds(paid.price, panel.folds)
+        low, high = max(low, float(possible[0][0])), min(high, float(possible[1][0]))
+        price_interval = min(price_interval[0], low), max(price_interval[1], high)
     if promised:
         wilson = min(wilson[0], promised), wilson[1]
     is_plain = scoring.objective == ACCURACY

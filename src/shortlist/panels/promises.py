@@ -94,7 +94,7 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
     prices = np.rint(log.paid * choice.steps).astype(np.int64)
     return replace(
         cases, answers=answers, truth=log.truth, prices=prices, latency=latency, decisions=decisions,
-        right=log.right,
+        right=log.right, folds=None,
     )  # fmt: skip
 
 

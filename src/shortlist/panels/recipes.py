@@ -69,7 +69,8 @@ class Cases:
     n_judges)``; NaN where not known. `losses`: of deciding a class, or nothing, the last row, where the
     second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
     `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
-    class, where there are two. `is_open`: whether classes are who gave an answer first. `right`: which
+    class, where there are two. `folds`: that of each case, without which what is decided about it was
+    learned, ``(n_cases,)``. `is_open`: whether classes are who gave an answer first. `right`: which
     answers are right by the log's own scores, ``(n_cases, n_judges)``; None where the truth decides.
     """
 
@@ -84,6 +85,7 @@ class Cases:
     positive: int = 1
     is_open: bool = False
     right: Mask | None = None
+    folds: NDArray[np.int64] | None = None
 
     @property
     def is_right(self) -> Mask:
@@ -121,6 +123,7 @@ class Cases:
             self,
             answers=self.answers.at(rows), truth=self.truth[rows], prices=self.prices[rows],
             latency=self.latency[rows], right=None if self.right is None else self.right[rows],
+            folds=None if self.folds is None else self.folds[rows],
             decisions={name: PartOutOfFold(one, rows) for name, one in self.decisions.items()},
         )  # fmt: skip
 

@@ -90,7 +90,7 @@ def find_policies(
             for number, job in enumerate(work.jobs, start=1):
                 found = job(cases)
                 front.add(found)
-                of_two.add([one for one in found if len(one.recipe.judges) <= 2])
+                of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
                 tried += found if family in UNLEARNED else []
                 budget.report(Progress(work.kind, number, len(work.jobs)))
                 if budget.stopped and family != SINGLE:

@@ -14,6 +14,7 @@ from shortlist.panels.losses import Scoring, accuracy_scoring, scoring_of
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
+from shortlist.panels.promises import measured_cases
 from shortlist.panels.recipes import Recipe, followed
 from shortlist.panels.single_judges import best_single, keeps, single_found, single_panel, surest
 from shortlist.results.objective import Limit
@@ -201,12 +202,13 @@ def rechosen(
     if recipe is not None:
         own, prices = out_of_fold(choice, recipe), possible_prices(panel, choice.test)
     known = {one.name: getattr(panel, one.name) for one in fields(panel)}
-    return Rechosen(**known, outcome=whole, own=own, possible_prices=prices)
+    folds = choice.cases.folds
+    return Rechosen(**known, outcome=whole, own=own, folds=folds, possible_prices=prices)
 
 
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
     """Return what a recipe does about the training cases, learned without the fold of each."""
-    told = followed(choice.cases, recipe, choice.chosen.features)
+    told = followed(measured_cases(choice.cases), recipe, choice.chosen.features)
     return told._replace(price=told.price / choice.steps)
 
 
