@@ -85,30 +85,25 @@ def decide_by_scores(
             codes[i], sure[i] = winner, scores[0, winner]
 
 
-@kernel(
-    "void(int64[:, ::1], int64[:, ::1], int64[::1], boolean, boolean, boolean, boolean, int64[:, ::1], "
-    "int64[::1], float64[::1])"
-)
+@kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], float64[::1])")
 def decide_by_votes(
     answers: Longs,
     votes: Longs,
     fold: Longs,
-    majority: bool,
-    counted: bool,
-    ties: bool,
-    latest: bool,
+    how: Longs,
     tally: Longs,
     codes: Longs,
     sure: Floats,
 ) -> None:
     """Write the class with most votes of each case and its share; -1 and 0 where nothing is decided.
 
-    `votes`: of each judge, a row for each fold. `fold`: which row a case takes. `majority`: whether it takes
-    more than half. `counted`: whether votes of the silent count in the denominator. `ties`: whether equal
-    classes are decided, for the first of them or, by `latest`, for the one that the last judge gave. `tally`
-    has a row for the votes of each class and silence, and one for who gave it last.
+    `votes`: of each judge, a row for each fold. `fold`: which row a case takes. `how`: 1 or 0 for each of
+    four questions: whether a class takes more than half; whether votes of the silent count in the
+    denominator; whether equal classes are decided, for the first of them; or for the one that the last judge
+    gave. `tally` has a row for the votes of each class and silence, and one for who gave it last.
     """
     n_words = tally.shape[1] - 1
+    majority, counted, ties, latest = how[0] == 1, how[1] == 1, how[2] == 1, how[3] == 1
     for i in range(answers.shape[0]):
         for k in range(n_words + 1):
             tally[0, k], tally[1, k] = 0, 0

@@ -277,8 +277,6 @@ def decided_by_folds(parts: Sequence[Fitted], answers: Heard, fold: NDArray[np.i
     else:
         votes = np.array([part.votes for part in parts if isinstance(part, JudgeVotes)], dtype=np.int64)
         tally = np.empty((2, answers.n_classes + 1), dtype=np.int64)
-        decide_by_votes(
-            words, votes, fold, one.rule == MAJORITY, one.missing == COUNTED, one.ties != UNANSWERED,
-            one.ties == LATEST, tally, codes, sure,
-        )  # fmt: skip
+        flags = one.rule == MAJORITY, one.missing == COUNTED, one.ties != UNANSWERED, one.ties == LATEST
+        decide_by_votes(words, votes, fold, np.array(flags, dtype=np.int64), tally, codes, sure)
     return Decided(codes, sure)
