@@ -12,8 +12,7 @@ LINES, WIDTH = 24, 100
 """What a terminal shows when nobody has changed it."""
 
 NOT_YET = {
-    "compare", "datasets fetch", "datasets list", "datasets show", "model analyse", "model check", "model info",
-    "panel compare", "reproduce", "study resume", "study show",
+    "compare", "datasets fetch", "datasets list", "datasets show", "panel compare", "reproduce", "study resume", "study show",
 }  # fmt: skip
 """Commands that still print more, or of which no line is tried here."""
 

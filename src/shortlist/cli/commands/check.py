@@ -9,8 +9,9 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.shared import WHAT_MATTERS, Drop, FeatureModelFile, Json, output
+from shortlist.cli.options.shared import WHAT_MATTERS, Details, Drop, FeatureModelFile, Json, output
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.screen import first_screen
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
@@ -42,6 +43,7 @@ def check(
     drop: Drop = None,
     question: CheckedQuestion,
     out: Annotated[Path | None, output("the verdict on every row, as .csv or .xlsx.")] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Check the products of a table against a feature model.
@@ -83,7 +85,8 @@ def check(
     if json:
         print_json(facts)
     else:
-        print_checks(facts)
+        with first_screen(details=details):
+            print_checks(facts)
     if facts["n_wrong"]:
         raise typer.Exit(NOT_AS_CLAIMED)
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import NODES, SECONDS_HELP, FeatureModelFile, Json
+from shortlist.cli.options.shared import NODES, SECONDS_HELP, Details, FeatureModelFile, Json
 from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
+from shortlist.cli.text.screen import first_screen
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
@@ -28,6 +29,7 @@ def info(
         int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Print the size of a feature model, and count its products.
@@ -81,7 +83,8 @@ def info(
     if json:
         print_json(facts)
     else:
-        _print(facts, line)
+        with first_screen(details=details):
+            _print(facts, line)
 
 
 @app.command()
@@ -94,6 +97,7 @@ def analyse(
         int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Print what follows from a feature model, and why.
@@ -130,7 +134,8 @@ def analyse(
         print_json(facts)
     else:
         print_notes(line.notes)
-        print_analysis(facts)
+        with first_screen(details=details):
+            print_analysis(facts)
 
 
 @app.command()
@@ -140,6 +145,7 @@ def diff(
     second: Annotated[Path, typer.Argument(help="Feature model after the edit.")],
     *,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Say how an edit changed the products.
@@ -175,7 +181,8 @@ def diff(
     if json:
         print_json(facts)
     else:
-        print_difference(facts, first, second)
+        with first_screen(details=details):
+            print_difference(facts, first, second)
 
 
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1000
 """Uniform products from which diverse ones are chosen."""
 
-MOST_SHOWN, MOST_WIDTH = 10, 100
-"""Products that are printed, and how wide each may be."""
+MOST_SHOWN = 10
+"""Products that are printed."""
 
 KINDS_OF_SAMPLES = ("uniform", "diverse")
 
@@ -160,13 +161,14 @@ def _products_of(front: Path, line: "FeatureModel") -> "Mask":
 
 def _print(facts: dict[str, Any], model: "FeatureModel", products: "Mask") -> None:
     from shortlist._words import counted
+    from shortlist.cli.text.screen import WIDTH
 
     print(f"{counted(len(products), 'product')}, {facts['method']}.")
     if "distance" in facts:
         print(f"Every two of them differ in {counted(facts['distance'], 'feature')} or more.")
     for number, row in enumerate(products[:MOST_SHOWN], start=1):
         chosen = ", ".join(label for label, has in zip(model.labels, row.tolist(), strict=True) if has)
-        print(f"{number:>4}  {chosen if len(chosen) <= MOST_WIDTH else chosen[: MOST_WIDTH - 3] + '...'}")
+        print(f"{number:>4}  {shorten(chosen, WIDTH - 6, placeholder=' ...')}")
     if len(products) > MOST_SHOWN:
         print(f"      and {len(products) - MOST_SHOWN:,} more")
     if facts["out"] is not None:

@@ -86,7 +86,8 @@ def solve(
     """Find every non-dominated point of an integer program.
 
     By the method, the front is proved to be complete, or holds a part of the points. An option that the
-    method does not have is refused. Ctrl-C stops the search and keeps what was found.
+    method does not have is refused. A --study goes with --method solrep. Ctrl-C stops the search and keeps
+    what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 

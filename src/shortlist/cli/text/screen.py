@@ -1,6 +1,8 @@
 """One screen of text, which every command prints unless --details asks for more."""
 
-from collections.abc import Sequence
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
 from textwrap import TextWrapper, fill
 
 WIDTH, LINES = 100, 24
@@ -13,8 +15,25 @@ MOST_LETTERS = 40
 def print_lines(lines: Sequence[str]) -> None:
     """Print sentences in lines of at most :data:`WIDTH` columns."""
     for line in lines:
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        print(fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+        print(_filled(line))
+
+
+def _filled(line: str) -> str:
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+@contextlib.contextmanager
+def first_screen(*, details: bool) -> Iterator[None]:
+    """Break what is printed within at :data:`WIDTH` columns, and without details after :data:`LINES` lines."""
+    with contextlib.redirect_stdout(io.StringIO()) as held:
+        yield
+    lines = [
+        part
+        for line in held.getvalue().splitlines()
+        for part in (_filled(line) if len(line) > WIDTH else line).splitlines() or [""]
+    ]
+    print("\n".join(lines if details else cut(lines, LINES, "--details has all")))
 
 
 def shortened(name: str) -> str:
