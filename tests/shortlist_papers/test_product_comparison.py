@@ -274,11 +274,7 @@ def test_no_finished_run_gives_no_tables() -> None:
         ),
         pytest.param(["ibea"], {"seed": 5}, "`seed` is an option of none", id="own option"),
         pytest.param(["ibea"], {"wings": 5}, "`wings` is an option of none", id="unknown"),
-        pytest.param(["ibea"], {"n_evaluations": 5}, "n_evaluations must be at least 100", id="too few"),
         pytest.param(["ibea"], {"seeds": []}, "the number of seeds must be at least 1", id="no seeds"),
-        pytest.param(["ibea"], {"work": Work(0)}, "workers must be a number of workers", id="no workers"),
-        pytest.param(["ibea"], {"time_limit_s": 0}, "time_limit_s must be", id="no time"),
-        pytest.param(["ibea"], {"seeds": [-1]}, "seeds must be at least 0", id="seed"),
     ],
 )
 def test_bad_input_is_one_sentence(methods: list[str], options: dict[str, Any], message: str) -> None:

@@ -345,14 +345,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     phone.uvl COST --set tolerance=cost                            | must read NAME=VALUE
     phone.uvl COST --set tolerance=cost=x                          | must read NAME=NUMBER
     phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed and --set solver. Leave it out.
-    phone.uvl COST --method exact --set rule=adaptive              | is no option of --method exact, which has
-    phone.uvl COST --method diagram --set solve-limit=1            | is no option of --method diagram, which has
-    phone.uvl COST --method exact --study s.db                     | is no option of --method exact, which has
-    phone.uvl COST --method auto --workers 2                       | is no option of --method auto, which has
-    phone.uvl COST --method solrep --set max-nodes=5000            | is no option of --method solrep, which has
-    phone.uvl COST --method solrep --set tolerance=cost=1          | is no option of --method solrep, which has
     phone.uvl COST --method solrep --set rule=adaptive --workers 2 | --workers must be 1 with rule 'adaptive'
-    phone.uvl COST --method solrep --set rule=dice                 | rule must be one of
     phone.uvl COST --method solrep --study no/s.db                 | folder does not exist
     phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run
     phone.uvl COST --attributes screens.csv                        | --attributes screens.csv has nothing that is asked for

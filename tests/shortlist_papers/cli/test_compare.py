@@ -181,12 +181,6 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     phone.uvl COST --methods ''                              | --methods must be one of
     phone.uvl COST --methods auto                            | --methods must be one of
     phone.uvl COST --methods ibea --set points=5             | --set points is an option of none of the methods ibea
-    phone.uvl COST --methods ibea --set rule=adaptive        | --set rule is an option of none
-    phone.uvl COST --methods ibea --set solve-limit=1        | --set solve-limit is an option of none
-    phone.uvl COST --methods ibea --set solver=scip          | --set solver is an option of none
-    phone.uvl COST --methods exact --set evaluations=500     | --set evaluations is an option of none
-    phone.uvl COST --methods exact --set starts=5            | --set starts is an option of none
-    phone.uvl COST --set evaluations=5                       | --set evaluations must be at least 100
     phone.uvl COST --set seeds=0                             | --set seeds must be at least 1
     phone.uvl COST --seed -1                                 | --seed must be at least 0
     phone.uvl COST --methods diagram,exact --set seeds=30    | --set seeds belongs to evolutionary methods

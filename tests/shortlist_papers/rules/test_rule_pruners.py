@@ -57,15 +57,6 @@ def test_the_library_has_four_rules_and_the_papers_all() -> None:
         assert own.fit(X[150:], Y[150:]).members_.tolist() == order.fit(X[150:], Y[150:]).members_.tolist()
 
 
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        pytest.param(OrderedPruner(rule="best", n_classifiers=2), "rule must be one of", id="rule"),
-        pytest.param(OrderedPruner(rule="drep", rho=0), "rho must be a number above 0", id="rho"),
-        pytest.param(OrderedPruner(rule="margin-distance", p=2), "p must be a number above 0", id="p"),
-        pytest.param(MarginPruner(criterion="mean", n_classifiers=2), "criterion must be", id="criterion"),
-    ],
-)
-def test_bad_input_is_one_sentence(estimator: Any, message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
-        estimator.fit(X, Y)
+def test_an_unknown_rule_is_refused() -> None:
+    with pytest.raises(BadInputError, match="rule must be one of"):
+        OrderedPruner(rule="best", n_classifiers=2).fit(X, Y)
