@@ -25,7 +25,7 @@ def _filled(line: str) -> str:
 
 @contextlib.contextmanager
 def first_screen(*, details: bool) -> Iterator[None]:
-    """Break what is printed within at :data:`WIDTH` columns, and without details after :data:`LINES` lines."""
+    """Break what is printed within at :data:`WIDTH` columns; without details keep :data:`LINES` lines."""
     with contextlib.redirect_stdout(io.StringIO()) as held:
         yield
     lines = [
