@@ -167,7 +167,7 @@ def test_a_cascade_is_told_in_words_and_as_a_protocol() -> None:
     choice = choose_panels(agreeing_log(), PanelOptions(decide="agreement"))
     point = next(n for n, one in enumerate(choice.found) if one.recipe.learner == "agreement")
     facts = panel_facts(panel_report(choice, point))
-    assert any("two judges agree" in sentence for sentence in facts["in_words"])
+    assert any("the answer that two judges share" in sentence for sentence in facts["in_words"])
     text = markdown(panel_protocol(choice.panel(point)))
     assert "both a and b say so" in text
     assert any("agreement cascades of 3 judges" in claim for claim in choice.claims)

@@ -69,7 +69,7 @@ def test_words_that_were_never_seen_win_by_agreement() -> None:
     assert told["decision"]["unknown"] == {}
     folding = replace(panel, folds_case=True)
     assert folding.next({"a": "Novi sad", "b": "novi Sad", "c": "x"})["decision"]["label"] == "Novi sad"
-    assert "Answers count as the same" in markdown(panel_protocol(panel))
+    assert "Answers are the same if all letters are" in markdown(panel_protocol(panel))
 
 
 def test_letters_that_were_folded_in_the_log_are_folded_in_the_policy() -> None:
