@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
+from shortlist.guarantees.guarantee import Guarantee
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.report.parts import Chart, Explorer, Heading, Parts, Table, Text
@@ -128,3 +129,12 @@ def test_held_out_figures_come_first_and_those_of_the_rows_that_chose_are_called
         assert first.title.startswith("Held out: 36 test rows")
         low, high = staged.test.coverage_interval
         assert first.rows[0][1] == f"{staged.test.coverage:.4g} ({low:.3g} to {high:.3g})"
+
+
+@pytest.mark.parametrize(("threshold", "text"), [(0.93, "promised from 0.93"), (0.2, "asked for: 0.8")])
+def test_the_threshold_that_decides_is_marked_in_the_chart(
+    fitted: MultiStageClassifier, threshold: float, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitted, "guarantee_", Guarantee(0.9, 0.95, threshold, 100, 60, 58))
+    (chart,) = [part for part in staged_parts(fitted) if isinstance(part, Chart) and "marks" in part.data]
+    assert [mark["text"] for mark in chart.data["marks"]] == [text]

@@ -216,7 +216,7 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
         found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))
     own, promise = sorted(set(model.rule.thresholds)), classifier.guarantee_
     marks = [{"at": one, "text": f"asked for: {one:g}"} for one in own[:1]] if len(own) == 1 else []
-    if promise is not None and promise.promised:
+    if promise is not None and promise.promised and promise.threshold >= max(own[0], CONFIDENCES[0]):
         marks = [{"at": promise.threshold, "text": f"promised from {promise.threshold:.3g}"}]
     risk = " Thresholds that a careful rule raised stay raised." if model.rule.risk is not None else ""
     risk += "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."

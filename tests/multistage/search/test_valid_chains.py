@@ -96,9 +96,9 @@ def test_evolution_stays_within_the_rules_and_finds_the_front(rules: str) -> Non
 def test_auto_enumerates_where_few_assignments_are_valid() -> None:
     wide, y = make_classification(200, 24, n_informative=4, random_state=0)
     chain = PurchaseRules(tuple(map(str, range(24))), 24, tuple((-(v + 1), v) for v in range(1, 24)))
-    stages = MultiStageClassifier(purchase_rules=chain, max_stages=2, confidence=0.6, random_state=0).fit(
-        wide, y
-    )
+    stages = MultiStageClassifier(
+        purchase_rules=chain, max_stages=2, confidence=0.6, removal=False, random_state=0
+    ).fit(wide, y)
     assert stages.front_.method == "enumerate"
     assert stages.result_.n_looked == 1 + 23  # all at once, or one cut of the chain
 
