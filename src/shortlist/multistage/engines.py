@@ -82,7 +82,7 @@ PLANS = (
     ),
     StagePlan(
         lambda q: not q.has_rules and q.is_counted and q.is_short,
-        ENUMERATED_FIRST, "all subsets can be fitted and walked within seconds", "regret.csv",
+        ENUMERATED_FIRST, "all subsets can be fitted and searched within seconds", "regret.csv",
     ),
     StagePlan(
         lambda q: not q.has_rules and q.is_counted and q.has_time,

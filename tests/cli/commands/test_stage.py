@@ -313,7 +313,7 @@ def test_one_line_says_which_engine_answered_and_why(folder: Path) -> None:
     text = shortlist("stage", "credit.csv", *QUICK, *files, cwd=folder).stdout
     facts = json.loads(shortlist("stage", "credit.csv", *QUICK, "--json", cwd=folder).stdout)
 
-    assert facts["why"] == "all subsets can be fitted and walked within seconds"
+    assert facts["why"] == "all subsets can be fitted and searched within seconds"
     assert f"(enumerate: {facts['why']}; " in text.replace("\n  ", " ")
     shown = shortlist("front", "show", "why.parquet", "--details", cwd=folder).stdout
     assert f"(enumerate: {facts['why']}; " in shown.replace("\n  ", " ")

@@ -138,7 +138,7 @@ def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[
     front = classifier.front_
     ties = front.extras.get("n_tied")
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
-    behind = f"{least}{sum(ties):,} stage assignments behind them" if ties else ""
+    behind = f"{least}{sum(ties):,} stage assignments in all" if ties else ""
     lines = [headline(front, seconds=seconds, behind=behind)]
     if front.extras.get("stopped") == ELITE_FILLS:
         lines.append(
@@ -198,7 +198,7 @@ def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool
     lines = [f"Buy in this order, point {point} of {n:,}{by}:"]
     steps = step_facts(classifier)
     for number, step in enumerate(steps, start=1):
-        paid = f"{step['more']:g} more" if step["more"] > 0 else "free"
+        paid = f"cost {step['more']:g}" if step["more"] > 0 else "free"
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
         paid += f", asks {step['asked']} members" if step["asked"] > 1 else ""
         least = step["answers_from"]

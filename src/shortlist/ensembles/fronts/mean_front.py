@@ -267,7 +267,7 @@ WALK_ENDS = 1 - SEARCHED_SHARE
 SEARCH_TURN = 1 / 3
 """Part of the time left to the search that one largest size may take."""
 
-MEAN_WALK = "walk over means"
+MEAN_WALK = "full search of means"
 """What a study calls the walk."""
 
 

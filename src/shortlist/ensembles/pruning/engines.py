@@ -83,7 +83,7 @@ VOTES = (
         SHORT_WALK,
         lambda q: q.is_walkable,
         0.2,
-        "few classifiers are often walked at once",
+        "all selections of few classifiers are often searched at once",
         "pruning-few.csv",
     ),
     Turn(
@@ -111,7 +111,7 @@ VOTES = (
         SHORT_CP_SAT,
         lambda q: q.is_walkable and q.has_program,
         0.2,
-        "with few classifiers it may end the proof before a longer walk",
+        "with few classifiers it may end the proof before a longer full search",
         "pruning-few.csv",
     ),
     Turn(WALK, lambda q: q.is_walkable, 0.4, "there are few classifiers or sizes", "pruning-few.csv"),
