@@ -1,4 +1,4 @@
-"""The session around a solver that checks everything it is told and says."""
+"""The session around a solver: it checks every input and every answer."""
 
 import functools
 import math

@@ -35,7 +35,7 @@ def recall(
 
     `truth`: of a complete enumeration. `options`: set ``patience=None`` to turn the second convergence test
     off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: one run each.
-    `budget`: how long all runs may take, and who is told after each; when it ends, only finished runs are
+    `budget`: time limit of all runs, with progress after each; when it ends, only finished runs are
     returned, possibly none. Its study keeps every finished run.
     """
     budget = budget or Budget()

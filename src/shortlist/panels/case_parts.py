@@ -48,9 +48,9 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
     if n_different(full) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
         return log, [
             (
-                f"Not every judge was asked about every case, and too few cases have all judges: who was not "
-                f"asked counts as silent and costs nothing, so judges that were asked less often look worse "
-                f"and cheaper than they are.{told}"
+                f"Not every judge was asked about every case, and too few cases have all judges. A judge "
+                f"that was not queried counts as a missing answer and costs nothing, so judges that were asked "
+                f"less often look worse and cheaper than they are.{told}"
             )
         ]
     return full, [

@@ -156,7 +156,7 @@ def _check_solutions(named: NamedProgram, front: Front) -> None:
 
 
 def notes_on(named: NamedProgram, front: Front) -> list[str]:
-    """Say what a user should know of a front beside its proof."""
+    """Return notes on a front for the user."""
     program, notes = named.program, []
     costs = program.minimised_costs()
     alike = all(np.array_equal(costs[0], other) for other in costs[1:])

@@ -318,8 +318,8 @@ def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked:
             )
         if not marked and (n_silent := _rows_with_paid_gaps(decisions, rows)):
             found.append(
-                f"{counted(n_silent, 'row')} of {len(rows):,} paid for a feature whose cell is empty, as "
-                "asked and silent. Pass --not-asked '' if empty cells were not asked for."
+                f"{counted(n_silent, 'row')} of {len(rows):,} paid for a feature with an empty cell, as "
+                "a missing answer. Pass --not-asked '' if empty cells were not queried."
             )
     guarantee = getattr(saved.estimator, "guarantee_", None)
     if guarantee is not None:

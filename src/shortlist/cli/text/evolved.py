@@ -77,7 +77,7 @@ def print_evolved(
     if written.model is not None:
         lines.append(f"Next: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
     else:
-        lines.append("Next: --out FILE.joblib keeps it; --details tells how it was found.")
+        lines.append("Next: --out FILE.joblib keeps it; --details shows how it was found.")
     print_lines(lines)
     if details:
         print()

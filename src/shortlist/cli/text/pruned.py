@@ -223,7 +223,7 @@ def _next(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     if written.model is not None:
         lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
     elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
-        lines.append("Keep it with --out FILE.joblib; --details tells how it was found.")
+        lines.append("Keep it with --out FILE.joblib; --details shows how it was found.")
     if written.front is not None and written.front.suffix == ".parquet":
         lines.append(f"Other points: shortlist front show {written.front}")
     return lines

@@ -83,7 +83,7 @@ class EnsembleClassifier(TableClassifier):
     @property
     @abstractmethod
     def most_asked(self) -> int:
-        """How many members an answer asks at most, whatever the rows that it is fitted on."""
+        """Upper bound on the members asked per row, whatever the rows that it is fitted on."""
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -190,7 +190,7 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def most_asked(self) -> int:
-        """How many members an answer asks at most: the whole pool."""
+        """Upper bound on the members asked per row: the whole pool."""
         if self.pool is None:
             return as_count(self.n_classifiers, "n_classifiers")
         return len(as_pool(whole_pool(self.pool)))

@@ -194,7 +194,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     @property
     def most_asked(self) -> int:
-        """How many members an answer asks at most: of ``online`` all individuals of all generations."""
+        """Upper bound on the members asked per row: with ``online`` all individuals of all generations."""
         settings = self._settings()
         if settings.mode == "single":
             return 1

@@ -166,7 +166,7 @@ class ExactOptions(PoolPruner):
 
     @property
     def most_asked(self) -> int:
-        """How many members an answer asks at most: the whole pool, or `max_size`."""
+        """Upper bound on the members asked per row: the whole pool, or `max_size`."""
         pool = super().most_asked
         return pool if self.max_size is None else min(pool, as_count(self.max_size, "max_size"))
 

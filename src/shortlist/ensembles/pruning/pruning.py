@@ -162,7 +162,7 @@ def prune_exactly(
 
     `votes`: validation rows; those of several classes merged. `budget`: its limit in nodes does not depend on
     the clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of
-    CP-SAT; with one thread and no other limit the answer is reproducible. Progress is told with value and
+    CP-SAT; with one thread and no other limit the answer is reproducible. Progress has value and
     bound in the user's unit. Default no limit. `solver`: ``"auto"``:
     :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a backend: that one
     alone, on the paper's program as it stands, or that of :mod:`shortlist.ensembles.proofs.pruning_program`.

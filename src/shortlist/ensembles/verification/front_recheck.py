@@ -124,7 +124,7 @@ def recheck_committees(
     `chosen`: what was saved with the front: it knows the selection rows, and what every candidate answered.
     `front`: of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that
     both were made from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates.
-    `budget`: how long the questions to the solver may take, and who is told. `most`: up to this number
+    `budget`: of the questions to the solver. `most`: up to this number
     committees are all counted; of more a solver is asked, by sums of integers first. `solver`: which is
     asked. No solver finds fronts of committees, so its claim is independent of the full search.
     """

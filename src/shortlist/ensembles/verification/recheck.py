@@ -100,9 +100,7 @@ class Verification:
     value: float | None = None
     """Recomputed from the votes; None where that was not possible."""
     bound: float | None = None
-    """What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
-    without a certificate.
-    """
+    """Bound proved by the recomputed certificate; None without one."""
     claimed_bound: float | None = None
     """The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
     certificate proves. None where the model claims none.

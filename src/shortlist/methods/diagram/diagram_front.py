@@ -52,7 +52,7 @@ def diagram_front(
     memory, sets that only witnesses need are thrown away and made again later; if what is left is still too
     much, sets are trimmed and the proof says what may be missing. `budget`: once it has ended, sets are
     trimmed to a few vectors, which ends the pass soon, and the proof says what may be missing. Witnesses are
-    found after that. It is told how many joins of two sets are done, of all.
+    found after that. Progress counts the joins of two sets that are done, of all.
 
     Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
     models. The proof is complete unless something was trimmed; then it is approximate, with a true bound on

@@ -61,7 +61,7 @@ class Relaxed:
         return None if self.found is None else -(-self.found.bound // self.found.scale)
 
     def within(self, most: int) -> Narrowed | None:
-        """Return what is left for solutions of weight up to `most`, None if there are none."""
+        """Return column bounds implied by a weight of at most `most`; None if infeasible."""
         if self.found is None:
             return Narrowed(self.bounds, self.duals)
         left = self.found.bounds_within(most, self.bounds, self.integer)

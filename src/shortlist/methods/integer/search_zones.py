@@ -52,8 +52,8 @@ def search_zones(
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
     integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
-    given. `budget`: how long the search may take, the seed of the solver, and who is told after every
-    program, without a total, which is not known before the end. `engine`: for comparisons, one of the names
+    given. `budget`: time limit, seed of the solver, and progress after every program, without
+    a total, which is not known before the end. `engine`: for comparisons, one of the names
     in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default what the
     table there has for the shape. `front`, which it returns: COMPLETE when it
     finished. When a limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions

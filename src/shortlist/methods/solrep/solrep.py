@@ -169,8 +169,8 @@ def solrep(
     `workers`: what solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
     does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
     with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column
-    number if not given. `budget`: how long the search may take, the seed of the random walk and of the
-    solver, and who is told after every reference point, or chunk of them with several workers. With several
+    number if not given. `budget`: time limit, the seed of the random walk and of the solver, and progress
+    after every reference point, or chunk of them with several workers. With several
     processes, a cancellation is looked at between chunks.
 
     >>> from shortlist.results.objective import Objective

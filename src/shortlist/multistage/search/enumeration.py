@@ -63,8 +63,8 @@ def enumerate_front(
     look at every chain. `known`: measures of assignments that are known, ``(n_known, n_measures)``: what they
     dominate is left out, also where the walk does not end. `workers`: threads, or the address of a Dask
     scheduler. Its workers do not know what others have found, so that they look at more chains; the front is
-    the same. `budget`: how long the walk may take, and who is told. When it ends first, the proof says that
-    the front is not complete. Its study keeps what every thread has found, so that a walk that was killed
+    the same. `budget`: limit and progress of the search. When it ends first, the proof says that
+    the front is not complete. Its study keeps what every thread has found, so that a killed search
     goes on to the same front. `walk`: how what is found is kept. The answer is the same.
     """
     budget = budget or Budget()

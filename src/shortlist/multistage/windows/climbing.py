@@ -203,7 +203,7 @@ class WindowClimber:
         return best
 
     def climb(self, weights: Values) -> bool:
-        """Go on until neither a move nor a window gains by the weights; return whether anything did.
+        """Search until no move or window improves the weighted sum; return whether any did.
 
         Raises FitsStoppedError if the budget ends before; the archive has what was found.
         """

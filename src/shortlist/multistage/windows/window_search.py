@@ -68,7 +68,7 @@ def search_windows(
     window that was looked through has an assignment that is missing and that nothing dominates. Where one
     window holds all features the front is complete. Nothing else is claimed.
 
-    `budget`: how long the search may take, the seed of the weightings, and who is told. The first assignment,
+    `budget`: time limit, seed of the weightings, and progress. The first assignment,
     one stage with everything, is measured whatever the time. Its study keeps what was found after every
     climb, so that a search that was killed goes on to the same front. One that was stopped goes on from all
     that it had found, which may lead to another front.

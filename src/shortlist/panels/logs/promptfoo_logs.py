@@ -58,7 +58,7 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
         repeats[key] = row["epoch"] = repeats.get(key, 0) + 1
     for what, sentence in (
         ("failed", "{} ended in an error and count as no answer."),
-        ("cached", "{} came from a cache, so the price is not told."),
+        ("cached", "{} came from a cache, so the price is not known."),
     ):
         count = sum(row[what] for row in rows)
         if count:
