@@ -49,8 +49,8 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
         return log, [
             (
                 f"Not every judge was asked about every case, and too few cases have all judges. A judge "
-                f"that was not queried counts as a missing answer and costs nothing, so judges that were asked "
-                f"less often look worse and cheaper than they are.{told}"
+                f"that was not queried counts as a missing answer and costs nothing, so judges that were "
+                f"asked less often look worse and cheaper than they are.{told}"
             )
         ]
     return full, [
