@@ -180,7 +180,7 @@ def test_a_repeated_answer_counts_as_one_says(repeats: str, said: list[list[str]
         read_log(path)
     log = read_log(path, columns=LogColumns(repeats=repeats))
     assert [[log.classes[code] if code >= 0 else "" for code in row] for row in log.answers] == said
-    assert any(f"3 repeated answers of a judge to a case count by {repeats}." in note for note in log.notes)
+    assert any(f"Repeated answers of a judge to a case (3) count by {repeats}." in note for note in log.notes)
 
 
 def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:

@@ -172,6 +172,35 @@ def test_the_truth_of_another_file_is_in_its_other_column_or_in_the_one_that_is_
             _read(tmp_path, log, truth=truth, columns=LogColumns(target=target))
 
 
+def test_the_truth_of_a_table_with_workers_is_what_most_of_them_say(tmp_path: Path) -> None:
+    truth, log = tmp_path / "truth.csv", LONG.drop(columns="truth")
+    said = {"t1": "yes yes no", "t2": "no yes", "t3": "no no yes"}
+    answers = [
+        (task, place, one) for task, all_of in said.items() for place, one in enumerate(all_of.split())
+    ]
+    truth.write_text(
+        "task,annotator,label\n" + "".join(f"{task},a{who},{one}\n" for task, who, one in answers)
+    )
+    found = _read(tmp_path, log, truth=truth)
+    assert found.truth.tolist() == [1, SILENT, 0]
+    assert "truth.csv: read as one row an answer: case = 'task', judge = 'annotator', answer = 'label'." in (
+        note.replace(f"{tmp_path}/", "") for note in found.notes
+    )
+    named = _read(tmp_path, log, truth=truth, columns=LogColumns(judge="worker"))
+    assert named.truth.tolist() == [1, SILENT, 0]
+    toloka = "ASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\tOUTPUT:result\n"
+    states = ("Approved", "Approved", "Rejected")
+    toloka += "".join(f"{task}\ta{who}\t{states[who]}\t{one}\n" for task, who, one in answers)
+    (tmp_path / "truth.tsv").write_text(toloka)
+    assert _read(tmp_path, log, truth=tmp_path / "truth.tsv").truth.tolist() == [1, SILENT, 0]
+
+
+def test_one_worker_for_each_case_is_the_truth(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    truth.write_text("task,annotator,label\nt1,a,yes\nt3,b,no\n")
+    assert _read(tmp_path, LONG.drop(columns="truth"), truth=truth).truth.tolist() == [1, SILENT, 0]
+
+
 def test_a_copy_of_the_truth_is_no_judge(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     truth.write_text("id,truth\n5,x\n6,y\n7,y\n")

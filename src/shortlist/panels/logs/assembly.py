@@ -48,10 +48,8 @@ def assembled(
     told = list(notes)
     frame = _numbered(records.frame, told)
     if records.n_repeats:
-        told.append(
-            f"{counted(records.n_repeats, 'repeated answer')} of a judge to a case count by "
-            f"{columns.repeats}."
-        )
+        n = f"{records.n_repeats:,}"
+        told.append(f"Repeated answers of a judge to a case ({n}) count by {columns.repeats}.")
     if frame["answer"].isna().all() and frame["score"].notna().any():
         told.append(
             "The log has scores and no answers that can be compared, so judges cannot vote or agree: single "

@@ -29,7 +29,7 @@ from shortlist.panels.logs.records import (
     check_dropped,
     joined,
 )
-from shortlist.panels.logs.table_forms import IDENTIFIER
+from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
 from shortlist.panels.logs.wide import Wide, wide_log
@@ -219,14 +219,22 @@ class Truth(NamedTuple):
 
 
 def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
-    """Return the truth from a table, or the strict plurality of a tool's log."""
+    """Return the truth from a table, or the strict plurality of a log of a tool or a crowd."""
     name, content = read_content(truth)
     found = content_of(name, content)
-    told = tool_records(name, found, replace(asked.columns, target=None), notes)
-    if told is not None:
-        return Truth(name, None, of_case=_plurality(told))
-    table = _table_of(name, found, asked.rules, notes)
-    return Truth(name, table, *_truth_columns(name, list(map(str, table.columns)), asked.columns))
+    columns = replace(asked.columns, target=None)
+    told = tool_records(name, found, columns, notes)
+    if told is None:
+        table = _table_of(name, found, asked.rules, notes)
+        named = {role: getattr(columns, role) for role in LONG_ROLES}
+        there: dict[str, Any] = {role: one if one in table else None for role, one in named.items()}
+        columns = replace(columns, **there, content=None, features=())
+        if asked.columns.target is not None or not names_workers(table, columns):
+            return Truth(name, table, *_truth_columns(name, list(map(str, table.columns)), asked.columns))
+        read = table_records(name, table, columns, notes, form="long")
+        assert isinstance(read, Records)  # which long tables always are
+        told = read
+    return Truth(name, None, of_case=_plurality(told))
 
 
 def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[str, str]:

@@ -306,6 +306,15 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     return tool, roles | ({"target": golden} if golden != answers[0] and golden in names else {})
 
 
+def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
+    """Whether a table names who gave each answer, and no truth: that of a crowd, or with cases that repeat."""
+    roles = long_roles(table, columns)
+    if any(crowd.needs <= {*map(str, table.columns)} for crowd in CROWDS.values()):
+        return True
+    is_long = {"case", "judge", "answer"} <= set(roles) and "target" not in roles
+    return is_long and bool(table[roles["case"]].duplicated().any())
+
+
 STATES = ("AssignmentStatus", "ASSIGNMENT:status")
 """Columns of Mechanical Turk and Toloka that say whether who had asked accepted an answer."""
 
