@@ -18,7 +18,7 @@ from shortlist.panels.losses import accuracy_scoring, scoring_of
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
-from shortlist.panels.single_judges import best_single, single_found, single_panel
+from shortlist.panels.single_judges import best_single, single_found, single_panel, surest
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.verdict import compared, verdict
 from shortlist.panels.words import in_words, stages_in_words
@@ -359,6 +359,20 @@ def test_at_the_same_coverage_is_said_only_where_it_is_the_same() -> None:
     same = replace(told, is_judge=True, p_value=1.0).sentence()
     assert same.startswith("The best is a single judge: 'm' alone")
     assert same.endswith("with the surest 75 % of its answers.")
+    by_parts = replace(told, is_judge=True, p_value=0.01)  # worse panels were chosen on parts of the cases
+    assert by_parts.kind is Kind.JUDGE
+    assert by_parts.recommended
+
+
+def test_a_person_is_paid_for_the_cases_that_a_judge_leaves_at_the_same_coverage() -> None:
+    log = priced_log(n_cases=600)
+    choice = choose_panels(log, PanelOptions(demand=Demand(0.8, 0.8), final=Final("hand-over", 50.0)))
+    judge = best_single(choice)
+    alone, few = single_panel(choice, judge).run(choice.test), surest(choice, judge, choice.test, 20)
+    told = few.run(choice.test)
+    assert (told.codes >= 0).sum() == 20
+    assert (told.handed_over == (told.codes < 0)).all()
+    assert told.price == pytest.approx(alone.price + 50.0 * (told.handed_over & ~alone.handed_over))
 
 
 @pytest.mark.parametrize("swaps", [False, True])

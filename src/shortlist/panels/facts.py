@@ -301,8 +301,9 @@ def advice(report: PanelReport) -> str | None:
     if told.recommended or told.panel_figures.of_answers:
         return None
     if told.kind is Kind.CHEAPER:
+        what = report.objective.replace("-", " ")
         return (
-            f"Ask {told.single} alone where accuracy counts most: this panel is cheaper, and these cases "
+            f"Ask {told.single} alone where {what} counts most: this panel is cheaper, and these cases "
             "do not tell how much worse."
         )
     how = "not better beyond chance" if told.within_chance else "worse beyond chance"

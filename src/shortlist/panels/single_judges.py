@@ -11,7 +11,7 @@ from shortlist.panels.decisions import heard
 from shortlist.panels.figures import Rechosen, possible_prices
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import RECALL
-from shortlist.panels.policy import Panel
+from shortlist.panels.policy import HAND_OVER, Panel
 from shortlist.panels.recipes import Candidate, Recipe
 from shortlist.panels.two_errors import with_errors
 from shortlist.results.objective import Limit
@@ -60,7 +60,7 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
 def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> Panel:
     """Return the panel of a judge that gives only its `n_answers` surest answers on a log.
 
-    A judge that does not tell how sure it is gives all its answers.
+    A judge that does not tell how sure it is gives all its answers. A person who takes the other cases is paid.
     """
     panel = single_panel(choice, judge)
     if not choice.scale.told[judge]:
@@ -69,6 +69,11 @@ def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> P
     sure = np.where(outcome.codes >= 0, heard(log, choice.scale).confidence[:, judge], -np.inf)
     codes = outcome.codes.copy()
     codes[np.argsort(-sure, kind="stable")[n_answers:]] = -1
+    left = (codes < 0) & (outcome.codes >= 0)
+    outcome = outcome._replace(
+        codes=codes,
+        price=outcome.price + panel.final.price * left,
+        handed_over=outcome.handed_over | (left & (panel.final.kind == HAND_OVER)),
+    )
     known = {one.name: getattr(panel, one.name) for one in fields(panel)}
-    prices = possible_prices(panel, log)
-    return Rechosen(**known, outcome=outcome._replace(codes=codes), possible_prices=prices)
+    return Rechosen(**known, outcome=outcome, possible_prices=possible_prices(panel, log))

@@ -80,7 +80,7 @@ class Verdict:
         is_cheaper = self.panel_figures.price < self.single_figures.price
         if not self.within_limits:
             return Kind.UNRIVALLED
-        if self.is_judge and self.within_chance:
+        if self.is_judge:  # by itself, also where others chosen on parts of the cases are worse
             return Kind.JUDGE
         told = Difference(self.gain, (self.least_gain, math.inf), self.p_value)
         return told.kind(cheaper=is_cheaper, margin=self.margin)

@@ -34,12 +34,14 @@ Interval = tuple[float, float]
 
 
 def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: str = ".3g") -> str:
-    """Say a number with its interval.
+    """Say a number with its interval; large ones as whole numbers.
 
-    >>> with_interval(0.925, (0.9071, 0.9399))
-    '0.925 (0.907 to 0.94)'
+    >>> with_interval(0.925, (0.9071, 0.9399)), with_interval(1202.5, (1190.2, 1215.0))
+    ('0.925 (0.907 to 0.94)', '1202 (1190 to 1215)')
     """
-    return f"{value:{digits}} ({interval[0]:{ends}} to {interval[1]:{ends}})"
+    numbers = zip((value, *interval), (digits, ends, ends), strict=True)
+    own, low, high = (f"{one:.0f}" if "e+" in f"{one:{form}}" else f"{one:{form}}" for one, form in numbers)
+    return f"{own} ({low} to {high})"
 
 
 def wilson_interval(n_right: float, n_rows: float) -> Interval:
