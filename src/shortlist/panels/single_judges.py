@@ -60,7 +60,7 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
 def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> Panel:
     """Return the panel of a judge that gives only its `n_answers` surest answers on a log.
 
-    A judge that does not tell how sure it is gives all its answers. A person who takes the other cases is paid.
+    A judge that does not tell how sure it is gives all its answers. A person who takes the others is paid.
     """
     panel = single_panel(choice, judge)
     if not choice.scale.told[judge]:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shortlist.cli.text.panels import print_compared
 from shortlist.panels import load_panel
 from tests.cli.running import shortlist
 
@@ -399,6 +402,26 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
     told = facts(folder, "compare", str(tmp_path / "old.json"), *PRICED)
     assert told["saved"]["objective"] == "accuracy"  # type: ignore[index]
+
+
+def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, new = tmp_path / "saved.json", tmp_path / "new.json"
+    promise = ["--answer-accuracy", "0.7", "--set", "confidence-level=0.9", "--final", "hand-over=1.5"]
+    run = shortlist("panel", *PRICED, *promise, "--pick", "best", "--out", out, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    dear = [*PRICED[:-1], "dear.csv"]
+    told = facts(folder, "compare", str(out), *dear)
+    assert told["new_options"] == " ".join(promise)
+    print_compared(told | {"standing": "open"})
+    text = capsys.readouterr().out
+    most, options = re.search(r"panel\s+LOGS\s+--max-price (\S+)\s([\s\S]*?)--out", text).groups()  # type: ignore[union-attr]
+    assert float(most) >= float(str(told["at_most"]))
+    run = shortlist("panel", *dear, "--max-price", most, *shlex.split(options), "--out", new, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert load_panel(new).question.promise == (0.7, 0.9)  # type: ignore[union-attr]
+    assert load_panel(new).final == load_panel(out).final
 
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:

@@ -1,11 +1,14 @@
 """What is printed of panels."""
 
 import dataclasses
+import shlex
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
 from shortlist._words import all_of, counted
+from shortlist.cli.options.panel_options import in_senses
+from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.front_text import contract
 from shortlist.cli.text.screen import WIDTH, print_lines
 from shortlist.panels.answer_log import AnswerLog
@@ -14,10 +17,12 @@ from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
 from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_choice import PanelChoice
-from shortlist.panels.panel_options import ACCURACY
-from shortlist.panels.policy import Panel
+from shortlist.panels.panel_options import ACCURACY, ERROR_COST, PRICE, RECALL
+from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.recipes import bound_at
+from shortlist.panels.router import columns_of
 from shortlist.panels.single_judges import best_single, single_panel, surest
+from shortlist.panels.spelling import CASE, PUNCTUATION
 from shortlist.panels.standing import (
     Kept,
     Standing,
@@ -198,6 +203,7 @@ def compared_facts(
             **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
         },
         "at_most": most,
+        "new_options": _options_of(choice, old),
         "prices_changed": _prices_changed(old, log),
         "difference_of": of_what,
         "difference": difference,
@@ -211,6 +217,35 @@ def compared_facts(
     }  # fmt: skip
 
 
+def _options_of(choice: PanelChoice, old: Panel) -> str:
+    """Return the options, but for the price and files of the log, with which the new panel was looked for."""
+    names, final, told = choice.front.names, choice.cases.final, list[str]()
+    if tuple(names) != (ACCURACY, PRICE):
+        told += ["--objectives", in_senses(names)]
+    if ERROR_COST in names:
+        told += ["--set", "error-costs=FILE"]
+    if RECALL in names:
+        told += ["--set", f"positive={choice.chosen.classes[choice.cases.positive]}"]
+    if choice.guarantees:
+        accuracy, level = choice.guarantees[0].demand
+        told += ["--answer-accuracy", f"{accuracy:g}"]
+        told += [] if level == USUAL_LEVEL else ["--set", f"confidence-level={level:g}"]
+    if final.kind == HAND_OVER:
+        told += ["--final", f"{HAND_OVER}={final.price:g}"]
+    elif final.kind == REJECT and not choice.guarantees:
+        told += ["--final", REJECT]
+    if old.router is not None:
+        told += ["--router", ",".join(columns_of(old.router))]
+    folds = {CASE: choice.chosen.folds_case, PUNCTUATION: choice.chosen.folds_punctuation}
+    if any(folds.values()):
+        told += ["--set", f"fold={','.join(way for way, is_on in folds.items() if is_on)}"]
+    return shlex.join(told)
+
+
+USUAL_LEVEL = PromiseOptions().confidence_level
+"""Of a promise; options need not tell it."""
+ROUNDED_UP = 1 + 5e-4
+"""Times this a price in four digits is no lower than it was."""
 CHANGED = 0.1
 """Relative; prices that differ by less are those of other cases."""
 
@@ -293,5 +328,7 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     if facts["at_most"]:
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
     if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
-        lines.append(f"Next: write one with shortlist panel LOGS --max-price {facts['at_most']:.4g}.")
+        most = f"--max-price {facts['at_most'] * ROUNDED_UP:.4g}"
+        options = f"{most} {facts['new_options']}".rstrip()
+        lines.append(f"To write the new panel: shortlist panel LOGS {options} --out NEW.json.")
     print_lines(lines)

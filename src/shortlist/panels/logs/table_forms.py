@@ -307,7 +307,7 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
 
 
 def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
-    """Whether a table names who gave each answer, and no truth: that of a crowd, or with cases that repeat."""
+    """Whether a table names who gave each answer, and no truth: of a crowd, or with cases that repeat."""
     roles = long_roles(table, columns)
     if any(crowd.needs <= {*map(str, table.columns)} for crowd in CROWDS.values()):
         return True
