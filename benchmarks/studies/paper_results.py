@@ -7,7 +7,7 @@ python -m benchmarks.studies.paper_results emsco
 import argparse
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 from benchmarks.rows import RESULTS, row_facts
 from shortlist.runs import open_study
 from shortlist_papers.paper import SCALES, PaperLine, ResultTable, all_tables
-from shortlist_papers.stored import stored_rows
+from shortlist_papers.stored import part_of, stored_rows
 from shortlist_papers.tables import PAPERS, as_markdown, whole_numbers
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
@@ -85,12 +85,26 @@ def page_of(paper: str, text: str) -> str:
         name: as_markdown(table).replace("## ", "**", 1).replace("\n", "**\n", 1)
         for name, table in made.items()
     }
+    blocks["measured"] = as_markdown(measured(rows_of(paper), PAPERS[paper].code)).split("\n", 2)[2]
     blocks["deviations"] = "".join(f"- {one}\n" for one in PAPERS[paper].deviations)
     return BLOCK.sub(
         lambda match: (
             f"{match[1]}\n{blocks.get(match[2], 'The stored rows do not have this table.').strip()}\n{match[3]}"
         ),
         text,
+    )
+
+
+def measured(rows: pd.DataFrame, code: Mapping[str, tuple[str, ...]]) -> ResultTable:
+    """Return when, where and by which version the rows of each part of the code were measured."""
+    parts = [part_of(row, code) or "data, and methods of others" for row in rows.to_dict("records")]
+    versions = rows["versions"].str.extract(r"shortlist ([\w.]+)")[0].rename("version")
+    days, machines = rows["day"].rename("day"), rows["processor"].rename("processor")
+    sizes = rows.groupby(
+        [pd.Series(parts, index=rows.index, name="rows of"), versions, days, machines]
+    ).size()
+    return ResultTable(
+        "measured", "", [dict(row) for row in sizes.rename("rows").reset_index().to_dict("records")]
     )
 
 

@@ -24,7 +24,7 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
-from shortlist.runs.budget import Progress
+from shortlist.runs.budget import Progress, processor_seconds
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist_papers.paper import Rows
 from shortlist_papers.product_lines import (
@@ -143,7 +143,9 @@ class BintPro:
         self._n_programs += 1
         self._session.set_costs(np.asarray(weights) @ self._costs)
         self._session.set_row_bounds(self._rows, -math.inf, np.asarray(upper) - self._integers.offsets)
-        solution = self._session.solve(Limits().within(self._budget), cancellation=self._budget.cancellation)
+        solution = self._session.solve(
+            Limits(self._budget.left, clock=self._budget.clock), cancellation=self._budget.cancellation
+        )
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         if solution.values is None:
@@ -304,16 +306,20 @@ def measure_evolved(
     question, _ = prepared_question(folder, *system, fixed=True)
     starts = seed_products(folder, question) if system[0] == LINUX else None
     front = evolve_once(
-        question, method, seed, n_evaluations=n_evaluations, valid_first=False, starts=starts, budget=budget
-    )
+        question, method, seed, n_evaluations=n_evaluations, valid_first=False, starts=starts,
+        budget=_begun(budget),
+    )  # fmt: skip
     facts = {"kind": "evolved", "seed": seed, "correctness": float(front.extras["correctness"])}
     return [_row(system, method, front.seconds, front.points.tolist()) | facts]
 
 
 def _begun(budget: Budget, limit_s: float | None = None) -> Budget:
-    """Return a budget whose clock begins now, with a limit of its own within what it has left."""
-    left = math.inf if math.isinf(budget.seconds) else budget.left
-    return dataclasses.replace(budget.begun(), seconds=left if limit_s is None else min(left, limit_s))
+    """Return a budget of processor seconds that begins now, with a limit of its own.
+
+    On a busy machine, seconds of the clock are many times those that the work takes.
+    """
+    limit = math.inf if limit_s is None else limit_s
+    return dataclasses.replace(budget, seconds=limit, clock=processor_seconds).begun()
 
 
 def _same(folder: Path, system: System, points: Points) -> bool:
@@ -321,9 +327,16 @@ def _same(folder: Path, system: System, points: Points) -> bool:
     return np.array_equal(points[np.lexsort(points.T[::-1])], complete_points(folder, *system))
 
 
+PROCESSOR = "processor"
+"""The clock of seconds; rows that do not name one have those of the wall clock."""
+
+
 def _row(system: System, method: str, seconds: float, points: list[Any]) -> dict[str, Any]:
     name, number = system
-    return {"system": name, "number": number, "method": method, "seconds": float(seconds), "points": points}
+    return {
+        "system": name, "number": number, "method": method, "seconds": float(seconds), "clock": PROCESSOR,
+        "points": points,
+    }  # fmt: skip
 
 
 NAMES = {

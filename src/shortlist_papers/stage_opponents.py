@@ -26,6 +26,12 @@ OPPONENTS = {
 }  # fmt: skip
 """The opponents of the paper, with what it calls them."""
 
+SECONDS = {
+    "greedy-miser": 1.5, "cstc": 2.5, "co-t": 0.2, "cact-lasso": 2.5, "single": 0.1,
+    "pima": 0.4, "heart": 0.6, "credit": 0.9, SYNTHETIC30: 18.0,
+}  # fmt: skip
+"""About how many seconds an opponent takes, and evolution on a set."""
+
 EVOLVED = {"paper": "EMSCO", "distinct": "EMSCO, distinct rules"}
 """What evolution is called by its rules."""
 
@@ -101,6 +107,7 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
                     measure_opponent,
                     (folder, name, method, split),
                     kind=f"opponents/{name}/{method}",
+                    size=SECONDS[method],
                 )
                 for method in OPPONENTS
             ]
@@ -110,6 +117,9 @@ def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize
                     measure_evolved,
                     (folder, name, split, options, trial),
                     kind=f"opponents/{name}/emsco-{rules}",
+                    size=SECONDS[name]
+                    * (size.population * size.generations / 6000 if name == SYNTHETIC30 else 1.0)
+                    * (1.7 if rules == "distinct" else 1.0),
                 )
                 for trial in range(size.trials)
                 for rules, options in searches.items()

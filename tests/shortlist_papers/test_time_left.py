@@ -1,0 +1,55 @@
+"""The time left of a reproduction, by the seconds that its units took once: no clock is read here."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shortlist.runs import Unit
+from shortlist.runs.units import _TimeLeft
+from shortlist_papers.paper import Extent, check_extent
+from shortlist_papers.tables import PAPERS
+
+RECORDED = Path(__file__).parent / "unit_seconds.csv"
+"""Whole runs of one worker on a busy machine, whose seconds of like units differ up to threefold."""
+
+FACTOR = 2.0
+
+
+def _recorded(paper: str) -> tuple[Extent, dict[str, float]]:
+    with RECORDED.open() as file:
+        rows = [row for row in csv.DictReader(file) if row["paper"] == paper]
+    tables = tuple(rows[0]["tables"].split(",")) if rows[0]["tables"] else ()
+    return Extent(rows[0]["scale"], tables), {row["key"]: float(row["seconds"]) for row in rows}
+
+
+def _in_order(units: list[Unit]) -> list[Unit]:
+    """The first of each kind, and then the others, as they are run."""
+    first = {unit.kind: unit for unit in reversed(units)}
+    early = [unit for unit in units if first[unit.kind] is unit]
+    return early + [unit for unit in units if first[unit.kind] is not unit]
+
+
+def _estimates(units: list[Unit], seconds: dict[str, float]) -> Iterator[tuple[float, float, float]]:
+    """After each unit: what share of the work is done, the seconds that are left, and the estimate of them."""
+    total = sum(seconds[unit.key] for unit in units)
+    left, done = _TimeLeft(units), 0.0
+    for unit in units[:-1]:
+        left.ended(unit, seconds[unit.key])
+        done += seconds[unit.key]
+        told = left.seconds(1)
+        if told is not None and total > done:
+            yield done / total, total - done, told
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_after_a_tenth_of_the_work_the_time_left_is_never_off_by_more_than_a_factor_of_two(
+    paper: str, data_folder: Path
+) -> None:
+    extent, seconds = _recorded(paper)
+    plan = PAPERS[paper].plan(data_folder, check_extent(PAPERS[paper], extent))
+    assert {unit.key for unit in plan.units} == set(seconds)
+    late = [one for one in _estimates(_in_order(list(plan.units)), seconds) if one[0] >= 0.1]
+    assert len(late) > 30
+    assert [one for one in late if not 1 / FACTOR <= one[2] / one[1] <= FACTOR] == []
