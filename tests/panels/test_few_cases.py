@@ -170,6 +170,14 @@ def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> No
     choice = choose_panels(repeated, FEW)  # 720 rows of 240 cases
     for part in choice.parts:
         assert not {*part.chosen.cases.tolist()} & {*part.test.cases.tolist()}
+    told = panel_facts(panel_report(choice, 0))
+    assert told["measured_on"].startswith("240 cases in 720 rows (nested cross-validation;")
+    assert (told["held_out"]["n_cases"], told["held_out"]["n_different"]) == (720, 240)
+    assert told_notes(repeated, choice)[-1].startswith("All 240 cases in 720 rows are training cases, as")
+    share = choose_panels(repeated, replace(FEW, test_share=0.25))
+    assert told_notes(repeated, share)[-1] == (
+        "180 training cases in 540 rows, 60 hold-out cases in 180 rows."
+    )
     held_out = choose_panels(priced_log(n_cases=FEW_CASES), FEW)
     assert (len(held_out.parts), len(held_out.test.truth)) == (0, FEW_CASES // 4)
 

@@ -165,6 +165,16 @@ def n_different(log: AnswerLog) -> int:
     return len(log.truth) if log.groups is None else len(np.unique(log.groups))
 
 
+def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
+    """Say how many different cases some rows have.
+
+    >>> cases_in_words(800, 200, "hold-out "), cases_in_words(200, 200)
+    ('200 hold-out cases in 800 rows', '200 cases')
+    """
+    rows = f" in {n_rows:,} rows" if n_rows != n_cases else ""
+    return f"{n_cases:,} {kind}cases{rows}"
+
+
 def by_agreement(log: AnswerLog) -> AnswerLog:
     """Return a log in which each answer is the number of the first judge that gave it to the case.
 

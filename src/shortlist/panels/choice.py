@@ -8,7 +8,7 @@ import numpy as np
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
-from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, n_different
+from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import confidence_scale
@@ -247,15 +247,19 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
         )
     if choice.parts:
         told = (
-            f"All {len(choice.chosen.truth):,} cases are training cases, as they are few. Accuracy and price "
+            f"All {_cases(choice.chosen)} are training cases, as they are few. Accuracy and price "
             f"are measured by nested cross-validation: on each of {len(choice.parts)} parts of the cases, by "
             f"panels chosen on the others."
         )
         return [*said, told]
-    n_chosen, n_test = len(choice.chosen.truth), len(choice.test.truth)
+    chosen = _cases(choice.chosen, "training ")
     if choice.calibration is None:
-        return [*said, f"{n_chosen:,} training cases, {n_test:,} hold-out cases."]
+        return [*said, f"{chosen}, {_cases(choice.test, 'hold-out ')}."]
     once = (
         ", one row of each case that is there several times" if choice.calibration.groups is not None else ""
     )
-    return [*said, f"{n_chosen:,} training cases; {n_test:,} calibration cases, which measure as well{once}."]
+    return [*said, f"{chosen}; {_cases(choice.test, 'calibration ')}, which measure as well{once}."]
+
+
+def _cases(log: AnswerLog, kind: str = "") -> str:
+    return cases_in_words(len(log.truth), n_different(log), kind)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shortlist._words import counted
 from shortlist.guarantees.guarantee import Guarantee
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
 from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes
 from shortlist.panels.figures import PanelFigures
@@ -222,12 +222,16 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
 
 
 def _measured_on(report: PanelReport) -> str:
-    n_cases = f"{report.verdict.panel_figures.n_cases:,}"
+    own = report.verdict.panel_figures
+
+    def cases(kind: str) -> str:
+        return cases_in_words(own.n_cases, own.n_different, kind)
+
     if report.guarantee is not None:
-        return f"{n_cases} calibration cases"
+        return cases("calibration ")
     if not report.n_parts:
-        return f"{n_cases} hold-out cases"
-    return f"{n_cases} cases (nested cross-validation; the price is that of this panel)"
+        return cases("hold-out ")
+    return f"{cases('')} (nested cross-validation; the price is that of this panel)"
 
 
 def _best_of_all(report: PanelReport) -> dict[str, Any] | None:

@@ -43,7 +43,8 @@ class Rechosen(Panel):
 class PanelFigures:
     """What a panel does on some cases; several rows of one case count as one sample in all intervals.
 
-    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: a case that a person answers is right. `answered`,
+    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: rows; a case that a person answers is right.
+    `n_different`: how many different cases they have. `answered`,
     `answered_interval`: the share of the cases that the judges answer, and Wilson's interval at 95 %.
     `of_answers`: whether accuracy is that of these answers, as under a promise, where a case without one is
     no mistake. `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `value`,
@@ -58,6 +59,7 @@ class PanelFigures:
     """
 
     n_cases: int
+    n_different: int
     n_right: int
     n_unanswered: int
     n_handed_over: int
@@ -110,6 +112,7 @@ def figures(
     is_plain = scoring.objective == ACCURACY
     return PanelFigures(
         n_cases=n,
+        n_different=n_cases,
         n_right=int(right.sum()),
         n_unanswered=int((~answered & ~outcome.handed_over).sum()),
         n_handed_over=int(outcome.handed_over.sum()),

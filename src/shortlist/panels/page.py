@@ -5,6 +5,7 @@ from typing import Any
 
 from shortlist._words import all_of
 from shortlist.export.protocol_picture import picture
+from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.budgets import budget_table, title_of
 from shortlist.panels.facts import PanelReport, measured, panel_facts
 from shortlist.panels.protocol import panel_protocol
@@ -24,7 +25,8 @@ def panel_parts(report: PanelReport) -> Parts:
 
 
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
-    of_cases = f"the {told['held_out']['n_cases']:,} {_kind_of_cases(told)} cases"
+    own = told["held_out"]
+    of_cases = f"the {cases_in_words(own['n_cases'], own['n_different'], f'{_kind_of_cases(told)} ')}"
     yield Heading("What to do")
     for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)

@@ -11,7 +11,7 @@ from shortlist.cli.options.panel_options import in_senses
 from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.front_text import contract
 from shortlist.cli.text.screen import WIDTH, print_lines
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import budget_table
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
@@ -302,6 +302,10 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
     return PROMISED_WORDS[found]
 
 
+def _cases(figures: Mapping[str, Any], kind: str = "") -> str:
+    return cases_in_words(figures["n_cases"], figures["n_different"], kind)
+
+
 def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     """Print whether a saved panel is still the best, and whether it keeps its promise."""
     lines, promise, every = [_standing_words(facts)], facts["promise"], facts["saved_on_all"]
@@ -310,10 +314,10 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     elif promise is not None:
         share = f"{100 * promise['accuracy']:g} % of its answers right"
         lines.append(f"{KEPT_WORDS[Kept(promise['kept'])]}: {share}.")
-    lines += ["", f"Saved panel, on all {every['n_cases']:,} cases: {measured_in_words(every)}."]
+    lines += ["", f"Saved panel, on all {_cases(every)}: {measured_in_words(every)}."]
     judge = "Best single judge" + ("" if facts["single"]["is_best"] else " within that price")
-    which = "calibration" if promise is not None else "hold-out"
-    lines.append(f"On the {facts['new']['n_cases']:,} {which} cases:")
+    which = "calibration " if promise is not None else "hold-out "
+    lines.append(f"On the {_cases(facts['new'], which)}:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
         one = facts[name]
         who = one.get("asks") or one["name"]
