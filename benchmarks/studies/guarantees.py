@@ -63,7 +63,8 @@ def _committee(
     for accuracy in ACCURACIES:
         thresholds = possible_thresholds(scored["chose"][0])
         chose, calibration = (
-            count_answers(*([one] for one in scored[part]), thresholds) for part in ("chose", "calibration")
+            count_answers([scored[part][0]], [scored[part][1]], thresholds)
+            for part in ("chose", "calibration")
         )
         found = promise(thresholds, chose, calibration, Demand(accuracy, CONFIDENCE_LEVEL))
         by = {"shortlist": found.threshold, "threshold only": accuracy}

@@ -120,7 +120,7 @@ def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
 def _words(column: pd.Series) -> list[str]:
     """Return a column as words, in which 0 and 0.0 are one."""
     numbers = pd.to_numeric(column, errors="coerce").astype(float)
-    return column.astype(str).where(numbers.isna() & column.notna(), numbers.astype(str)).tolist()
+    return list(column.astype(str).where(numbers.isna() & column.notna(), numbers.astype(str)))
 
 
 def main() -> None:

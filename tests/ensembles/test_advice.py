@@ -80,7 +80,8 @@ def test_the_objective_decides_and_not_accuracy() -> None:
     assert advise(test, NAMES).take == "best_single"
     objective, worth = worth_of_right("recall", truth, 2, 1)
     told = advise(test, NAMES, objective=objective, worth=worth)
-    assert (told.take, told.objective, told.difference.gain) == ("pruned", "recall", pytest.approx(1.0))
+    assert (told.take, told.objective) == ("pruned", "recall")
+    assert told.difference.gain == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +98,12 @@ def test_worth_of_right_rows_adds_up_to_differences_of_the_objective(
     def value(right: np.ndarray) -> float:
         found, n_positive = right[truth == 1].sum(), (truth == 1).sum()
         left, n_negative = right[truth == 0].sum(), (truth == 0).sum()
-        return {
+        worths: dict[str, float] = {
             "accuracy": (found + left) / 60,
             "balanced-accuracy": (found / n_positive + left / n_negative) / 2,
             "recall": found / n_positive,
             "specificity": left / n_negative,
-        }.get(str(objective), found - 5.0 * (n_negative - left))
+        }
+        return worths.get(str(objective), float(found - 5.0 * (n_negative - left)))
 
     assert ((1.0 * one - other) * worth).mean() == pytest.approx(value(one) - value(other))

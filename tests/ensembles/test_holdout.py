@@ -11,6 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from shortlist import BadInputError
 from shortlist.ensembles import holdout
+from shortlist.ensembles.advice import TEST_SHARE
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.holdout import evolve_table, prune_table
@@ -24,7 +25,7 @@ LABELS = np.array(["a", "b", "c"])[Y]
 
 
 def _test_rows(y: Any, seed: int) -> Any:
-    return holdout._split(np.arange(len(y)), y, holdout.TEST_SHARE, seed)[1]
+    return holdout._split(np.arange(len(y)), y, TEST_SHARE, seed)[1]
 
 
 def test_decisions_on_the_test_rows_are_the_predictions() -> None:

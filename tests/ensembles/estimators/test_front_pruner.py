@@ -110,6 +110,7 @@ def test_the_smallest_within_chance_of_the_best_is_taken(objectives: tuple[str, 
         p for p in range(len(front)) if difference_of(right(p), right(best)).kind(cheaper=False) != "worse"
     ]
     assert sizes[fitted.point_] == min(sizes[near])
+    assert fitted.chosen_.pick is not None
     assert str(fitted.chosen_.pick.rule) == "smallest"
 
 
