@@ -13,6 +13,8 @@ import pytest
 
 from shortlist.cli.text.panels import print_compared
 from shortlist.panels import load_panel
+from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns
 from tests.cli.running import shortlist
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
@@ -389,6 +391,9 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
     told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], dear))
     assert told["saved"]["objective"] == "error-cost"  # type: ignore[index]
+    log, panel = read_log(folder / "answers.csv", columns=LogColumns(target="truth")), load_panel(out)
+    cost = np.array([[0, 7], [2, 0], [2, 9]])[panel.run(log).codes, log.truth].mean()
+    assert told["saved_on_all"]["value"] == pytest.approx(cost)  # type: ignore[index]
     names = ("saved", "new", "single", "p_value", "standing")
     assert [told[name] for name in names] == [same[name] for name in names]
     assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])  # type: ignore[misc]

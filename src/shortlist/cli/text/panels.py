@@ -178,7 +178,8 @@ def compared_facts(
     told = compared("the saved panel", old, new, log, scoring, promised=promised)
     told = dataclasses.replace(told, margin=margin)
     found, share, kept = standing(told), None if promised is None else 0.0, None
-    every = figures(old, known, promised=share)
+    of_all = None if known.is_open else scoring_of(choice, known)  # free text is right or wrong
+    every = figures(old, known, of_all, promised=share)
     difference, interval, p = told.difference, told.difference_interval, told.p_value
     words, of_what = difference_in_words(told), scoring.objective
     if old.question is not None and old.question.promise is not None:
