@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of
 from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
@@ -79,7 +79,7 @@ def choose_panels(
     whole = _chosen((known, known, None), gaps, options, objectives, budget)
     rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
     parts = tuple(_chosen(cases, [], options, objectives, budget) for cases in rest)
-    late = "A limit came before panels were chosen anew without each part of the cases as long as with all."
+    late = "A limit ended the cross-validation early: its panels were searched for less time than this one."
     claims = (*whole.claims, late) if budget.stopped else whole.claims
     front = replace(
         whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
@@ -127,9 +127,9 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
     points = [one for one in fronts if one not in known]
     found = candidates_of(choice, [*points, *ways], budget, n_points=len(points))
     told = (
-        f"Under a promise: {counted(len(found.recipes), 'way')} to ask, in at most two stages or as on "
-        f"the front without a promise, with {len(found.ways):,} thresholds in all; those that the training "
-        "cases take to be most likely to keep the promise were tested first."
+        f"Tested for the promise: {len(found.recipes):,} of the policies with at most two stages or on the "
+        f"front without a promise, with {len(found.ways):,} thresholds in all; those first that are most "
+        "likely to keep the promise, by the training cases."
     )
     measured = replace(choice, cases=measured_cases(choice.cases), claims=(*choice.claims, told))
     return with_promises(measured, demand, found)

@@ -225,7 +225,7 @@ def _agreement_condition(panel: Panel, votes: JudgeVotes, least: float) -> str:
         _least_votes(votes, least),
     )
     if least <= 1 / len(votes.judges):
-        return f"it has the most votes, and of equal ones is what was said last in the order {names}"
+        return f"it has the most votes, and among equal ones was given last, in the order {names}"
     if len(votes.judges) == 2:
         return f"both {names} say so"
     return f"{n_agreeing} of {names} say so"

@@ -214,8 +214,8 @@ def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
     if name not in VOTING:
         return some
     return (
-        f"{some}: each judge, the most accurate judges together, all judges, and sets to which the judge "
-        "that helps most was added again and again"
+        f"{some}: each judge, the most accurate judges together, all judges, and sets grown by the judge "
+        "that helps most"
     )
 
 

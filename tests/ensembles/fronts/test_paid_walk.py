@@ -191,7 +191,7 @@ def test_of_more_candidates_than_are_looked_at_nothing_is_called_complete() -> N
     assert some.proof.kind is ProofKind.APPROXIMATE
     assert some.proof.missing is None
     assert not any(some.extras["proved"])
-    assert "All committees of 5 of the 9 candidates were looked at" in looked_at(some)
+    assert "Searched: all committees of 5 of the 9 candidates" in looked_at(some)
     assert some.proof.limit == ""
     for point in some.points:  # all of them were counted, and none is better than what there is
         assert (whole.points <= point).all(axis=1).any()

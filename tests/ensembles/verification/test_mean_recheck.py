@@ -13,7 +13,7 @@ from shortlist.ensembles.evolution.training_rows import ExactStep
 from shortlist.ensembles.verification.mean_recheck import other_problem
 
 LIMITS = {"min_size": 1, "max_size": 3, "costs": [1, 2, 3], "budget": 6}
-OTHER = ["the certificate is about other limits than the model's options mean"]
+OTHER = ["the certificate is about other limits than the options of the model"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_certificate_of_other_limits_is_told() -> None:
     model = evolved()
     model.max_members = 2
     assert (
-        "the certificate is about other limits than the model's options mean" in verify(model, X, Y).failures
+        "the certificate is about other limits than the options of the model" in verify(model, X, Y).failures
     )
 
 

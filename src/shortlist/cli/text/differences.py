@@ -26,9 +26,9 @@ PROMISED = "promised"
 MEANINGS = {
     Fate.CHANGED: "the same choice, with other values",
     Fate.REPLACED: "the same values, by another choice",
-    Fate.DOMINATED: "the choice is not there now, and the point named now is better than it was",
-    Fate.GONE: "the choice is not there now, and nothing is as good as it was",
-    Fate.NEW: "neither the choice nor the values were there before",
+    Fate.DOMINATED: "the choice is no longer on the front; the point named is better",
+    Fate.GONE: "the choice is no longer on the front, and nothing is as good",
+    Fate.NEW: "neither the choice nor the values were on the front before",
 }
 """What the fates of points mean; that of one that is the same needs no words."""
 
@@ -138,7 +138,8 @@ def difference_notes(before: Front, now: Front) -> list[str]:
     if not cut:
         return []
     return [
-        f"The front {all_of(cut)} is not complete: points that are new or gone may only not have been found."
+        f"The front {all_of(cut)} is not complete: points that are new or gone may just not have been found "
+        "in it."
     ]
 
 

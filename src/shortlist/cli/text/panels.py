@@ -73,8 +73,8 @@ def all_claims(choice: PanelChoice, told: PanelReport) -> list[str]:
     return [
         *choice.claims,
         (
-            f"Bound: {f'at {told.price:.4g} a case ' if told.price else ''}no panel that takes an answer of "
-            f"a judge that it asks gets more than {100 * bound:.1f} % of the training cases right."
+            f"Bound: {f'at {told.price:.4g} a case ' if told.price else ''}no panel that returns an answer "
+            f"of one of its judges gets more than {100 * bound:.1f} % of the training cases right."
         ),
     ]
 

@@ -142,7 +142,7 @@ def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[
     lines = [headline(front, seconds=seconds, behind=behind)]
     if front.extras.get("stopped") == ELITE_FILLS:
         lines.append(
-            "As many elites as there are places: nothing new can be bred. Use --set rules=distinct, or a "
+            "The elites fill the population, so that nothing new can be bred. Use --set rules=distinct, or a "
             "larger --set population."
         )
     return lines
@@ -223,7 +223,7 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
     if not found.promised:
         return found.sentence()
     kept = sum(classifier.front_.extras["promised"])
-    others = f" The confidence is that of all {kept:,} points together that are promised." if kept > 1 else ""
+    others = f" The confidence holds for all {kept:,} promised points together." if kept > 1 else ""
     return f"{found.sentence()}{others} {ASSUMPTION}"
 
 

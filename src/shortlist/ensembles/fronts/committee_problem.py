@@ -44,11 +44,11 @@ VALUE_OBJECTIVES = {
 SIZE, PAID = "size", "price-paid"
 
 MEMBER_OBJECTIVES = {
-    "cost": "what the members cost together, by prices that are given",
+    "cost": "sum of the prices of the members",
     SIZE: "number of members",
-    "time": "what the members took together for the rows, measured",
+    "time": "measured time of all members for the rows",
     "bytes": "length of the members as they are saved",
-    PAID: "what asking costs a row that is asked about no further than until its class is settled",
+    PAID: "mean price of a row, asked no further than until its class is settled",
 }
 """What may be minimised."""
 

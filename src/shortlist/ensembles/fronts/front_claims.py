@@ -43,11 +43,11 @@ def looked_at(front: Front) -> str:
     n, told = len(front.candidates), []
     if (among := front.extras["n_candidates"]) < n:
         told.append(
-            f"All committees of {among} of the {n} candidates were looked at, those that are most often in "
-            "committees of the front by cost, and that front's own: others may be better."
+            f"Searched: all committees of {among} of the {n} candidates, those that are used most in the "
+            "front by cost, and the committees of that front. Others may be better."
         )
     if (most := front.extras["max_size"]) < n:
-        told.append(f"Committees here have at most {most} members: of these the cheapest order is known.")
+        told.append(f"Committees have at most {most} members, for which the cheapest order is known.")
     return " ".join(told)
 
 

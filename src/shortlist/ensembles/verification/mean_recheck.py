@@ -32,7 +32,7 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
     fields that the model's options mean, by name.
     """
     return [
-        f"the certificate is about other {field} than the model's options mean"
+        f"the certificate is about other {field} than the options of the model"
         for field, what in meant.items()
         if not _is_as_meant(certificate.get(field), what)
     ]
