@@ -75,7 +75,7 @@ def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
 
 
 UNCLEAR = re.compile(
-    r"\bnobody\b|\bso many\b|\bby the word of\b|\b(?:rows|cases|half|mean) that chose\b|\bthat chose (?:it|them)\b"
+    r"\bnobody\b|\bso many\b|\b(?:by|on) the word of\b|\b(?:rows|cases|half|mean) that chose\b|\bthat chose (?:it|them)\b"
     r"|\b(?:come|comes|came) to\b|\"\"\"Whose\b|\bwhose an? \w+ is\b",
     flags=re.IGNORECASE,
 )

@@ -211,8 +211,8 @@ def test_only_continuous_columns_that_miss_a_row_in_fractions_rest_on_the_tolera
         found = recheck_front(named, front)
         assert (found.status, found.failures, found.n_completed) == ("rechecked", (), n_near)
         said = found.sentences()[0]
-        assert said.startswith("The continuous columns are no part of the front") == bool(n_near)
-        assert f"for {n_near} of {len(front)} points rests on the word of HiGHS" in said or not n_near
+        assert said.startswith("The front does not hold continuous columns") == bool(n_near)
+        assert f"at {n_near} of {len(front)} points is claimed by HiGHS" in said or not n_near
 
 
 LARGE = """min

@@ -68,8 +68,8 @@ class FrontCheck:
         said = []
         if self.n_completed:
             said.append(
-                "The continuous columns are no part of the front. That there are some for "
-                f"{self.n_completed:,} of {counted(self.n_points, 'point')} rests on the word of HiGHS, "
+                "The front does not hold continuous columns. That there are values for them at "
+                f"{self.n_completed:,} of {counted(self.n_points, 'point')} is claimed by HiGHS, "
                 "within its tolerance."
             )
         if self.n_tried:

@@ -152,7 +152,7 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
                 "names": labels,
                 "series": [
                     {"name": "what a row has paid that ends here", "values": prices},
-                    {"name": "share of the mean that rows make which end here", "values": spent},
+                    {"name": "share of the mean cost, of rows that end here", "values": spent},
                 ],
                 "x": {"label": "cost"},
             },

@@ -231,4 +231,4 @@ def proof_text(front: FrontPoints) -> str:
         return f"approximate, nothing proved{limit}"
     gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)
     worse = f"worse by at most {gaps}" if gaps else "no worse"
-    return f"approximate: to everything that is possible there is a point here that is {worse}{limit}"
+    return f"approximate: for every possible solution there is a point here that is {worse}{limit}"

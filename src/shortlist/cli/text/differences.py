@@ -137,10 +137,8 @@ def difference_notes(before: Front, now: Front) -> list[str]:
     ]
     if not cut:
         return []
-    return [
-        f"The front {all_of(cut)} is not complete: points that are new or gone may just not have been found "
-        "in it."
-    ]
+    fronts = all_of(cut)
+    return [f"The front {fronts} is not complete: points that are new or gone may be in it, but not found."]
 
 
 def print_differences(
