@@ -171,7 +171,7 @@ def test_sigterm_keeps_what_was_found(folder: Path, started: list[subprocess.Pop
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, stderr
     assert SAID in stderr
-    assert "stopped: interrupted" in stdout
+    assert " of 1,000,000 generations: interrupted." in stdout
     assert (folder / "m.joblib").exists()
 
 

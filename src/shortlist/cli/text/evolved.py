@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
 from shortlist.cli.text.pruned import WrittenFiles, proof_line
 from shortlist.cli.text.screen import print_lines
+from shortlist.ensembles.evolution.evolution import PATIENCE
 from shortlist.report.parts import Table
+from shortlist.results.proof import stopped_by
 from shortlist.results.told import with_interval
 
 if TYPE_CHECKING:
@@ -70,6 +72,10 @@ def print_evolved(
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
     proof = proof_line(facts["proof"], among=among)
     lines = [advice.sentence, "", *Table("", columns, rows).lines(), advice.compared(), "", proof]
+    if stopped := evolved.classifier.result_.stopped:
+        why = "no lower error within --set patience" if stopped == PATIENCE else stopped_by(stopped)
+        done, wanted = len(evolved.classifier.result_.history), evolved.classifier.n_generations
+        lines.append(f"Stopped after {done:,} of {wanted:,} generations: {why}.")
     if written.model is not None:
         lines.append(f"Saved {advice.names['evolved']} to {written.model}.")
     if written.report is not None:

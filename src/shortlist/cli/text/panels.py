@@ -35,7 +35,7 @@ from shortlist.panels.standing import (
 from shortlist.panels.verdict import compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import read_limit
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import ProofKind, stopped_by
 from shortlist.results.told import CHANCE, MARGIN
 
 MOST_SENTENCES = 4
@@ -134,9 +134,7 @@ def _proof_line(choice: PanelChoice) -> str:
         told = "Search: complete, every best trade-off is listed"
     else:
         judges = counted(len(choice.chosen.judges), "judge")
-        told = (
-            f"Search: not every panel of the {judges} was tried{f', as {limit} came first' if limit else ''}"
-        )
+        told = f"Search: not every panel of the {judges} was tried{f', {stopped_by(limit)}' if limit else ''}"
     return f"{told}. Budgets, chance and what was searched: --details."
 
 
