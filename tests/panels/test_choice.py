@@ -191,6 +191,14 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
     assert two.front.proof.kind == ProofKind.COMPLETE
 
 
+def test_a_third_stage_finds_nothing_where_two_judges_are_asked() -> None:
+    log = label_log(1, 520)
+    log = replace(log, judges=log.judges[:2], answers=log.answers[:, :2], prices=log.prices[:, :2])
+    two, three = (choose_panels(log, PanelOptions(max_stages=n)) for n in (2, 3))
+    assert two.front.proof.kind == three.front.proof.kind == ProofKind.COMPLETE
+    assert np.array_equal(two.front.values, three.front.values)
+
+
 @pytest.mark.parametrize(
     ("change", "objectives", "message"),
     [

@@ -99,7 +99,8 @@ def _chosen(
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
-    every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
+    n_judges = len(chosen.judges)  # each stage asks others
+    every = n_judges <= ALL_SETS_UP_TO and min(options.max_stages, n_judges) < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives and options.demand is None
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     if options.demand is not None and options.final.kind == ANSWER:  # an answer has to be sure enough
