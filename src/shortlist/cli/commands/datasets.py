@@ -1,11 +1,13 @@
 """`shortlist datasets`: tables that are always there, and public sets to fetch."""
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.shared import Data, Json
 from shortlist.cli.text.output import print_json, run_facts
+from shortlist.cli.text.screen import WIDTH, print_lines
 from shortlist.datasets.registry import DataSet, public_set, public_sets
 from shortlist.datasets.shipped import SHIPPED
 
@@ -35,10 +37,12 @@ def list_sets(context: typer.Context, *, json: Json = False) -> None:
         print_json(facts)
         return
     width = max(map(len, [*SHIPPED, *public_sets()]))
-    for name, title in SHIPPED.items():
-        print(f"{name:<{width}}  {'always there':<22}  {title}")
-    for fact in facts["public"]:
-        print(f"{fact['name']:<{width}}  {_where_text(fact):<22}  {fact['title']}")
+    sets = [(name, "always there", title) for name, title in SHIPPED.items()]
+    sets += [(fact["name"], _where_text(fact), fact["title"]) for fact in facts["public"]]
+    for name, where, title in sets:
+        line = f"{name:<{width}}  {where:<18}  "
+        print(line + shorten(title.partition(":")[0], WIDTH - len(line), placeholder="..."))
+    print("Next: shortlist datasets show NAME, or shortlist prune example:NAME")
 
 
 @app.command()
@@ -58,7 +62,7 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
         print_json(facts)
     else:
         print(f"{data_set.name} is in {path}")
-        print(f"use it  shortlist prune example:{data_set.name}")
+        print(f"Next: shortlist prune example:{data_set.name}")
 
 
 @app.command()
@@ -72,21 +76,28 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
     if json:
         print_json({"command": "datasets show", **fact, **run_facts(context)})
         return
-    print(data_set.title)
-    print(f"rows      {data_set.rows:,}")
-    print(f"features  {len(data_set.features):,}")
-    if data_set.classes:
-        print("classes   " + ", ".join(f"{word}: {rows:,}" for word, rows in data_set.classes.items()))
-    print(f"licence   {data_set.licence}")
-    print(f"page      {data_set.page}")
-    if data_set.source is None:
-        print("file      none whose SHA-256 is known: it is read from a folder only")
+    source, name = data_set.source, data_set.name
+    words = ", ".join(f"{word}: {rows:,}" for word, rows in data_set.classes.items())
+    lines = [
+        data_set.title,
+        f"rows      {data_set.rows:,}",
+        f"features  {len(data_set.features):,}",
+        *([f"classes   {words}"] if words else []),
+        f"licence   {data_set.licence}",
+        f"page      {data_set.page}",
+    ]
+    if source is None:
+        lines.append("file      none whose SHA-256 is known: it is read from a folder only")
     else:
-        print(f"file      {data_set.source.url}")
-        print(f"SHA-256   {data_set.source.sha256}")
-    print(f"where     {_where_text(fact)}")
+        lines += [f"file      {source.url}", f"SHA-256   {source.sha256}"]
+    lines.append(f"where     {_where_text(fact)}")
     if data_set.note:
-        print(f"note      {data_set.note}")
+        lines.append(f"note      {data_set.note}")
+    if fact["fetched"]:
+        lines.append(f"Next: shortlist prune example:{name}")
+    elif source is not None:
+        lines.append(f"Next: shortlist datasets fetch {name}")
+    print_lines(lines)
 
 
 def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":

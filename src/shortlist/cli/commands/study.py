@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Json
+from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.text.output import print_json
+from shortlist.cli.text.screen import print_fitted
 
 if TYPE_CHECKING:
-    from shortlist.runs.studies.summary import Summary
+    from shortlist.runs.studies.summary import StageSummary, Summary
 
 app = typer.Typer(help="Show and resume studies.", no_args_is_help=True)
 
@@ -26,7 +27,7 @@ def _group() -> None:
 
 
 @app.command()
-def show(file: StudyFileArgument, *, json: Json = False) -> None:
+def show(file: StudyFileArgument, *, details: Details = False, json: Json = False) -> None:
     """Print the progress of a study, and the best so far.
 
     Also printed are what was asked, the units done, running and failed, and the time left.
@@ -41,22 +42,34 @@ def show(file: StudyFileArgument, *, json: Json = False) -> None:
     if json:
         print_json({"command": "study show", **_facts(found)})
         return
-    print(f"study      {file}, {found.size / 1e6:.3g} MB\nasked      {_asked(found)}")
-    print(
-        f"in         {found.asked.get('folder', 'unknown')}\n"
-        f"begun      {_begun(found).removeprefix('begun ')}{_running(found)}"
+    goes_on = f"Next: shortlist study resume {shlex.quote(str(file))}"
+    print_fitted(
+        [
+            f"{_units(found)} in {duration(found.seconds)} of work; {_begun(found)}{_running(found)}.",
+            f"Command: {_asked(found)}",
+            f"Folder:  {found.asked.get('folder', 'unknown')}",
+        ],
+        [
+            *map(_stage, found.stages),
+            *(f"  {key} goes on from its state of {age_text(saved)}" for key, saved in found.checkpoints),
+            *(f"  failed: {failure}" for failure in found.failures),
+        ],
+        [
+            f"Study {file}, {found.size / 1e6:.3g} MB.",
+            *([] if found.driver or not found.asked.get("words") else [goes_on]),
+        ],
+        details=details,
     )
-    print(f"units      {_units(found)}, {duration(found.seconds)} of work")
-    for stage in found.stages:
-        name = f"{stage.part}: {stage.name}" if stage.part else stage.name
-        running = f", {stage.running:,} running" if stage.running else ""
-        left = "" if not stage.left_s else f", about {duration(stage.left_s)} left"
-        best = f", best {stage.best}" if stage.best else ""
-        print(f"  {name}: {stage.done:,} of {stage.total:,}{running}{left}{best}")
-    for key, saved in found.checkpoints:
-        print(f"  {key} goes on from its state of {age_text(saved)}")
-    for failure in found.failures:
-        print(f"  failed: {failure}")
+
+
+def _stage(stage: "StageSummary") -> str:
+    from shortlist.cli.text.progress import duration
+
+    name = f"{stage.part}: {stage.name}" if stage.part else stage.name
+    running = f", {stage.running:,} running" if stage.running else ""
+    left = "" if not stage.left_s else f", about {duration(stage.left_s)} left"
+    best = f", best {stage.best}" if stage.best else ""
+    return f"  {name}: {stage.done:,} of {stage.total:,}{running}{left}{best}"
 
 
 @app.command()

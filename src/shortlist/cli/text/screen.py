@@ -14,8 +14,22 @@ MOST_LETTERS = 40
 
 def print_lines(lines: Sequence[str]) -> None:
     """Print sentences in lines of at most :data:`WIDTH` columns."""
-    for line in lines:
-        print(_filled(line))
+    for line in _parted(lines):
+        print(line)
+
+
+def print_fitted(
+    first: Sequence[str], rest: Sequence[str], last: Sequence[str], *, details: bool = False
+) -> None:
+    """Print sentences, and between them as many lines as the screen has room for; with details all."""
+    before, between, after = map(_parted, (first, rest, last))
+    room = len(between) if details else LINES - len(before) - len(after)
+    print("\n".join([*before, *cut(between, room, "--details has all"), *after]))
+
+
+def _parted(lines: Sequence[str]) -> list[str]:
+    parts = [(_filled(line) if len(line) > WIDTH else line).splitlines() or [""] for line in lines]
+    return [part for lines in parts for part in lines]
 
 
 def _filled(line: str) -> str:
@@ -28,11 +42,7 @@ def first_screen(*, details: bool) -> Iterator[None]:
     """Break what is printed within at :data:`WIDTH` columns; without details keep :data:`LINES` lines."""
     with contextlib.redirect_stdout(io.StringIO()) as held:
         yield
-    lines = [
-        part
-        for line in held.getvalue().splitlines()
-        for part in (_filled(line) if len(line) > WIDTH else line).splitlines() or [""]
-    ]
+    lines = _parted(held.getvalue().splitlines())
     print("\n".join(lines if details else cut(lines, LINES, "--details has all")))
 
 
