@@ -107,3 +107,9 @@ def test_worth_of_right_rows_adds_up_to_differences_of_the_objective(
         return worths.get(str(objective), float(found - 5.0 * (n_negative - left)))
 
     assert ((1.0 * one - other) * worth).mean() == pytest.approx(value(one) - value(other))
+
+
+def test_one_member_is_not_compared_with_itself() -> None:
+    told = advise({"evolved": measured(180, 1), "best_single": measured(180, 1)}, NAMES | {"evolved": "it"})
+    assert (told.kind, told.compared()) == (Kind.JUDGE, "")
+    assert told.sentence == "Use SVC alone: no other member was chosen."

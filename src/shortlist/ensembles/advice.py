@@ -28,7 +28,9 @@ class Advice:
     names: Mapping[str, str]
 
     def compared(self) -> str:
-        """Say the difference with its interval, and how many more rows would tell."""
+        """Say the difference with its interval, and how many more rows would tell; nothing of one and the same."""
+        if self.kind is Kind.JUDGE:
+            return ""
         what = self.objective.replace("-", " ")
         told = (
             self.difference.in_points(what)
@@ -90,7 +92,7 @@ def advise(
     take, beside = (first, told) if kind.recommended or is_cheaper else ("best_single", alone)
     sentence = {
         Kind.UNRIVALLED: f"{verb} {told}: no single one keeps the limit on cost.",
-        Kind.JUDGE: f"{verb} {alone}: it was chosen by itself.",
+        Kind.JUDGE: f"{verb} {alone}: no other member was chosen.",
         Kind.BETTER: f"{verb} {told}: it is better than {alone}, beyond chance.",
         Kind.WORSE: f"{verb} {alone}: {told} is worse, beyond chance.",
         Kind.AS_GOOD: f"{verb} {told}: it is as good as {alone} within a point, and cheaper.",

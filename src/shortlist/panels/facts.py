@@ -376,6 +376,10 @@ def _best_of_all_sentence(best: Verdict) -> str:
     )
 
 
+NONE = "none"
+"""Share of right answers where there is no answer."""
+
+
 def measured(figures: PanelFigures | Mapping[str, Any]) -> dict[str, str]:
     """Return what was measured with intervals, as text by name: the objective first, the price last."""
     own = dataclasses.asdict(figures) if isinstance(figures, PanelFigures) else figures
@@ -384,7 +388,7 @@ def measured(figures: PanelFigures | Mapping[str, Any]) -> dict[str, str]:
     if own["of_answers"]:
         told |= {
             "answered": _with_interval(own, "answered"),
-            "right of answers": _with_interval(own, "accuracy"),
+            "right of answers": _with_interval(own, "accuracy") if own["answered"] else NONE,
         }
         return told | {"price": _with_interval(own, "price")}
     if own["objective"] == ERROR_COST:
@@ -402,7 +406,7 @@ def measured_in_words(figures: Mapping[str, Any]) -> str:
     """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
     told = measured(figures)
     price = told.pop("price")
-    words = [f"{name} {text}" for name, text in told.items()]
+    words = [f"{name} {text}" for name, text in told.items() if text != NONE]
     words += [f"price {price} a case"] if figures["price"] else []
     words += [] if figures["latency"] is None else [f"latency {figures['latency']:.3g} s"]
     return ", ".join(words)

@@ -123,7 +123,8 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
-    ends = f"that answers {_percent(stage['answered'])} of the cases."
+    share = f"{_percent(stage['answered'])} of the cases" if stage["answered"] else "no case"
+    ends = f"that answers {share}."
     if stage["votes"] is not None:
         ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:

@@ -43,7 +43,8 @@ def evolved_parts(
     if not test or advice is None:
         return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
     table, *confusions = measured_parts(test, advice.names)
-    first = [Heading("What to do"), Text(advice.sentence), table, Text(advice.compared())]
+    compared = [Text(told) for told in (advice.compared(),) if told]
+    first = [Heading("What to do"), Text(advice.sentence), table, *compared]
     return [*first, Heading("The ensemble"), facts, Heading("Held-out rows"), *confusions, *generations]
 
 

@@ -117,7 +117,9 @@ def read_limit(text: str) -> Limit:
     number = as_decimal(found[3]) if found else None
     if found is None or number is None:
         raise BadInputError(
-            "limit", "must read like 'cost<=120', with <=, <, >=, > or == and a number", repr(text)
+            "limit",
+            "must read like 'cost<=120', with <=, <, >=, > or == and a number such as 1234.5",
+            repr(text),
         )
     return Limit(found[1].strip(), found[2], number)
 

@@ -165,7 +165,7 @@ def split_target(
         unasked = [name for name in ids if name != group]
         if unasked:
             notes.append(
-                f"left out, because they name rows (words or counted numbers, different in every row): "
+                f"left out as row identifiers (words or whole numbers, different in every row): "
                 f"{shown(unasked)}. predict copies them to its output. Pass `keep={unasked[0]!r}` to "
                 "learn from it."
             )

@@ -84,7 +84,7 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     assert run.returncode == 0, run.stderr
     assert json.loads(as_headed.stdout)["ranges"] == json.loads(run.stdout)["ranges"]
     notes = json.loads(run.stdout)["notes"]
-    assert "sheet.csv: 2 rows of features that the model does not have passed over: Sum and VAT." in notes
+    assert "sheet.csv: passed over 2 rows of features that the model does not have: Sum and VAT." in notes
     needless = shortlist("configure", "phone.uvl", *COST, "--set", "ignore-unknown=yes", cwd=folder)
     assert needless.returncode == 2
     assert "--set ignore-unknown passes over rows of --attributes" in needless.stderr

@@ -297,6 +297,9 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
     assert told["standing"] == "as-good"
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert text.startswith("No new panel can make the promise of the saved one on these cases.")
+    assert "answered 0 (0 to " in text
+    assert "right of answers" not in text.split("Best single judge")[0]
+    assert "New minus saved" not in text
     assert "The saved panel answers no case, so these cases do not test its promise." in text
 
 
@@ -373,7 +376,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     assert float(str(told["at_most"])) <= 2.0001
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert text.startswith("Keep the saved panel: the new one is neither better beyond chance nor cheaper.")
-    assert "Cases on which the saved panel was chosen make it look better than it is." in text
+    assert "If some of these cases chose the saved panel, they make it look better than it is." in text
     assert "Best single judge within that price (small): " in text
 
 

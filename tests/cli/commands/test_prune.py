@@ -89,7 +89,7 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     for words in (
         "5 of 10 classifiers; well wins where its mean probability is above 0.",
         "the log loss of a tenth of the pool did best on other tables",
-        "all selections of exactly 5 members (",
+        "all selections of 5 members, the size set by auto (",
         "fitted again on 360 rows",
         "best single",
         "full",

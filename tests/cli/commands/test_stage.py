@@ -103,6 +103,8 @@ def test_predict_without_explain_gives_labels_and_counts_what_was_spent(folder: 
     assert set(labels["prediction"]) <= {"0", "1", "REJECT"}
     assert facts["n_rejected"] + facts["n_waiting"] == (labels["prediction"] == "REJECT").sum() > 0
     assert facts["n_unknown"] == 0 < facts["n_rejected"]
+    told = shortlist("predict", "numbers.joblib", "new.csv", "--out", "labels.csv", cwd=folder).stdout
+    assert told == f"Answered {(labels['prediction'] != 'REJECT').sum()} of 60 rows in labels.csv.\n"
     assert facts["mean_cost"] * 60 == pytest.approx(facts["total_cost"])
 
 

@@ -220,7 +220,7 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "Selections are those of 1 to 2 of" in unwrapped(run.stdout)
+    assert "A selection has 1 to 2 of the" in unwrapped(run.stdout)
     assert "within the limits on cost" in unwrapped(run.stdout)
 
 

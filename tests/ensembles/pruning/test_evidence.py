@@ -29,7 +29,8 @@ def fitted(**options: Any) -> ExactPruner:
 @pytest.mark.parametrize(
     ("options", "among"),
     [
-        ({}, "of exactly 5 members"),
+        ({}, "of 5 members, the size set by auto"),
+        ({"max_size": 4}, "of exactly 4 members"),
         ({"objective": "accuracy"}, ""),
         ({"objective": "accuracy", "max_size": 3}, "of at most 3 members"),
         ({"objective": "brier", "min_size": 3}, "of at least 3 members"),
@@ -39,7 +40,7 @@ def fitted(**options: Any) -> ExactPruner:
             "within the limits on cost and diversity",
         ),
     ],
-    ids=["default", "any", "at most", "at least", "copies", "limits"],
+    ids=["default", "exactly", "any", "at most", "at least", "copies", "limits"],
 )
 def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], among: str) -> None:
     pruner = fitted(**options)

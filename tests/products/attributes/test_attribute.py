@@ -127,7 +127,7 @@ def test_rows_of_unknown_features_are_passed_over_and_counted_on_request(tmp_pat
     table = read_attributes(_table(tmp_path, text), MODEL, ignore_unknown=True, notes=notes)
     assert table.columns == {"cost": {2: "4"}}
     assert notes[0].endswith(
-        "4 rows of features that the model does not have passed over: Total, VAT, Fee and 1 more."
+        "passed over 4 rows of features that the model does not have: Total, VAT, Fee and 1 more."
     )
     with pytest.raises(BadFileError, match="no row is of a feature of the model, got Total"):
         read_attributes(_table(tmp_path, "feature,cost\nTotal,9\n"), MODEL, ignore_unknown=True)

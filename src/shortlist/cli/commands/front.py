@@ -181,7 +181,7 @@ def _print_shown(
     elif (one := picked[0] if picked else knee_of(front, limits)) is not None:
         print_pick(front, one, advised=not picked, details=details)
         print_lines([headline(front, details=details)])
-        used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 5 * is_staged(front)
+        used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 8 * is_staged(front)
     else:
         print_lines([headline(front), *(range_lines(front) if len(front) else [])])
         used = 6 + len(front.objectives)

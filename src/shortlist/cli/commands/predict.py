@@ -138,7 +138,10 @@ def predict(
             }
         )
     else:
-        print(f"Answered {len(answers)} rows in {out}.")
+        label = getattr(committee or estimator, "reject_label_", None)
+        n_left = int((answers[PREDICTION].isna() | (answers[PREDICTION] == label)).sum())
+        of_all = f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
+        print(f"Answered {of_all} rows in {out}.")
 
 
 def _asked_rows(

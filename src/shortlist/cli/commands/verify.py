@@ -182,7 +182,7 @@ def _print(found: "Verification") -> None:
         kept = f", within the limits on {' and '.join(others)}" if others else ""
         least, most = limits["min_size"], limits["max_size"]
         sizes = f"exactly {most}" if least == most else f"{least} to {most}"
-        lines.append(f"Selections are those of {sizes} of {found.n_classifiers} classifiers{kept}.")
+        lines.append(f"A selection has {sizes} of the {found.n_classifiers} classifiers{kept}.")
     if found.certificate is not None and not found.all_votes:
         again = "nothing recomputes them" if found.out_of_fold else "--pool recomputes them"
         lines.append(f"The votes of the classifiers that were left out are taken from the model; {again}.")

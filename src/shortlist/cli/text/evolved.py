@@ -71,7 +71,8 @@ def print_evolved(
     )
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
     proof = proof_line(facts["proof"], among=among)
-    lines = [advice.sentence, "", *Table("", columns, rows).lines(), advice.compared(), "", proof]
+    compared = [told for told in (advice.compared(),) if told]
+    lines = [advice.sentence, "", *Table("", columns, rows).lines(), *compared, "", proof]
     if stopped := evolved.classifier.result_.stopped:
         why = "no lower error within --set patience" if stopped == PATIENCE else stopped_by(stopped)
         done, wanted = len(evolved.classifier.result_.history), evolved.classifier.n_generations

@@ -86,7 +86,8 @@ def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False
     if told.point is None:
         head.append(f"Ask {facts['single']['name']} alone, a single judge of {len(choice.chosen.judges):,}:")
     else:
-        head.append(f"Panel {told.point} of {len(choice.found):,} on the front:")
+        title = "Panel" if head else "Use this panel, point"
+        head.append(f"{title} {told.point} of {len(choice.found):,} on the front:")
     asks = facts["in_words"] if details else _shortened(facts["in_words"])
     measured = _measured_lines(facts)
     said = facts["verdict"] if details else _first_sentences(told, facts)
@@ -290,6 +291,8 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
     """Say how the saved panel stands, and so which one to take."""
     found = Standing(facts["standing"])
     if facts["new"]["promised"] is False:
+        if facts["promise"]["kept"] == Kept.KEPT and facts["saved_on_all"]["answered"]:
+            return "Keep the saved panel: no new one can make its promise on these cases."
         return "No new panel can make the promise of the saved one on these cases."
     if facts["difference_of"] != "answered":
         is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
@@ -322,13 +325,14 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         who = one.get("asks") or one["name"]
         who = who if details else shorten(who, MOST_LETTERS, placeholder=" ...")
         lines.append(f"  {title} ({who}): {measured_in_words(one)}.")
-    p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
-    lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
+    if facts["new"]["promised"] is not False:
+        p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
+        lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
     if facts["prices_changed"]:
         changes = [f"{name} {old:.4g} to {new:.4g}" for name, (old, new) in facts["prices_changed"].items()]
         lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
-    lines.append("Cases on which the saved panel was chosen make it look better than it is.")
-    if facts["at_most"]:
+    lines.append("If some of these cases chose the saved panel, they make it look better than it is.")
+    if facts["at_most"] and facts["new"]["promised"] is not False:
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
     if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
         most = f"--max-price {facts['at_most'] * ROUNDED_UP:.4g}"

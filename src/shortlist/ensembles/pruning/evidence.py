@@ -9,7 +9,7 @@ from typing import Any
 from shortlist._validation import AUTO
 from shortlist._words import all_of, counted
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, asks_for_choice
 from shortlist.milp import Solver
 from shortlist.milp.backends import TITLES
 from shortlist.results.objective import Sense
@@ -59,6 +59,9 @@ def selections_meant(pruner: Any) -> str:
     least, most = pruner.sizes_
     if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members
         most = min(most, pruner.front_.extras.get("max_size", most))
+    sizes = sizes_in_words(least, most, n_classifiers)
+    if least == most and pruner.max_size is None and asks_for_choice(pruner.goal):
+        sizes = f"of {counted(most, 'member')}, the size set by auto"
     limits = ["cost"] if pruner.max_cost is not None else []
     limits += ["diversity"] if pruner.diversity != "none" else []
     within = f"within the limits on {all_of(limits)}" if limits else ""
@@ -67,7 +70,7 @@ def selections_meant(pruner: Any) -> str:
         objectives = pruner.front_.objectives
         prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
         cheaper = f"within its own {all_of(prices)}"
-    return " ".join(filter(None, [sizes_in_words(least, most, n_classifiers), within, cheaper]))
+    return " ".join(filter(None, [sizes, within, cheaper]))
 
 
 def evidence_of(

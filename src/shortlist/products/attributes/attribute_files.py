@@ -126,7 +126,7 @@ def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
     if not others:
         raise source.error(f"no row is of a feature of the model, got {some}. Is it the right file?")
     count = counted(len(unknown), "row")
-    return f"{source.path}: {count} of features that the model does not have passed over: {some}."
+    return f"{source.path}: passed over {count} of features that the model does not have: {some}."
 
 
 def _full_rows(
