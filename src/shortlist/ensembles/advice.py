@@ -28,7 +28,7 @@ class Advice:
     names: Mapping[str, str]
 
     def compared(self) -> str:
-        """Say the difference with its interval, and how many more rows would tell; nothing of one and the same."""
+        """Say the difference with its interval, and how many more rows would tell; nothing of one member."""
         if self.kind is Kind.JUDGE:
             return ""
         what = self.objective.replace("-", " ")

@@ -138,10 +138,14 @@ def predict(
             }
         )
     else:
-        label = getattr(committee or estimator, "reject_label_", None)
-        n_left = int((answers[PREDICTION].isna() | (answers[PREDICTION] == label)).sum())
-        of_all = f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
+        of_all = _answered(answers[PREDICTION], getattr(committee or estimator, "reject_label_", None))
         print(f"Answered {of_all} rows in {out}.")
+
+
+def _answered(answers: "pd.Series[Any]", reject_label: object) -> str:
+    """Return how many rows are answered, and of how many if some are not."""
+    n_left = int((answers.isna() | (answers == reject_label)).sum())
+    return f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
 
 
 def _asked_rows(
