@@ -51,6 +51,10 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert first.startswith(facts["advice"]["sentence"])
     assert first.count("\n") <= LINES
     assert max(map(len, first.splitlines())) <= WIDTH
+    size = facts["size"]
+    uneven = printed(exact, facts | {"threshold": size - 1}, capsys, details=False)
+    assert f"\nClass 1 needs at least {size} of their {size} votes.\n" in uneven
+    assert "needs at least" not in printed(exact, facts | {"threshold": size // 2}, capsys, details=False)
     said = printed(exact, facts, capsys)
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
     assert (

@@ -189,7 +189,11 @@ def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
     head = "Members, in the order to ask them" if exits is not None and len(told) > 1 else "Members"
     if not told:
         return ["No member: every row gets the same answer."]
-    return [listed(f"{head}: ", told, most_lines=MOST_MEMBER_LINES, details=details)]
+    lines = [listed(f"{head}: ", told, most_lines=MOST_MEMBER_LINES, details=details)]
+    votes, more_than = sum(facts["copies"]), facts["threshold"]
+    if more_than is not None and more_than != votes // 2:
+        lines.append(f"Class {facts['positive']} needs at least {more_than + 1} of their {votes} votes.")
+    return lines
 
 
 def _proof(pruned: "PrunedTable", facts: dict[str, Any]) -> list[str]:
