@@ -39,7 +39,7 @@ def test_the_cheapest_that_none_beats_is_recommended(
     told = advise(test, NAMES)
     assert (told.kind, told.take, told.sentence) == (kind, take, sentence)
     assert told.as_dict()["compared"].startswith("The committee of 3 minus SVC alone: ")
-    assert ("more rows would tell" in told.compared()) == (kind is Kind.UNDECIDED)
+    assert ("more rows would decide" in told.compared()) == (kind is Kind.UNDECIDED)
 
 
 def test_a_cheaper_committee_is_taken_where_it_is_not_worse() -> None:

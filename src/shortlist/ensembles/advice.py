@@ -43,7 +43,7 @@ class Advice:
         if self.difference.n_more is None or low > 0 or high < 0:
             return said
         rows = f"{round(self.difference.n_more / TEST_SHARE, -1):,.0f}"
-        return f"{said} About {rows} more rows would tell, if that stays."
+        return f"{said} About {rows} more rows would decide, if the difference stays."
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
