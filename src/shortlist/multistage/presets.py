@@ -31,6 +31,10 @@ class Preset:
     """p̂."""
     options: EmscoOptions
     """Parameters of the evolution."""
+    standardised: bool = False
+    """Whether the classifiers of stages take standardised columns, or columns as they are, as in the authors'
+    example.
+    """
 
     def costs(self, scaling: str | None = None) -> dict[str, int]:
         """Return the cost of each feature."""

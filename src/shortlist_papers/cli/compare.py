@@ -95,8 +95,8 @@ def compare(
         str | None,
         typer.Option(
             help="Methods to compare: on a table all of pruning or of stages, or names of one kind, such as "
-            "exact,margin,uwa or emsco,cstc,single; on a model solrep, ibed, ibea and satibea by default, or "
-            "any of these, smtibea, nsga2, diagram, exact, cwmoip and epsilon-constraint."
+            "exact,uwa,uwa:fitness or emsco,cstc,single; on a model solrep, ibed, ibea and satibea by "
+            "default, or any of these, smtibea, nsga2, diagram, exact, cwmoip and epsilon-constraint."
         ),
         Fills("method"),
     ] = None,
@@ -256,7 +256,7 @@ def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
     from shortlist.errors import BadInputError
     from shortlist_papers.cli.compare_pruned import PRUNING
     from shortlist_papers.cli.compare_staged import STAGES, stage_names
-    from shortlist_papers.rules.rule_pruners import pruning_methods
+    from shortlist_papers.rules.rule_pruners import FITTEST, pruning_methods
 
     if methods is None:
         raise BadInputError(
@@ -266,7 +266,7 @@ def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
     if methods in (PRUNING, STAGES):
         return methods, None
     names, stages = read_names(methods), stage_names()
-    known = [PRUNING, STAGES, *pruning_methods(), *stages]
+    known = [PRUNING, STAGES, *pruning_methods(), *FITTEST, *stages]
     for name in names:
         as_choice(name, "--methods", known)
     if len(set(names)) < len(names):

@@ -171,8 +171,9 @@ def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> 
         f"Rank: {MEANING}.",
         "±: standard deviation over the folds. Seconds: choosing alone, without the pool.",
     )
+    width = max(20, *(len(name) + 1 for name in results["method"]))
     return Told(
-        "fold", "folds", how, f"{'method':<20}", columns, tuple(filter(None, below)), {"ranks": MEANING},
+        "fold", "folds", how, f"{'method':<{width}}", columns, tuple(filter(None, below)), {"ranks": MEANING},
         {"best_single": best_singles(results)},
     )  # fmt: skip
 

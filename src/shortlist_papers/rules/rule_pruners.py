@@ -5,17 +5,15 @@ from functools import partial
 from typing import Any
 
 from shortlist._validation import AUTO, as_choice
-from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators import rule_pruners
 from shortlist.ensembles.estimators.base import HARD, PoolPruner
 from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 from shortlist.ensembles.evolution.margins import CRITERIA
 from shortlist.ensembles.votes.class_votes import ClassVotes, Members
-from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist_papers.rules.margin_selection import select_by_margins
-from shortlist_papers.rules.orderings import RULES, check_rule, order_classifiers
+from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, check_rule, order_classifiers
 
 
 @saved_from("shortlist_papers")
@@ -164,18 +162,22 @@ class MarginPruner(PluralityPruner):
         return self.ordering_.members
 
 
-def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return unfitted pruners by name; all of them by default.
+FITTEST = {f"{rule}:fitness": rule for rule in RULES_WITH_FITNESS}
+"""The rules that have a fitness, by the names of those that stop by it, as Section 5.2 of the paper does."""
 
-    The names are those of the library, ``margin`` and those of
-    :data:`shortlist_papers.rules.orderings.RULES`. Raises BadInputError if a name is unknown.
+
+def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return unfitted pruners by name; by default all but those of :data:`FITTEST`.
+
+    The names are those of the library, ``margin``, those of
+    :data:`shortlist_papers.rules.orderings.RULES`, and those of :data:`FITTEST`, such as ``uwa:fitness``,
+    which keep the fittest prefix instead of the most accurate one. Raises BadInputError if a name is unknown.
     """
     rules: dict[str, Any] = {rule: OrderedPruner(rule=rule) for rule in RULES}
-    known = {"exact": None, "margin": MarginPruner()} | rules | rule_pruners.pruning_methods()
-    wanted = list(known) if names is None else list(names)
-    for name in wanted:
-        if name not in known:
-            raise BadInputError(
-                "method", f"must be one of {any_of(sorted(known))}", repr(name), did_you_mean(name, known)
-            )
-    return {name: known[name] for name in wanted}
+    usual = {"exact": None, "margin": MarginPruner()} | rules | rule_pruners.pruning_methods()
+    if names is None:
+        return usual
+    known = usual | {name: OrderedPruner(rule=rule, stop="fitness") for name, rule in FITTEST.items()}
+    for name in names:
+        as_choice(name, "method", sorted(known))
+    return {name: known[name] for name in names}

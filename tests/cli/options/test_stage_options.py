@@ -11,6 +11,7 @@ from shortlist.cli.options.stage_options import (
     stage_method,
 )
 from shortlist.errors import BadInputError
+from shortlist.multistage.presets import NAMES
 
 LABELS = np.array([0, 1, 1])
 
@@ -21,6 +22,12 @@ def test_the_evolution_of_a_preset_gives_way_to_what_is_given() -> None:
     options = StageSearchOptions(population=7).evolution(paper)
     assert (options.population, options.generations) == (7, paper.options.generations)
     assert StageSearchOptions().evolution(None).population != 7
+
+
+def test_columns_are_standardised_unless_a_preset_takes_them_as_they_are() -> None:
+    assert StageSearchOptions().arguments("emsco", None)["scale"]
+    for name in NAMES:
+        assert not StageSearchOptions().arguments("emsco", PriceOptions(preset=name).paper())["scale"]
 
 
 def test_goals_are_read_with_the_classes_of_the_table() -> None:

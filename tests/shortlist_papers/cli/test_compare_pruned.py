@@ -9,6 +9,7 @@ import pytest
 
 from shortlist.cli.options.prune_options import PoolOptions
 from shortlist.tables.learning import LearningTable, split_target
+from shortlist_papers.cli.compare import _methods_of_one_kind
 from shortlist_papers.cli.compare_pruned import (
     MEANING,
     chosen_methods,
@@ -41,6 +42,15 @@ def test_methods_get_their_options_and_each_proof_one_thread(asked: TableQuestio
     assert chosen["uwa"].voting == "hard"
     assert set(chosen_methods(asked, None, {}, PoolOptions())) > {"full", "drep", "exact", "greedy-means"}
     assert asked.notes == []
+
+
+def test_the_papers_stop_has_a_name_that_fits_its_column(asked: TableQuestion) -> None:
+    name = "complementariness:fitness"
+    assert _methods_of_one_kind(f"uwa,{name}") == ("pruning", ["uwa", name])
+    chosen = chosen_methods(asked, ["uwa", name], {}, PoolOptions())
+    assert [method.stop for method in chosen.values()] == ["accuracy", "fitness"]
+    told = pruners_told(pd.DataFrame({"method": ["uwa", name]}), 10, 0)
+    assert len(told.first) == len(name) + 1
 
 
 def test_rules_beside_soft_votes_are_averaged_and_that_is_said(asked: TableQuestion) -> None:

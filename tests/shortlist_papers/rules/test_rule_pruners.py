@@ -12,7 +12,7 @@ from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist_papers import MarginPruner, OrderedPruner
 from shortlist_papers.rules.orderings import RULES
-from shortlist_papers.rules.rule_pruners import pruning_methods
+from shortlist_papers.rules.rule_pruners import FITTEST, pruning_methods
 from tests.contract import keeps_contract
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
@@ -55,6 +55,26 @@ def test_the_library_has_four_rules_and_the_papers_all() -> None:
     for rule in rule_pruners.BASELINES:
         own, order = rule_pruners.BaselinePruner(pool, rule=rule), OrderedPruner(pool, rule=rule)
         assert own.fit(X[150:], Y[150:]).members_.tolist() == order.fit(X[150:], Y[150:]).members_.tolist()
+
+
+@pytest.mark.parametrize("name", FITTEST)
+def test_a_name_keeps_the_fittest_prefix(name: str) -> None:
+    pool = make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
+    fitted = pruning_methods([name])[name].set_params(pool=pool).fit(X[150:], Y[150:])
+    fitness, order = fitted.ordering_.fitness, fitted.ordering_.order
+    usual = pruning_methods([FITTEST[name]])[FITTEST[name]].set_params(pool=pool).fit(X[150:], Y[150:])
+    assert usual.ordering_.order.tolist() == order.tolist()
+    assert fitted.members_.tolist() == order[: len(fitted.members_)].tolist()
+    if name == "orientation:fitness":  # its own size: the angles below 90 degrees
+        assert len(fitted.members_) == max(1, int((fitness > 0).sum()))
+    else:
+        assert len(fitted.members_) == int(np.nanargmax(fitness)) + 1
+
+
+def test_only_rules_with_a_fitness_stop_by_it() -> None:
+    assert "uwa:fitness" not in pruning_methods()
+    with pytest.raises(BadInputError, match="got 'kappa:fitness'"):
+        pruning_methods(["kappa:fitness"])
 
 
 def test_an_unknown_rule_is_refused() -> None:

@@ -48,8 +48,8 @@ class PriceOptions:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Costs, confidence and parameters of evolution of EMSCO's paper for its table heart, pima, "
-            "credit or synthetic30; other options take precedence."
+            help="Costs, confidence, evolution and columns as they are, not standardised, of EMSCO's paper "
+            "for its table heart, pima, credit or synthetic30; other options take precedence."
         ),
     ] = None
     scaling: Annotated[
@@ -247,6 +247,7 @@ class StageSearchOptions:
         """Return the options by the names that the library has for them."""
         return {
             "max_stages": self.max_stages,
+            "scale": paper is None or paper.standardised,
             "removal": self.removal,
             "accuracy_risk": self.accuracy_risk,
             "method": stage_method(method, self.recall, self.rules),
