@@ -18,6 +18,10 @@ from shortlist.panels.logs.records import LogColumns
 from tests.cli.running import shortlist
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
+LONG = [
+    "long.csv", "--case", "id", "--judge", "model", "--answer", "label", "--price", "usd", "--latency", "ms",
+    "--target", "truth",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -190,23 +194,8 @@ def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
 
 
 def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
-    words = [
-        "long.csv",
-        "--case",
-        "id",
-        "--judge",
-        "model",
-        "--answer",
-        "label",
-        "--price",
-        "usd",
-        "--latency",
-        "ms",
-        "--target",
-        "truth",
-    ]
     told = facts(
-        folder, *words, "--set", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
+        folder, *LONG, "--set", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
     )
     judges = {row["name"]: row["price"] for row in told["judges"]}  # type: ignore[attr-defined]
     assert judges == {"small": 1, "mid": 3, "large": 9}
@@ -430,6 +419,31 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
     assert run.returncode == 0, run.stderr
     assert load_panel(new).question.promise == (0.7, 0.9)  # type: ignore[union-attr]
     assert load_panel(new).final == load_panel(out).final
+
+
+def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_path: Path) -> None:
+    out, new = tmp_path / "saved.json", tmp_path / "new.json"
+    log = [*LONG, "--objectives", "max accuracy, min price, min latency"]
+    table = pd.read_csv(folder / "long.csv")
+    table["usd"] = table["model"].map({"small": 9, "mid": 2, "large": 1})  # the best one is the cheapest
+    table.to_csv(tmp_path / "long.csv", index=False)
+    run = shortlist("panel", *log, "--limit", "latency<=0.25", "--pick", "best", "--out", out, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = facts(tmp_path, "compare", str(out), *log)
+    saved, options = load_panel(out), str(told["new_options"])
+    limit = re.search(r"--limit 'latency<=(\S+)'", options)
+    assert limit is not None, options
+    read = LogColumns(case="id", judge="model", answer="label", price="usd", latency="ms", target="truth")
+    mean = saved.run(read_log(tmp_path / "long.csv", columns=read)).latency.mean()
+    assert float(limit[1]) == pytest.approx(mean, rel=0.2)
+    assert told["new"]["latency"] <= 0.3  # type: ignore[index]
+    text = shortlist("panel", "compare", out, *log, cwd=tmp_path).stdout
+    assert f"a case, with latency<={limit[1]}." in " ".join(text.split())
+    run = shortlist("panel", *log, "--max-price", "99", *shlex.split(options), "--out", new, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    free = facts(tmp_path, "compare", str(out), *log, "--max-price", "99")
+    assert free["limits"] == []
+    assert free["new"]["latency"] > 0.3  # type: ignore[index]
 
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:

@@ -170,9 +170,10 @@ def compare(
     """Measure a saved panel on new answers or new prices.
 
     All cases measure it, and tell whether it keeps its promise, if it has one. Unless options say otherwise,
-    a new search looks for the best panel of at most the saved one's mean price on these logs, with its
-    objectives, promise, error costs, --final and the columns of its router. Both are compared on the
-    hold-out set of these logs, or under a promise on its calibration cases.
+    a new search looks for the best panel of at most the saved one's mean price on these logs, and no slower
+    where latency is an objective. It has the saved one's objectives, promise, error costs, --final and
+    columns of the router. Both are compared on the hold-out set of these logs, or under a promise on its
+    calibration cases.
     """
     from shortlist.cli.files import check_files
 
@@ -197,7 +198,7 @@ def compare(
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     known = read.at(read.truth >= 0)
-    facts = compared_facts(choice, old, known, *picked_beside(choice, policy, old), margin=policy.margin)
+    facts = compared_facts(choice, old, known, picked_beside(choice, policy, old), margin=policy.margin)
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))
     else:

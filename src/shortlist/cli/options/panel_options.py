@@ -364,17 +364,34 @@ def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False)
     return int(allowed[least][np.argmin(price[least])])
 
 
-def picked_beside(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> tuple[int, float | None]:
-    """Return the point to compare a saved panel with, and up to which price of a case it was looked for.
+def picked_beside(
+    choice: "PanelChoice", asked: PolicyOptions, saved: "Panel"
+) -> "tuple[int, float | None, list[Limit]]":
+    """Return the point to compare a saved panel with, up to which price it was looked for, and other limits.
 
     Unless a point or a limit is asked for, it is the best one for the mean price of the saved panel on the
-    training cases; the cheapest point where none is so cheap.
+    training cases and, where latency is an objective, for its mean latency. Where none is so cheap the limit
+    is the price of the cheapest point, and where none of these is so fast the latency of the fastest one.
     """
-    if asked.pick is not None or asked.limit or asked.max_price is not None:
-        return picked(choice, asked, anyway=True), asked.max_price
-    cheapest = float(choice.front.values[:, choice.front.names.index("price")].min())
-    most = max(cheapest, float(saved.run(choice.chosen).price.mean()) * (1 + ROUNDING))
-    return picked(choice, replace(asked, max_price=most), anyway=True), most
+    if asked.pick is None and not asked.limit and asked.max_price is None:
+        asked = _within_saved(choice, asked, saved)
+    others = limits_asked(replace(asked, max_price=None))
+    return picked(choice, asked, anyway=True), asked.max_price, others
+
+
+def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> PolicyOptions:
+    """Return options with the mean price of a saved panel as the limit, and its latency if that matters."""
+    from shortlist.panels.panel_options import LATENCY, PRICE
+
+    names, rows, told = choice.front.names, choice.front.values, saved.run(choice.chosen)
+    price = rows[:, names.index(PRICE)]
+    most = max(float(price.min()), float(told.price.mean()) * (1 + ROUNDING))
+    asked = replace(asked, max_price=most)
+    if LATENCY not in names:
+        return asked
+    fastest = float(rows[price <= most, names.index(LATENCY)].min())
+    slowest = max(fastest, float(told.latency.mean()) * (1 + ROUNDING))
+    return replace(asked, limit=[f"{LATENCY}<={slowest!r}"])
 
 
 def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:

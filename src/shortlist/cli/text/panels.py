@@ -34,7 +34,7 @@ from shortlist.panels.standing import (
 )
 from shortlist.panels.verdict import compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
-from shortlist.results.objective import read_limit
+from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
 from shortlist.results.told import CHANCE, MARGIN
 
@@ -156,20 +156,19 @@ def compared_facts(
     choice: PanelChoice,
     old: Panel,
     known: AnswerLog,
-    point: int,
-    most: float | None = None,
+    beside: tuple[int, float | None, Sequence[Limit]],
     *,
     margin: float = MARGIN,
 ) -> dict[str, Any]:
     """Return a saved panel on all new cases, and beside a new one and the best single judge on some of them.
 
-    `known`: all cases of known truth. `point`: of the new panel, with the promise of the saved one, if it has
-    one. `most`: up to which price of a case the new panel was looked for. `margin`: how much worse the new
-    panel may be and still be as good.
+    `known`: all cases of known truth. `beside`: the point of the new panel, with the promise of the saved
+    one, if it has one; up to which price of a case it was looked for; and within which other limits.
+    `margin`: how much worse the new panel may be and still be as good.
     """
+    point, most, others = beside
     new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
-    limits = [] if most is None else [read_limit(f"price<={most!r}")]
-    judge = best_single(choice, limits)
+    judge = best_single(choice, [*others, *([] if most is None else [read_limit(f"price<={most!r}")])])
     alone, promised = single_panel(choice, judge), None
     if choice.guarantees and scoring.objective == ACCURACY:
         promised = promised_share(choice, new)
@@ -203,7 +202,8 @@ def compared_facts(
             **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
         },
         "at_most": most,
-        "new_options": _options_of(choice, old),
+        "limits": [str(limit) for limit in others],
+        "new_options": _options_of(choice, old, others),
         "prices_changed": _prices_changed(old, log),
         "difference_of": of_what,
         "difference": difference,
@@ -217,9 +217,11 @@ def compared_facts(
     }  # fmt: skip
 
 
-def _options_of(choice: PanelChoice, old: Panel) -> str:
+def _options_of(choice: PanelChoice, old: Panel, limits: Sequence[Limit]) -> str:
     """Return the options, but for the price and files of the log, with which the new panel was looked for."""
     names, final, told = choice.front.names, choice.cases.final, list[str]()
+    for limit in limits:
+        told += ["--limit", _in_four_digits(limit)]
     if tuple(names) != (ACCURACY, PRICE):
         told += ["--objectives", in_senses(names)]
     if ERROR_COST in names:
@@ -240,6 +242,17 @@ def _options_of(choice: PanelChoice, old: Panel) -> str:
     if any(folds.values()):
         told += ["--set", f"fold={','.join(way for way, is_on in folds.items() if is_on)}"]
     return shlex.join(told)
+
+
+def _in_four_digits(limit: Limit) -> str:
+    """Return a limit as it is typed, no stricter than it is."""
+    value = float(limit.value)
+    if not limit.sign:
+        return str(limit)
+    short = f"{value:.4g}"
+    if limit.sign * float(short) < limit.sign * value:
+        short = f"{value * ROUNDED_UP**limit.sign:.4g}"
+    return f"{limit.name}{limit.operator}{short}"
 
 
 USUAL_LEVEL = PromiseOptions().confidence_level
@@ -317,7 +330,9 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         share = f"{100 * promise['accuracy']:g} % of its answers right"
         lines.append(f"{KEPT_WORDS[Kept(promise['kept'])]}: {share}.")
     lines += ["", f"Saved panel, on all {_cases(every)}: {measured_in_words(every)}."]
-    judge = "Best single judge" + ("" if facts["single"]["is_best"] else " within that price")
+    others = [_in_four_digits(read_limit(text)) for text in facts["limits"]]
+    within = " within these limits" if others else " within that price"
+    judge = "Best single judge" + ("" if facts["single"]["is_best"] else within)
     which = "calibration " if promise is not None else "hold-out "
     lines.append(f"On the {_cases(facts['new'], which)}:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
@@ -333,7 +348,8 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
     lines.append("If some of these cases chose the saved panel, they make it look better than it is.")
     if facts["at_most"] and facts["new"]["promised"] is not False:
-        lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
+        rest = f", with {all_of(others)}" if others else ""
+        lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case{rest}.")
     if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
         most = f"--max-price {facts['at_most'] * ROUNDED_UP:.4g}"
         options = f"{most} {facts['new_options']}".rstrip()
