@@ -61,8 +61,8 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
     if json:
         print_json(facts)
     else:
-        print(f"{data_set.name} is in {path}")
-        print(f"Next: shortlist prune example:{data_set.name}")
+        next_step = f"Next: shortlist prune example:{data_set.name}"
+        print_lines([f"{data_set.name} is in {path}", next_step])
 
 
 @app.command()
