@@ -12,6 +12,7 @@ from shortlist.cli.options.product_questions import QuestionOptions, read_questi
 from shortlist.cli.options.settings import Fills, having, read_names, setting_fields
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
+    Details,
     Json,
     ReportOut,
     Seed,
@@ -117,6 +118,7 @@ def compare(
             "the front of all methods, as .parquet, .csv or .xlsx; on a table every measurement, as .parquet."
         ),
     ] = None,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Compare methods on one table or one product line.
@@ -146,7 +148,7 @@ def compare(
             context, (source, table, kept), methods, settings,
             objectives=question.objectives, limit=question.limit or [],
             time_limit=time_limit, seeds=repeated.seeds,
-            seed=seed, workers=workers, out=out, report=report, json=json,
+            seed=seed, workers=workers, out=out, report=report, details=details, json=json,
         )  # fmt: skip
         return
     path, seeds = Path(source), repeated.seeds
@@ -198,7 +200,7 @@ def compare(
         }
         print_json(facts | run_facts(context))
     else:
-        print_product_comparison(path, comparison, asked, paths)
+        print_product_comparison(path, comparison, asked, paths, details=details)
 
 
 def _compare_on_table(

@@ -53,7 +53,7 @@ def compare_pruning(
 ) -> None:
     """Measure the methods in every fold, rank them, and print the table."""
     from shortlist._validation import as_count
-    from shortlist.cli.text.output import page_path, save_page, tell_page
+    from shortlist.cli.text.output import page_path, save_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import check_pruner
     from shortlist.ensembles.pools.fitting import calm_fits
@@ -102,8 +102,7 @@ def compare_pruning(
         facts = found.facts(out, study.path) | page_path(report)
         print_json(facts | {"notes": asked.notes + later} | asked.about)
     else:
-        found.print(out)
-        tell_page(report)
+        found.print(out, report, details=asked.details)
 
 
 def chosen_methods(
@@ -151,6 +150,8 @@ MEANING = (
     "them show no significant difference: that takes several tables"
 )
 
+CAUTION = "± is the deviation over the folds, which share rows: the order of close methods may be chance."
+
 
 def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
     """Return what is told of methods that prune, in pools of classifiers or of judges."""
@@ -166,15 +167,15 @@ def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> 
         *([Column("cost", "cost", 10, ".4g")] if "cost" in results else []),
         Column("seconds", "seconds", 9, ".3f"),
     )  # fmt: skip
-    below = (
-        best_singles_text(results),
+    details = (
         f"Rank: {MEANING}.",
         "±: standard deviation over the folds. Seconds: choosing alone, without the pool.",
     )
     width = max(20, *(len(name) + 1 for name in results["method"]))
+    singles = best_singles_text(results)
     return Told(
-        "fold", "folds", how, f"{'method':<{width}}", columns, tuple(filter(None, below)), {"ranks": MEANING},
-        {"best_single": best_singles(results)},
+        "fold", "folds", how, f"{'method':<{width}}", columns, (singles,) if singles else (), details,
+        "mean rank", CAUTION, {"ranks": MEANING}, {"best_single": best_singles(results)},
     )  # fmt: skip
 
 

@@ -59,7 +59,10 @@ STAGES_TOLD = Told(
         Column("cost", "cost", 11, ".4g"), Column("cost_margin", "±", 9, ".2f"),
         Column("seconds", "seconds", 9, ".3f"),
     ),
+    (),
     (f"Sum: {SUM}.", f"±: {MARGINS}.", "Seconds: of the processor, for fitting and choosing."),
+    "coverage + accuracy + 1 - cost / full price",
+    "± is the 95 % margin over the splits, which share rows: it is not of another table.",
     {"sum": SUM, "margins": MARGINS},
 )  # fmt: skip
 """What is told of methods with stages."""
@@ -123,4 +126,4 @@ def compare_stages(
     if asked.json:
         print_json(found.facts(out, study.path) | {"notes": asked.notes} | asked.about)
     else:
-        found.print(out)
+        found.print(out, details=asked.details)

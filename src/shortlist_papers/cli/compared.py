@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.cli.text.output import json_records
+from shortlist.cli.text.screen import print_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.tables.learning import LearningTable
+
+MOST_METHODS = 12
+"""Methods on the first screen."""
 
 
 @dataclass
@@ -30,6 +34,7 @@ class TableQuestion:
     workers: int | str
     out: Path | None
     report: Path | None
+    details: bool
     json: bool
     notes: list[str]
     about: dict[str, Any] = field(default_factory=dict)
@@ -64,6 +69,12 @@ class Told:
     """The measures."""
     below: tuple[str, ...]
     """Sentences below the table."""
+    details: tuple[str, ...]
+    """Sentences on what the columns mean."""
+    by: str
+    """What methods are ordered by, the first column in words."""
+    caution: str
+    """What the order does not tell."""
     meaning: Mapping[str, Any]
     more: Mapping[str, Any] = field(default_factory=dict)
     """What JSON says before the methods, and behind them."""
@@ -109,18 +120,37 @@ class TableComparison:
             "study": None if study is None else str(study),
         }
 
-    def print(self, out: Path | None) -> None:
-        """Print the table for people."""
+    def print(self, out: Path | None, report: Path | None = None, *, details: bool = False) -> None:
+        """Print which method is first, the table best first, and the files; with details all methods."""
         told, rows = self.told, self.told.rows
-        if self.n_done < self.n_wanted:
-            print(f"Stopped after {self.n_done} of {self.n_wanted} {rows}.")
-        print(f"{self.table}: {self.n_done} {rows}{told.how}.\n")
-        print(told.first + "".join(f"{column.heading:>{column.width}}" for column in told.columns))
-        for row in self.means.to_dict("records"):
-            cells = "".join(column.cell(row[column.measure]) for column in told.columns)
-            print(f"{row['method']:<{len(told.first)}}{cells}")
-        print()
-        for sentence in told.below:
-            print(sentence)
-        if out is not None:
-            print(f"Every {rows.removesuffix('s')} in {out}.")
+        how = f"{self.table}: {self.n_done} {rows}{told.how}."
+        head = told.first + "".join(f"{column.heading:>{column.width}}" for column in told.columns)
+        methods = [
+            f"{row['method']:<{len(told.first)}}"
+            + "".join(column.cell(row[column.measure]) for column in told.columns)
+            for row in self.means.to_dict("records")
+        ]
+        done = self.n_done >= self.n_wanted
+        stopped = [] if done else [f"Stopped after {self.n_done} of {self.n_wanted} {rows}."]
+        below = [*(["", *told.details] if details else []), *told.below, *stopped]
+        below += [] if out is None else [f"Every {rows.removesuffix('s')} in {out}."]
+        below += [] if report is None else [f"Report in {report}."]
+        if not details:
+            keeps = "" if out else f"--out FILE.parquet keeps every {told.unit}; "
+            below.append(f"Next: {keeps}--details says what the columns mean.")
+        first = [self._answer(), told.caution, "", how, head]
+        print_fitted(first, methods, ["", *below], most=MOST_METHODS + 1, details=details)
+
+    def _answer(self) -> str:
+        """Say which method is first, and beside it the next one."""
+        column = self.told.columns[0]
+        best, *others = self.means.to_dict("records")
+        accuracy = f"{best['accuracy']:.4f}"
+        if not others:
+            return f"Measured {best['method']} alone: accuracy {accuracy}."
+        after = f"{others[0]['method']}: {column.cell(others[0][column.measure]).strip()}"
+        value = column.cell(best[column.measure]).strip()
+        return (
+            f"First of {len(self.means):,} methods by {self.told.by}: {best['method']}, {value}, with "
+            f"accuracy {accuracy}. Next is {after}, with accuracy {others[0]['accuracy']:.4f}."
+        )

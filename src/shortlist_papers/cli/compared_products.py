@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.text.screen import print_fitted
+
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
     from shortlist.report.parts import Table
     from shortlist_papers.front_quality import Quality
-    from shortlist_papers.product_comparison import Comparison
+    from shortlist_papers.product_comparison import Comparison, MethodRow
 
 
 COUNTS = (
@@ -163,25 +165,80 @@ def write_report(path: Path, model: Path, comparison: "Comparison", asked: "Aske
     write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
 
 
+MOST_METHODS = 12
+"""Methods on the first screen."""
+
+
 def print_product_comparison(
-    model: Path, comparison: "Comparison", asked: "AskedQuestion", paths: dict[str, Path | None]
+    model: Path,
+    comparison: "Comparison",
+    asked: "AskedQuestion",
+    paths: dict[str, Path | None],
+    *,
+    details: bool = False,
 ) -> None:
-    """Print the comparison for people."""
+    """Print which method found most, the methods best first, and the files; with details every table."""
     from shortlist.cli.text.front_text import look_at
 
-    for line in summary_lines(model, comparison, asked):
-        print(line)
-    tables: list[Table] = [] if comparison.conflict else comparison_tables(comparison)
-    for table in tables:
-        print()
-        print(table.title)
-        for line in (*table.lines(), *table.notes):
-            print(line)
-    if any(paths.values()):
-        print()
+    below = []
     if paths["study"] is not None and len(comparison.runs) < comparison.n_wanted:
-        print(f"The runs that have ended are in {paths['study']}; the same command goes on from there.")
+        below.append(
+            f"The runs that have ended are in {paths['study']}; the same command goes on from there."
+        )
     if paths["report"] is not None:
-        print(f"Charts in {paths['report']}.")
+        below.append(f"Charts in {paths['report']}.")
     if paths["out"] is not None:
-        print(f"Joint front in {paths['out']}{look_at(paths['out'])}")
+        below.append(f"Joint front in {paths['out']}{look_at(paths['out'])}")
+    lines = summary_lines(model, comparison, asked)
+    tables = comparison.tables
+    if comparison.conflict or tables is None or not len(tables.joint):
+        print_fitted([], lines, below, details=details)
+        return
+    ordered = sorted(comparison.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
+    lines = [_answer(ordered, len(tables.joint)), "", *lines]
+    if details:
+        every = [("", one.title, *one.lines(), *one.notes) for one in comparison_tables(comparison)]
+        print_fitted(lines, [line for table in every for line in table], ["", *below], details=True)
+        return
+    head, *methods = _first_table(ordered).lines()
+    if paths["out"] is None:
+        below.append("Next: --out FRONT.parquet keeps the joint front; --details has medians and pairs.")
+    else:
+        below.append("Next: --details has the median runs, the pairs, and what all columns mean.")
+    meaning = "HV: hypervolume, more is better; IGD+: distance to the joint front."
+    print_fitted([*lines, "", head], methods, [meaning, *below], most=MOST_METHODS + 1)
+
+
+def _answer(ordered: "Sequence[MethodRow]", n_joint: int) -> str:
+    """Say which method has the largest hypervolume, and how long it and the next one took."""
+    best, *others = ordered
+
+    def told(row: "MethodRow") -> str:
+        found = f"{row.union.n_joint:,} of the {n_joint:,} points of the joint front"
+        return f"{row.method}, {found}, hypervolume {row.union.hypervolume:.4f}, {row.seconds:.2f} s"
+
+    if not others:
+        return f"One method was run: {told(best)}."
+    tie = round(best.union.hypervolume, 4) == round(others[0].union.hypervolume, 4)
+    head = "First by hypervolume, and the faster of equals" if tie else "First by hypervolume"
+    return f"{head}: {told(best)}. Next: {told(others[0])}."
+
+
+def _first_table(ordered: "Sequence[MethodRow]") -> "Table":
+    """Return the table of methods with the columns that decide."""
+    from shortlist.report.parts import Table
+
+    complete = any(row.share is not None for row in ordered)
+    more = ["complete"] if complete else []
+    columns = ("method", "runs", "points", "joint", "unique", *more, "HV", "IGD+", "seconds")
+    rows = []
+    for row in ordered:
+        volume, _, distance, _ = _indicators(row.union)
+        share = [_share(row.share or 0.0)] if complete else []
+        rows.append(
+            (
+                row.method, str(row.n_runs), f"{row.union.n_points:,}", f"{row.union.n_joint:,}",
+                f"{row.unique:,}", *share, volume, distance, f"{row.seconds:.2f}",
+            )
+        )  # fmt: skip
+    return Table("", columns, tuple(rows))

@@ -36,10 +36,12 @@ def without_times(facts: Any) -> Any:
 def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) -> None:
     run = shortlist(
         "compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,diagram", "--report", "r.html",
-        "--out", "joint.parquet", cwd=folder,
+        "--out", "joint.parquet", "--details", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    lines = run.stdout.splitlines()
+    first, rest = run.stdout.split("\n\n", 1)
+    assert first.startswith("First by hypervolume")
+    lines = rest.splitlines()
     assert lines[0] == "phone.uvl: 10 features; min deselected, min cost."
     assert re.fullmatch(r"Joint front: \d+ points, complete: every best trade-off is listed\.", lines[1])
     assert lines[2].startswith(

@@ -21,7 +21,7 @@ from shortlist_papers.cli.compared import TableComparison, TableQuestion
 def _asked(learning: LearningTable) -> TableQuestion:
     return TableQuestion(
         name="t", learning=learning, dropped=(), costs=None, objectives=None, limit=[], time_limit=None,
-        seeds=None, seed=3, workers=1, out=None, report=None, json=False, notes=[],
+        seeds=None, seed=3, workers=1, out=None, report=None, details=False, json=False, notes=[],
     )  # fmt: skip
 
 
@@ -104,20 +104,36 @@ def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
 def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found(5).print(Path("f.parquet"))
+    found(5).print(Path("f.parquet"), details=True)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [
-        "Stopped after 2 of 5 folds.",
-        "table.csv: 2 folds, pools of 10 classifiers; the same pool for every method of a fold.",
-    ]
-    assert lines[3].split() == ["method", "rank", "accuracy", "±", "balanced", "size", "seconds"]
-    assert lines[4].split() == ["exact", "1.25", "0.9512", "0.0100", "0.9500", "2.5", "0.500"]
-    assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
-    assert f"Rank: {MEANING}." in lines
-    assert lines[-1] == "Every fold in f.parquet."
+    assert " ".join(" ".join(lines[:2]).split()) == (
+        "First of 2 methods by mean rank: exact, 1.25, with accuracy 0.9512. Next is full: 1.75, with "
+        "accuracy 0.9400."
+    )
+    how = "table.csv: 2 folds, pools of 10 classifiers; the same pool for every method of a fold."
+    start = lines.index(how) + 1
+    assert lines[start].split() == ["method", "rank", "accuracy", "±", "balanced", "size", "seconds"]
+    assert lines[start + 1].split() == ["exact", "1.25", "0.9512", "0.0100", "0.9500", "2.5", "0.500"]
+    assert lines[start + 2].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
+    assert MEANING in " ".join(" ".join(lines).split())
+    assert lines[-2:] == ["Stopped after 2 of 5 folds.", "Every fold in f.parquet."]
     found(2, n_judges=6).print(None)
-    assert capsys.readouterr().out.startswith("table.csv: 2 folds, 6 judges; the same rows choose for every")
+    assert "\ntable.csv: 2 folds, 6 judges; the same rows choose for every" in capsys.readouterr().out
     found(2).print(None)
     said = capsys.readouterr().out
     assert "Stopped" not in said
     assert "Every fold" not in said
+    assert MEANING not in said
+
+
+def test_many_methods_are_on_one_screen_best_first(capsys: pytest.CaptureFixture[str]) -> None:
+    many = pd.concat([RANKED] * 10, ignore_index=True).assign(method=[f"m{n}" for n in range(20)])
+    told = pruners_told(RESULTS, 10, 0)
+    TableComparison("table.csv", RESULTS, many, 5, 3.5, told).print(Path("f.parquet"), Path("r.html"))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert [line.split()[0] for line in lines if line.startswith("m")] == [
+        "method",
+        *(f"m{n}" for n in range(12)),
+    ]
+    assert "... and 8 more; --details has all" in lines

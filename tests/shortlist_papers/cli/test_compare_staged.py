@@ -27,11 +27,15 @@ def test_a_comparison_has_no_nan_and_people_read_margins_where_there_are_some(
     facts = json.loads(json.dumps(found.facts(None, Path("s.db")), allow_nan=False))
     assert (facts["limit"], facts["n_seeds"], facts["study"]) == ("interrupted", 3, "s.db")
     assert facts["methods"][1]["cost_margin"] is None
-    found.print(Path("o.parquet"))
+    found.print(Path("o.parquet"), details=True)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Stopped after 3 of 5 splits."
-    assert lines[4].split() == ["emsco", "2.618", "0.020", "0.9700", "0.8000", "267.4", "45.10", "1.500"]
-    assert lines[5].split() == ["single", "1.800", "1.0000", "0.8200", "1600", "0.020"]
-    assert f"Sum: {SUM}." in lines
-    assert f"±: {MARGINS}." in lines
-    assert lines[-1] == "Every split in o.parquet."
+    assert lines[0].startswith(
+        "First of 2 methods by coverage + accuracy + 1 - cost / full price: emsco, 2.618"
+    )
+    rows = {line.split()[0]: line.split() for line in lines if line}
+    assert rows["emsco"] == ["emsco", "2.618", "0.020", "0.9700", "0.8000", "267.4", "45.10", "1.500"]
+    assert rows["single"] == ["single", "1.800", "1.0000", "0.8200", "1600", "0.020"]
+    said = " ".join(" ".join(lines).split())
+    assert f"Sum: {SUM}." in said
+    assert f"±: {MARGINS}." in said
+    assert lines[-2:] == ["Stopped after 3 of 5 splits.", "Every split in o.parquet."]

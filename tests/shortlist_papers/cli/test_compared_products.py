@@ -66,7 +66,7 @@ def test_people_read_every_table_and_where_files_are(
 ) -> None:
     files = FILES | {"study": Path("s.db"), "report": Path("r.html"), "out": Path("j.parquet")}
     unfinished = dataclasses.replace(compared, n_wanted=9)
-    print_product_comparison(Path("m.uvl"), unfinished, ASKED, files)
+    print_product_comparison(Path("m.uvl"), unfinished, ASKED, files, details=True)
     said = capsys.readouterr().out
     for table in comparison_tables(compared):
         assert table.title in said
@@ -74,6 +74,13 @@ def test_people_read_every_table_and_where_files_are(
     assert "The runs that have ended are in s.db; the same command goes on from there." in said
     assert "Charts in r.html." in said
     assert "Joint front in j.parquet" in said
+    print_product_comparison(Path("m.uvl"), unfinished, ASKED, files)
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("First by hypervolume")
+    start = next(number for number, line in enumerate(lines) if line.startswith("method "))
+    ordered = sorted(compared.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
+    assert [line.split()[0] for line in lines[start + 1 :]][: len(ordered)] == [row.method for row in ordered]
+    assert "The runs that have ended are in s.db; the same command goes on from there." in lines
 
 
 def test_facts_are_json_and_hold_every_run(compared: Comparison) -> None:

@@ -78,7 +78,7 @@ def test_people_get_a_table(folder: Path) -> None:
     run = shortlist("compare", *QUICK, "--methods", "single,emsco", "--set", "seeds=2", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "credit: 2 splits 50 : 25 : 25" in run.stdout
-    assert "95 % margins over the splits" in run.stdout
+    assert "95 % margin over the splits" in run.stdout
 
 
 def test_stage_has_no_opponents_and_says_who_asks_them(folder: Path) -> None:

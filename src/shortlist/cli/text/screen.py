@@ -19,12 +19,21 @@ def print_lines(lines: Sequence[str]) -> None:
 
 
 def print_fitted(
-    first: Sequence[str], rest: Sequence[str], last: Sequence[str], *, details: bool = False
+    first: Sequence[str],
+    rest: Sequence[str],
+    last: Sequence[str],
+    *,
+    most: int = LINES,
+    details: bool = False,
 ) -> None:
-    """Print sentences, and between them as many lines as the screen has room for; with details all."""
-    before, between, after = map(_parted, (first, rest, last))
-    room = len(between) if details else LINES - len(before) - len(after)
-    print("\n".join([*before, *cut(between, room, "--details has all"), *after]))
+    """Print sentences, and between them as many lines as the screen has room for; with details all, unbroken.
+
+    `most`: lines between them that are printed at most without details.
+    """
+    before, after = _parted(first), _parted(last)
+    room = min(most, LINES - len(before) - len(after))
+    between = rest if details else cut(_parted(rest), room, "--details has all")
+    print("\n".join([*before, *between, *after]))
 
 
 def _parted(lines: Sequence[str]) -> list[str]:
