@@ -314,11 +314,12 @@ def measure_evolved(
 
 
 def _begun(budget: Budget, limit_s: float | None = None) -> Budget:
-    """Return a budget of processor seconds that begins now, with a limit of its own.
+    """Return a budget of processor seconds that begins now, with a limit of its own within what is left.
 
     On a busy machine, seconds of the clock are many times those that the work takes.
     """
-    limit = math.inf if limit_s is None else limit_s
+    left = math.inf if math.isinf(budget.seconds) else budget.left
+    limit = left if limit_s is None else min(left, limit_s)
     return dataclasses.replace(budget, seconds=limit, clock=processor_seconds).begun()
 
 

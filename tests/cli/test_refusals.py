@@ -450,7 +450,15 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
 def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
     known: Any = typer.main.get_command(app)
     options = {max(each.opts, key=len) for each in known.commands[command].params}
-    options -= {"--json", "--help", "--anyway", "--trust", "--set", "--refit"}  # flags, which take no value
+    options -= {
+        "--json",
+        "--details",
+        "--help",
+        "--anyway",
+        "--trust",
+        "--set",
+        "--refit",
+    }  # flags, which take no value
     settings = {
         f"--set {one.name}"
         for kind in settings_of(known.commands[command]).values()

@@ -33,7 +33,7 @@ PRUNERS: list[RulePruner] = [
 
 
 @pytest.mark.slow
-@keeps_contract(BaselinePruner(n_classifiers=5, random_state=0))
+@keeps_contract(BaselinePruner(n_classifiers=10, random_state=0))
 def test_an_order_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
