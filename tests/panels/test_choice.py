@@ -307,3 +307,13 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
         broken += failed
     assert given > 20
     assert broken <= 16  # of 100 at 10 %: more have a chance of 2 %
+
+
+@pytest.mark.parametrize("price", [0.0, 5.0, 50.0])
+def test_no_judge_is_paid_whose_answer_never_decides(price: float) -> None:
+    choice = choose_panels(label_log(5, 600), PanelOptions(final=Final("hand-over", price)))
+    assert choice.found
+    for point in range(len(choice.found)):
+        told = choice.panel(point).run(choice.chosen)
+        assert (told.codes >= 0).any()
+        assert all(one.answer_from < float("inf") for one in choice.panel(point).stages[-1:])

@@ -185,5 +185,5 @@ def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> No
 def test_a_limit_leaves_figures_of_what_was_found_and_says_so() -> None:
     ticks = iter(range(10**6))
     choice = choose_panels(priced_log(), FEW, budget=Budget(12, clock=lambda: float(next(ticks))))
-    assert choice.claims[-1].startswith("A limit came before panels were chosen anew")
+    assert choice.claims[-1].startswith("A limit ended the cross-validation early")
     assert verdict(choice, measured_panel(choice, 0)).panel_figures.n_cases == 240

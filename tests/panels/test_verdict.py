@@ -193,7 +193,7 @@ def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(
     assert told.sentence().startswith(
         "Too few cases to tell" if gained > 3 else "No better than the best single"
     )
-    assert told.sentence().endswith("sk 'j2' alone.")
+    assert "alone." not in told.sentence()  # which the line of advice says
 
 
 def test_the_best_single_judge_is_recommended_as_a_panel_of_its_own() -> None:

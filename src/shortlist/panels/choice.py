@@ -25,7 +25,7 @@ from shortlist.panels.panel_options import (
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, REJECT, Final
+from shortlist.panels.policy import ANSWER, NEVER, REJECT, Final
 from shortlist.panels.promises import (
     Candidates,
     candidates_of,
@@ -38,7 +38,7 @@ from shortlist.panels.promises import (
 )
 from shortlist.panels.recipes import Candidate, Cases, Recipe
 from shortlist.panels.routing import N_FOLDS, routed_policies
-from shortlist.panels.search import PolicyFront, find_policies
+from shortlist.panels.search import PolicyFront, Searched, find_policies
 from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
@@ -142,9 +142,12 @@ def _searched(
     """Return the policies of the front, what was searched, and those of at most two judges."""
     if RECALL in objectives:
         found, claims = find_by_two_errors(cases, max_stages=options.max_stages, budget=budget)
-        return found, claims, []
+        useful = [one for one in found if not _is_idle(one)] if options.demand is None else []
+        return useful or found, claims, []
     with_latency = LATENCY in objectives
     searched = find_policies(cases, max_stages=options.max_stages, with_latency=with_latency, budget=budget)
+    if options.demand is None:
+        searched = _without_idle(searched, with_latency=with_latency)
     if not options.router:
         return searched.found, searched.claims, searched.of_two
     features, folds = chosen.features[list(options.router)], folds_of(chosen, N_FOLDS, options.seed)
@@ -152,6 +155,27 @@ def _searched(
         searched, cases, features, folds, groups=chosen.groups, with_latency=with_latency, budget=budget
     )
     return found, [*searched.claims, *said], searched.of_two
+
+
+def _is_idle(found: Candidate) -> bool:
+    """Whether the judges asked last are paid, but what they say never decides."""
+    return found.recipe.thresholds[-1] == NEVER
+
+
+def _without_idle(searched: Searched, *, with_latency: bool) -> Searched:
+    """Return what a search found without policies that pay for an answer which never decides.
+
+    Where a person decides all cases in the end, asking judges first buys nothing.
+    """
+    found, of_two, tried = (
+        [one for one in every if not _is_idle(one)]
+        for every in (searched.found, searched.of_two, searched.tried)
+    )
+    if len(found) < len(searched.found):
+        front = PolicyFront(with_latency)
+        front.add([*found, *of_two, *tried])
+        found = front.kept
+    return searched._replace(found=found, of_two=of_two, tried=tried)
 
 
 def _front(

@@ -145,11 +145,8 @@ class Verdict:
             Kind.CHEAPER: (
                 f"Cheaper than the {self.title}, but these cases do not tell how much worse: {what}."
             ),
-            Kind.UNDECIDED: (
-                f"Too few cases to tell whether it is better than the {self.title}: {what}. "
-                f"Until more cases tell, ask {self.single!r} alone."
-            ),
-            Kind.NO_BETTER: f"No better than the {self.title}: {what}. Ask {self.single!r} alone.",
+            Kind.UNDECIDED: (f"Too few cases to tell whether it is better than the {self.title}: {what}."),
+            Kind.NO_BETTER: f"No better than the {self.title}: {what}.",
         }[kind]
 
     @property

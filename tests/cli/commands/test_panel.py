@@ -140,7 +140,7 @@ def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
     assert 0.6 < bound < 1
     assert f"gets more than {100 * bound:.1f} % of the training cases right" in str(told["claims"])
     assert (
-        "judge that it asks gets more than"
+        "one of its judges gets more than"
         in shortlist("panel", *PRICED, "--max-price", "2", "--details", cwd=folder).stdout
     )
 
@@ -419,6 +419,15 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
     assert run.returncode == 0, run.stderr
     assert load_panel(new).question.promise == (0.7, 0.9)  # type: ignore[union-attr]
     assert load_panel(new).final == load_panel(out).final
+
+
+def test_a_panel_that_is_not_recommended_names_the_judge_to_ask_once(folder: Path) -> None:
+    told = []
+    for pick in ("best", "knee", "one-se"):
+        run = shortlist("panel", *PRICED, "--set", "test-share=0.4", "--pick", pick, cwd=folder)
+        assert run.returncode == 0, run.stderr
+        told.append(len(re.findall(r"[Aa]sk '?(?:small|mid|large)'?\s+alone", run.stdout)))
+    assert max(told) == 1, told
 
 
 def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_path: Path) -> None:
