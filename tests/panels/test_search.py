@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
@@ -180,9 +181,11 @@ def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
     voting = cases_of(0, 3, Final(), sure=True, learner="votes")
     words = np.tile(np.arange(3), (len(plain.truth), 1))
     alone = replace(plain, answers=plain.answers._replace(words=words), is_open=True)
+    sure = replace(alone, decisions={**alone.decisions, BY_CONFIDENCE: alone.decisions["votes"]})
     cascades = "single judges, pairs that agree, agreement cascades of three, agreement cascades of four"
     for cases, name, families, why in (
         (alone, "answers of which no two are equal, as scores alone (3", "single judges", "nothing to vote on"),
+        (sure, "answers of which no two are equal, with confidences (3", "single judges and cascades by confidence", "nothing to vote on"),
         (voting, "answers from which nothing is learned, as free text (3", f"{cascades}, votes and", "only be voted on"),
         (plain, "a few judges (3", f"{cascades}, learned scores and", "gain nothing beside learned scores"),
         (wide, "many judges (7", f"{cascades}, learned scores and", "pairs are learned where they agree well"),

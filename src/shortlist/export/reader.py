@@ -300,7 +300,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
             break
         number += 1
         kind = "votes" if "votes" in stage["decision"] else stage["decision"]["rule"]
-        decides: Any = {"votes": _voted, "alone": _alone}.get(kind, _scored)
+        decides: Any = {"votes": _voted, "alone": _alone, "confidence": _latest}.get(kind, _scored)
         best = decides(policy, stage, heard, row)
         if _ends(stage, best, always=number == len(stages) and final["kind"] == "answer"):
             answers = True
@@ -472,6 +472,15 @@ def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> StageDecision:
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
     return StageDecision(label if known else None, shares, shares[label] if known else 0.0)
+
+
+def _latest(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> StageDecision:
+    """Return the latest answer, as sure as the judge is who was asked last; not at all without his answer."""
+    last = stage["knows"][-1]
+    said = [heard[place] for place in stage["knows"] if heard[place] is not None]
+    sure = 0.0 if heard[last] is None else _scaled(policy["judges"][last], row)
+    label = said[-1] if said else None
+    return StageDecision(label, [sure * (place == label) for place in range(len(policy["classes"]))], sure)
 
 
 def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> StageDecision:
@@ -986,12 +995,15 @@ def _check_fork(node: Any, n_branches: int, columns: set[str]) -> None:
 def _check_panel_decision(stage: Any, n_classes: int) -> None:
     decision, n_judges = stage["decision"], len(stage["knows"])
     if n_classes == 1:
-        _need(decision["rule"] in {"plurality", "majority"}, "rule of a decision")
+        _need(decision["rule"] in {"plurality", "majority", "confidence"}, "rule of a decision")
         _need(decision.get("ties") != "first", "ties of a decision")
     if decision["rule"] == "alone":
         _need(_are_numbers(decision["shares"], n_classes) and n_judges == 0, "shares of a decision")
         _need(decision["label"] == -1 or _are_places([decision["label"]], n_classes), "label of a decision")
         _need("votes" not in decision, "rule of a decision")
+        return
+    if decision["rule"] == "confidence":
+        _need(n_judges > 0 and "votes" not in decision, "rule of a decision")
         return
     if decision["rule"] in {"plurality", "majority"}:
         _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) == n_judges, "votes")

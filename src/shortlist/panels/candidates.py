@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import JudgeVotes
 from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.recipes import Candidate, Cases, Judges
@@ -64,8 +65,10 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
 
 
 def stage_sets(cases: Cases, name: str) -> list[Judges]:
-    """Return the sets of judges whose answers are decided together."""
+    """Return the sets of judges whose answers are decided together; one judge each by its confidence."""
     n = cases.n_judges
+    if name == BY_CONFIDENCE:
+        return [(judge,) for judge in np.flatnonzero(cases.answers.confidence.any(axis=0)).tolist()]
     if n <= ALL_SETS_UP_TO:
         return [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
     larger = committees_of(cases) if name in VOTING else _grown_sets(cases, name)
@@ -99,7 +102,7 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
 def pairs_of(
     cases: Cases, name: str, sets: list[Judges], tried: list[Candidate]
 ) -> list[tuple[Judges, Judges]]:
-    """Return the chains of two stages: each set, and one that contains it.
+    """Return the chains of two stages: each set, and one that contains it; by confidence any other judge.
 
     Of many judges votes of two of them are left out, which decide little that one of them does not. Two
     judges at once before a third one come from the agreement cascades of three that are nearest to their
@@ -108,6 +111,9 @@ def pairs_of(
     `tried`: agreement cascades.
     """
     n = cases.n_judges
+    if name == BY_CONFIDENCE:
+        follow = promising_judges(cases, ALL_PAIRS_UP_TO)
+        return [(one, (*one, judge)) for one in sets for judge in follow if judge not in one]
     nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
     if n <= ALL_SETS_UP_TO or (name in VOTING and n > ALL_PAIRS_UP_TO):
         return nested
@@ -173,6 +179,25 @@ def trade_offs(points: Floats, most: int) -> list[float]:
 
 def _slope(lossless: Floats, cheap: Floats) -> float:
     return float((cheap[0] - lossless[0]) / (lossless[1] - cheap[1]))
+
+
+def confident_triples(cases: Cases, found: list[Candidate]) -> list[tuple[Judges, Judges, Judges]]:
+    """Return cascades of three judges by confidence: all of few judges, else some of two with one more.
+
+    `found`: policies, of which cascades of two are grown.
+    """
+    tells = {judge for (judge,) in stage_sets(cases, BY_CONFIDENCE)}
+    orders: Iterator[Judges] = itertools.permutations(range(cases.n_judges), 3)
+    if cases.n_judges > ALL_SETS_UP_TO:
+        chains = [one.recipe.sets[-1] for one in found if one.recipe.learner == BY_CONFIDENCE]
+        pairs = [one for one in dict.fromkeys(chains) if len(one) == 2]
+        judges = promising_judges(cases, ALL_PAIRS_UP_TO)
+        grown = ((a, b, c) for a, b in pairs for c in judges if c not in {a, b})
+        orders = itertools.chain.from_iterable(((a, b, c), (a, c, b), (c, a, b)) for a, b, c in grown)
+    every = list(dict.fromkeys(one for one in orders if one[0] in tells and one[1] in tells))
+    spread = np.unique(np.linspace(0, max(0, len(every) - 1), MOST_TRIPLES).astype(np.intp))
+    kept = [every[place] for place in spread.tolist()] if every else []
+    return [((a,), (a, b), (a, b, c)) for a, b, c in kept]
 
 
 def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
-from shortlist.panels.answer_log import AnswerLog, n_different
+from shortlist.panels.answer_log import AnswerLog, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import ConfidenceScale, JudgeVotes, confidence_scale, heard
 from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
@@ -94,6 +95,8 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         few = len(log.judges) <= ALL_SETS_UP_TO
         learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
         learners = dict.fromkeys((AGREEMENT, *VOTING) if log.is_open else (AGREEMENT, *VOTING, learned))
+        if log.is_open and not can_agree(log):
+            learners = dict.fromkeys((VOTES, BY_CONFIDENCE) if scale.told.any() else (VOTES,))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers

@@ -1,4 +1,4 @@
-"""How the answers so far of some judges decide a case: by votes, or by scores that were learned.
+"""How answers so far decide a case: by votes, by learned scores, or by the confidence of the latest judge.
 
 A decision names a class and how sure it is of it, between 0 and 1. It names none without an answer
 and, unless it is asked for, where two classes are equal; such a case is never sure.
@@ -19,7 +19,7 @@ from shortlist.panels._kernels import (
     scale_confidence,
     softmax_rows,
 )
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, can_agree
 
 EQUAL = 1e-9
 """Probabilities that differ by no more are equal, whoever adds them up."""
@@ -114,6 +114,11 @@ class ConfidenceScale:
         """Return the scale of some judges."""
         return ConfidenceScale(tuple(self.curves[judge] for judge in judges))
 
+    def told_as(self, judge: int, value: float) -> float:
+        """Return the confidence that has a value, where the values of a judge rise with its confidence."""
+        curve = self.curves[judge]
+        return value if curve is None else float(np.interp(value, curve.values, curve.knots))
+
     def of(self, confidence: Floats | None, shape: tuple[int, int]) -> Floats:
         """Return confidences on the scale, ``(n_cases, n_judges)``; 0 where a judge never tells any."""
         scaled = np.zeros(shape)
@@ -128,17 +133,31 @@ class ConfidenceScale:
 def confidence_scale(log: AnswerLog) -> ConfidenceScale:
     """Learn the scale of the confidences of a log from its cases of known truth.
 
+    Of a log of scores alone, where a judge's answer is taken by its confidence, it is the confidence itself:
+    as it is from 0 to 1, or else from the least, 0.5, to the largest, 1; 0 where it is not told.
     The cases of a judge, by rising confidence, are cut into parts of about equal size. Each is a knot, at its
     middle confidence, with the log-odds of the share that is right. So it need not rise: some judges tell
     how probable one class is, and are sure at both ends.
     """
     if log.confidence is None:
         return ConfidenceScale((None,) * len(log.judges))
-    curves = []
+    curves, is_plain = [], log.is_open and not can_agree(log)
     for said, sure, right in zip(log.answers.T, log.confidence.T, log.is_right.T, strict=True):
         told = np.isfinite(sure) & (said >= 0) & (log.truth >= 0)
-        curves.append(_curve(sure[told], right[told]) if told.any() else None)
+        curve = (
+            _plain_curve(sure[told]) if is_plain else _curve(sure[told], right[told]) if told.any() else None
+        )
+        curves.append(curve)
     return ConfidenceScale(tuple(curves))
+
+
+def _plain_curve(sure: Floats) -> Curve | None:
+    """Return confidences from 0 to 1 as they are, others stretched to 0.5 to 1; None if all are equal."""
+    if not len(sure) or sure.min() == sure.max():
+        return None
+    if sure.min() >= 0 and sure.max() <= 1:
+        return Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.0)
+    return Curve(np.array([sure.min(), sure.max()]), np.array([0.5, 1.0]), 0.0)
 
 
 def _curve(sure: Floats, right: NDArray[np.bool_]) -> Curve:

@@ -10,6 +10,7 @@ from shortlist._words import counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
+from shortlist.panels.confidence import LatestAnswer
 from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes
 from shortlist.panels.figures import PanelFigures
 from shortlist.panels.learning import AGREEMENT
@@ -274,6 +275,8 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
     seconds = max((panel.latencies[judge] for judge in stage.asks), default=0.0)
     always = (is_last and panel.final.kind == ANSWER) or isinstance(stage.decision, Alone)
     least = None if always or stage.answer_from == NEVER else stage.answer_from
+    if least and isinstance(stage.decision, LatestAnswer):
+        least = panel.scale.told_as(stage.decision.judges[-1], least)
     return {
         "number": number,
         "asks": [panel.judges[judge] for judge in stage.asks],

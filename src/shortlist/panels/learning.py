@@ -11,6 +11,7 @@ from shortlist._threads import limited_threads
 from shortlist.arrays import Floats
 from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.confidence import BY_CONFIDENCE, LatestAnswer
 from shortlist.panels.decisions import (
     COUNTED,
     LATEST,
@@ -199,9 +200,9 @@ class OutOfFold:
     """Decisions of sets of judges on cases of known truth, each fitted once and kept.
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
-    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "agreement"``. `without`: for each fold the
-    answers to all cases, with what confidence is worth learned without that fold. `counting`: how votes are
-    counted.
+    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "agreement", "confidence"``. `without`: for
+    each fold the answers to all cases, with what confidence is worth learned without that fold. `counting`:
+    how votes are counted.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class OutOfFold:
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
-        in_order = self.learner == AGREEMENT  # the order in which judges are asked
+        in_order = self.learner in {AGREEMENT, BY_CONFIDENCE}  # the order in which judges are asked
         chosen = tuple(judges) if in_order else tuple(sorted(judges))
         if chosen not in self._known:
             self._known[chosen] = self._judged(chosen)
@@ -232,6 +233,10 @@ class OutOfFold:
 
     def _judged(self, chosen: tuple[int, ...]) -> Judged:
         answers = self.answers.of(chosen)
+        if self.learner == BY_CONFIDENCE:
+            latest = LatestAnswer(chosen)
+            told = latest.decide(answers)
+            return Judged(latest, told, told)
         if self.learner in {VOTES, AGREEMENT}:
             whole = FITS[self.learner](chosen, answers, self.truth, self._counting)
             plain = whole.decide(answers)

@@ -37,10 +37,11 @@ class PanelOptions:
     ``"weighted-votes"`` and ``"agreement"``: how answers of several judges are decided; one vote for each is
     always a candidate. ``auto`` is agreement cascades, weighted votes, and logistic regression for up to five
     judges or where they tell how sure they are, and otherwise the model of Dawid and Skene; of free text
-    agreement and votes alone. `votes`, one of ``"plurality"`` and ``"majority"``: which class wins votes: the
-    one with most, or the one with more than half. `missing`, one of ``"ignored"`` and ``"counted"``: whether
-    the votes of the silent count in the denominator. `ties`, one of ``"unanswered"`` and ``"first"``: what is
-    decided where votes are equal: nothing, or the first of the equal classes. `final`: what the last stage
+    agreement and votes alone, and of scores alone confidence. `votes`, one of ``"plurality"`` and
+    ``"majority"``: which class wins votes: the one with most, or the one with more than half. `missing`, one
+    of ``"ignored"`` and ``"counted"``: whether the votes of the silent count in the denominator. `ties`, one
+    of ``"unanswered"`` and ``"first"``: what is decided where votes are equal: nothing, or the first of the
+    equal classes. `final`: what the last stage
     does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what answering the first class costs
     where the second is right; 1 for every mistake by default. No answer, an empty first class, costs as much
     as the worst answer by default. `test_share`: the share of the cases in the hold-out set, from 0.05 to

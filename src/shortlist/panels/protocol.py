@@ -17,6 +17,7 @@ from shortlist.export.protocols import (
     plain,
     score_limit,
 )
+from shortlist.panels.confidence import LatestAnswer
 from shortlist.panels.decisions import (
     COUNTED,
     FIRST,
@@ -52,6 +53,11 @@ OPEN_GAPS = (
     "far, or if two answers are tied."
 )
 
+CONFIDENCE_GAPS = (
+    "A failed call counts as no answer. Where a confidence is asked for, a missing one is not enough. Where "
+    "the judge of the last step gives no answer, the latest one of an earlier step counts."
+)
+
 
 def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way"] | None = None) -> Protocol:
     """Return a panel as a protocol.
@@ -76,6 +82,8 @@ def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way
             )
         )
     checked = "Votes are counted, and nothing is rounded."
+    if _by_confidence(panel):
+        checked = f"Thresholds of confidence have {DIGITS} significant digits."
     if any(step.sums for step in steps):
         checked = f"Scores have {DIGITS} significant digits."
     elif any(step.classifier for step in steps):
@@ -109,6 +117,10 @@ def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share
     )
 
 
+def _by_confidence(panel: Panel) -> bool:
+    return any(isinstance(stage.decision, LatestAnswer) for stages in panel.ways for stage in stages)
+
+
 def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
     """Yield what the last of some stages costs in money and, where all judges' is known, in time."""
     asks = [stage.asks for stage in stages]
@@ -134,6 +146,8 @@ def _wording(panel: Panel) -> Wording:
         else f"{last} about a case that no step answers."
     )
     gaps = GAPS if panel.classes else OPEN_GAPS
+    if _by_confidence(panel):
+        gaps = CONFIDENCE_GAPS
     if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
         gaps = GAPS.replace(", or if two classes are tied", "")
         gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
@@ -180,7 +194,7 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
     least = 0.0 if always else stage.answer_from
     if isinstance(stage.decision, Alone):
         return Rule(answer, "the case goes this way", "")
-    if isinstance(stage.decision, JudgeVotes):
+    if isinstance(stage.decision, JudgeVotes | LatestAnswer):
         return Rule(answer, _votes_condition(panel, stage, least), "")
     probability = "" if least > 1 else f"{least:.{DIGITS}g}"
     limit = score_limit(least, len(panel.classes)) if least > 0 else 0.0
@@ -198,8 +212,19 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
     return Rule(answer, f"its sum is the largest{total}", probability if limit else "")
 
 
+def _confidence_condition(panel: Panel, latest: LatestAnswer, least: float) -> str:
+    judge = latest.judges[-1]
+    if least == NEVER:
+        return ""
+    name, told = plain(panel.judges[judge]), panel.scale.told_as(judge, least)
+    sure = f" with a confidence of at least {told:.{DIGITS}g}" if least > 0 else ""
+    return f"{name} says so{sure}"
+
+
 def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
     votes = stage.decision
+    if isinstance(votes, LatestAnswer):
+        return _confidence_condition(panel, votes, least)
     assert isinstance(votes, JudgeVotes)
     if least == NEVER or not any(votes.votes):
         return ""

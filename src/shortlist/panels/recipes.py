@@ -157,7 +157,7 @@ class FittedDecisions:
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
-        chosen = tuple(sorted(judges))
+        chosen = tuple(judges)
         if chosen not in self.known:
             decision = self.whole.of(chosen).decision
             decided = decision.decide(self.answers.of(decision.judges))

@@ -8,6 +8,7 @@ import numpy as np
 
 from shortlist.errors import BadFileError
 from shortlist.export import reader
+from shortlist.panels.confidence import BY_CONFIDENCE, LatestAnswer
 from shortlist.panels.decisions import (
     UNANSWERED,
     VOTE_RULES,
@@ -90,6 +91,8 @@ def _decision(stage: dict[str, Any], n_classes: int) -> JudgesDecision:
     plain, judges = stage["decision"], tuple(stage["knows"])
     if plain["rule"] == ALONE:
         return Alone(plain["label"], tuple(plain["shares"]))
+    if plain["rule"] == BY_CONFIDENCE:
+        return LatestAnswer(judges)
     if plain["rule"] in VOTE_RULES:
         return JudgeVotes(
             judges, tuple(plain["votes"]), plain["rule"], plain["missing"], plain.get("ties", UNANSWERED)

@@ -13,12 +13,14 @@ from shortlist.panels.agreement import MOST_OF_CASCADES, agreement_cascades
 from shortlist.panels.candidates import (
     ALL_PAIRS_UP_TO,
     ALL_SETS_UP_TO,
+    confident_triples,
     pairs_of,
     promising_judges,
     stage_sets,
     triples_of,
 )
 from shortlist.panels.chains import threshold_front
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER
@@ -26,6 +28,7 @@ from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 from shortlist.panels.shapes import (
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
+    CONFIDENT,
     LEARNED,
     PAIRS,
     SINGLE,
@@ -157,6 +160,38 @@ def _voted(
             yield from _by(cases, name, max_stages, tried)
 
 
+def _confident(
+    cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
+) -> Iterator[SearchStep]:
+    """Yield judges whose answers are taken by their confidence, and after each of whom another is asked."""
+    if BY_CONFIDENCE not in cases.decisions:
+        return
+    sets = stage_sets(cases, BY_CONFIDENCE)
+    always = cases.final.kind == ANSWER
+    if not always:  # otherwise single judges, who answer all they can, are complete
+        told = f"The surest answers of {counted(len(sets), 'judge')}, with every threshold."
+        yield SearchStep(
+            "surest answers", told, [partial(_at_once, name=BY_CONFIDENCE, judges=one) for one in sets]
+        )
+    if max_stages > 1 and cases.n_judges > 1:
+        pairs = pairs_of(cases, BY_CONFIDENCE, sets, [])
+        of = "Complete: all" if cases.n_judges <= ALL_PAIRS_UP_TO else "Not all:"
+        later = "" if always else f" of the first judge and {WINDOWS} of the second"
+        told = (
+            f"{of} {counted(len(pairs), 'cascade')} of two judges by confidence, with every threshold{later}."
+        )
+        jobs = [partial(_chain, name=BY_CONFIDENCE, first=one, second=two) for one, two in pairs]
+        yield SearchStep("cascades of two judges by confidence", told, list(jobs))
+    if max_stages > 2 and cases.n_judges > 2 and always:
+        best = PolicyFront(with_latency=False)
+        best.add(tried)  # the cascades of two judges among them
+        triples = confident_triples(cases, best.kept)
+        told = f"{counted(len(triples), 'cascade')} of three judges by confidence"
+        told += f", with {WINDOWS} thresholds of the second judge each and all of the first."
+        jobs = [partial(_three, name=BY_CONFIDENCE, first=a, second=b, third=c) for a, b, c in triples]
+        yield SearchStep("cascades of three judges by confidence", told, list(jobs))
+
+
 def _by(cases: Cases, name: str, max_stages: int, tried: list[Candidate]) -> Iterator[SearchStep]:
     sets = stage_sets(cases, name)
     yield SearchStep(
@@ -202,6 +237,7 @@ FAMILIES: dict[str, Family] = {
     LEARNED: _learned,
     VOTED: _voted,
     THREE_STAGES: _three_stages,
+    CONFIDENT: _confident,
 }
 """How the policies of each family are made."""
 

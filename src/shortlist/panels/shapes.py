@@ -7,14 +7,15 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.panels.candidates import ALL_SETS_UP_TO
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import Heard
 from shortlist.panels.learning import AGREEMENT, VOTING
 from shortlist.panels.recipes import Cases
 
 SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned scores", "votes"
 CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
-THREE_STAGES = "chains of three stages"
-UNLEARNED = {SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR}
+THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
+UNLEARNED = {SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONFIDENT}
 """Families in whose decisions nothing is learned, so that their policies cost next to nothing to measure."""
 MEASURED = "benchmarks/results/panel-families.csv"
 """What leaving each family out costs on every shared log."""
@@ -44,6 +45,12 @@ def _all_differ(answers: Heard) -> bool:
 
 CASCADES = (SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
 SHAPES = (
+    Shape(
+        "answers of which no two are equal, with confidences",
+        lambda cases: BY_CONFIDENCE in cases.decisions,
+        (SINGLE, CONFIDENT),
+        "There is nothing to vote on",
+    ),
     Shape(
         "answers of which no two are equal, as scores alone",
         lambda cases: cases.is_open and _all_differ(cases.answers),

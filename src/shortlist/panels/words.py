@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._words import all_of
+from shortlist.panels.confidence import BY_CONFIDENCE
 from shortlist.panels.decisions import Heard, ScoreTable
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
@@ -99,6 +100,8 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
 def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
     """Say why cases get no answer although the last stage always answers."""
     what = "a class" if panel.classes else "an answer"
+    if all(one["decides"] == BY_CONFIDENCE for one in stages):
+        return f": no judge gave {what}"
     tied = "the vote was tied"
     if any(one["decides"] == "majority" for one in stages):
         tied = "none had more than half of the votes"
@@ -117,7 +120,7 @@ COMBINED = {
 def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say how several answers are combined."""
     rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
-    if len({name for one in stages for name in one["asks"]}) < 2:
+    if not rules or len({name for one in stages for name in one["asks"]}) < 2:
         return []
     return [f"Each stage combines all answers so far by {all_of(rules)}."]
 
@@ -129,12 +132,21 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
         ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:
         return f"Answer {stage['answers']!r} without any call: {ends}"
-    begin = "Ask" if stage["number"] == 1 else "Then ask"
+    by_confidence = stage["decides"] == BY_CONFIDENCE
+    begin = "Ask" if stage["number"] == 1 else "Else ask" if by_confidence else "Then ask"
     once = " at once" if len(stage["asks"]) > 1 else ""
     waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
     price = f"{stage['price']:.4g} a case" if stage["price"] else ""
     amounts = ", ".join(filter(None, (price, waits)))
-    return f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}: {ends}"
+    asks = f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}"
+    if by_confidence and stage["answer_from"] is not None:
+        least = stage["answer_from"]
+        asks += (
+            f"; take its answer where its confidence is at least {least:.4g}"
+            if least
+            else "; take the latest answer, if any"
+        )
+    return f"{asks}: {ends}"
 
 
 def _percent(share: float) -> str:

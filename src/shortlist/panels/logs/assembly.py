@@ -51,12 +51,11 @@ def assembled(
         n = f"{records.n_repeats:,}"
         told.append(f"Repeated answers of a judge to a case ({n}) count by {columns.repeats}.")
     if frame["answer"].isna().all() and frame["score"].notna().any():
+        cascades = ", cascades by their confidence" if frame["confidence"].notna().any() else ""
         told.append(
             "The log has scores and no answers that can be compared, so judges cannot vote or agree: single "
-            "judges are searched, and by columns of the case a router between them (`router`)."
+            f"judges are searched{cascades}, and by columns of the case a router between them (`router`)."
         )
-        if frame["confidence"].notna().any():
-            told.append("The confidences of a log of scores alone are not used.")
         own = (frame["judge"] + "'s answer").where(frame["score"].notna(), None)
         frame, classes = frame.assign(answer=own, truth=None), ()
     ways = columns.fold
