@@ -4,18 +4,20 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Data, Json, ReportOut, WorkersOrAddress, check_shared
+from shortlist.cli.options.shared import Data, Details, Json, ReportOut, WorkersOrAddress, check_shared
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.screen import WIDTH, first_screen, print_fitted
 
 if TYPE_CHECKING:
     from shortlist.report.parts import Parts
-    from shortlist_papers.paper import Extent, Paper, Reproduction
+    from shortlist_papers.paper import Extent, Paper, Reproduction, ResultTable
 
 STOPPED, OTHER_CODE = 3, 1
 """What the command exits with where units are left, and where stored rows depend on other code."""
@@ -82,14 +84,15 @@ def reproduce(
         typer.Option("--check", help="Say which of these stored rows (CSV) today's code would not give."),
     ] = None,
     workers: WorkersOrAddress = 1,
+    details: Details = False,
     json: Json = False,
 ) -> None:
     """Run a paper's experiments again.
 
-    The tables have the published and the new values.
+    Printed are the claims that do not hold; the tables have the published and the new values.
     """
     from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
-    from shortlist.cli.text.output import save_page, tell_page
+    from shortlist.cli.text.output import save_page
     from shortlist.cli.work import long_work
 
     folder = check_folder(data, "--data")
@@ -101,7 +104,7 @@ def reproduce(
     check_shared({**context.params, "time_limit": None})  # an extent checks its own, by its name here
     chosen = _paper(paper)
     if check is not None:
-        _check(chosen, check, json)
+        _check(chosen, check, details=details, json=json)
         return
     out = _made(out_folder)
     from shortlist.runs import Work
@@ -120,13 +123,12 @@ def reproduce(
     if json:
         print_json(facts)
     else:
-        _print(chosen, found, facts)
-        tell_page(page)
+        _print(chosen, found, facts, page, details=details)
     if found.n_done < found.n_wanted:
         raise typer.Exit(STOPPED)
 
 
-def _check(paper: "Paper", path: Path, json: bool) -> None:
+def _check(paper: "Paper", path: Path, *, details: bool, json: bool) -> None:
     """Say which stored rows depend on other code than today's; exit with 1 if some do."""
     from shortlist_papers.paper import ResultTable
     from shortlist_papers.stored import checked_rows, stored_rows
@@ -136,7 +138,8 @@ def _check(paper: "Paper", path: Path, json: bool) -> None:
     if json:
         print_json({"command": "reproduce", "paper": paper.name, "checked": counts})
     else:
-        print(as_text(ResultTable("check", f"Rows of {path} by the code that they depend on", counts)))
+        with first_screen(details=details):
+            print(as_text(ResultTable("check", f"Rows of {path} by the code that they depend on", counts)))
     if any(row["other code"] or row["code not named"] for row in counts):
         raise typer.Exit(OTHER_CODE)
 
@@ -206,21 +209,45 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
     }
 
 
-def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None:
+def _print(
+    paper: "Paper", found: "Reproduction", facts: dict[str, Any], page: Path | None, *, details: bool
+) -> None:
+    """Print how many claims hold, which do not, and the files; with details every table and deviation."""
     from shortlist._words import counted
     from shortlist_papers.tables import as_text
 
-    print(paper.title)
-    for table in found.tables:
-        print(f"\n{as_text(table)}")
-    print("\nWhere this is not what the paper did:")
-    for sentence in paper.deviations:
-        print(f"- {sentence}")
-    goes_on = "" if found.n_done == found.n_wanted else f" of {found.n_wanted:,}; the same command goes on"
+    is_done = found.n_done == found.n_wanted
+    goes_on = "" if is_done else f" of {found.n_wanted:,}; the same command goes on"
     done = counted(found.n_done, "unit")
-    print(f"\n{done}{goes_on}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}.")
+    last = ["", f"{done}{goes_on}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}."]
     if "files" in facts:
-        print("written " + ", ".join(facts["files"]))
+        last.append("Written: " + ", ".join(facts["files"]))
+    if page is not None:
+        last.append(f"Report in {page}.")
+    claims = next((table for table in found.tables if table.name == "claims"), None)
+    first = [paper.title] if claims is None else [f"{claims.title}.", paper.title]
+    tables = [line for table in found.tables for line in ("", *as_text(table).splitlines())]
+    if details:
+        differs = ["", "Where this is not what the paper did:", *(f"- {one}" for one in paper.deviations)]
+        print_fitted(first, [*tables, *differs], last, details=True)
+        return
+    every = counted(len(found.tables), "table")
+    ways = counted(len(paper.deviations), "deviation")
+    last.append(f"Next: --details prints {every} and {ways} from the paper; --out FOLDER keeps them.")
+    print_fitted(first, tables if claims is None else _failed(claims), last)
+
+
+def _failed(claims: "ResultTable") -> list[str]:
+    """Return the claims that do not hold, a line each with the paper's figure and ours."""
+    from shortlist_papers.claims import FAILS
+
+    lines = [
+        f"- {row['claim']}: paper {row['paper'] or 'no figure'}, here {row['here']}"
+        for row in claims.rows
+        if row["verdict"] == FAILS
+    ]
+    head = ["", "Claims that do not hold:"] if lines else []
+    return [*head, *(shorten(line, WIDTH, placeholder=" ...") for line in lines)]
 
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:

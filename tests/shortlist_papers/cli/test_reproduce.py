@@ -51,7 +51,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
         "--report",
         "page.html",
     ]
-    run = shortlist(*line, cwd=sets)
+    run = shortlist(*line, "--details", cwd=sets)
     assert run.returncode == 0, run.stderr
     assert "Test errors" in run.stdout
     assert "Where this is not what the paper did:" in run.stdout
@@ -64,6 +64,12 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
     assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL, as printed", "On-EEL, smoothed"]
     assert "| bld | Off-EEL |" in (written / "evolution.md").read_text()
+    short = shortlist(*line, cwd=sets).stdout.splitlines()
+    assert short[0].startswith("What the paper claims: ")
+    assert len(short) <= 24
+    failed = list(csv.DictReader((written / "evolution-claims.csv").read_text().splitlines()))
+    n_failed = sum(row["verdict"] == "does not hold" for row in failed)
+    assert sum(line.startswith("- ") for line in short) == n_failed
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
