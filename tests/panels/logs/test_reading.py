@@ -172,6 +172,17 @@ def test_the_truth_of_another_file_is_in_its_other_column_or_in_the_one_that_is_
             _read(tmp_path, log, truth=truth, columns=LogColumns(target=target))
 
 
+@pytest.mark.parametrize("case", ["ticket", "task"])
+def test_a_log_and_its_truth_may_call_their_cases_differently(tmp_path: Path, case: str) -> None:
+    truth, log = tmp_path / "truth.csv", LONG.drop(columns="truth")
+    truth.write_text("ticket,truth,team\nt1,yes,a\nt3,no,b\n")
+    read = _read(tmp_path, log, truth=truth, columns=LogColumns(case=case))
+    assert read.truth.tolist() == [1, SILENT, 0]
+    assert f"{truth}: read as the truth 'truth' of each case by 'ticket'." in read.notes
+    with pytest.raises(BadInputError, match="must have the column 'tocket'"):
+        _read(tmp_path, log, truth=truth, columns=LogColumns(case="tocket"))
+
+
 def test_the_truth_of_a_table_with_workers_is_what_most_of_them_say(tmp_path: Path) -> None:
     truth, log = tmp_path / "truth.csv", LONG.drop(columns="truth")
     said = {"t1": "yes yes no", "t2": "no yes", "t3": "no no yes"}

@@ -98,7 +98,8 @@ def read_log(
     asked = Asked(form, named, rules)
     told = None if truth is None else _truth_of(truth, asked, notes)
     if told is not None:
-        asked = asked._replace(truth_elsewhere=True, beside_numbers=told.has_numbers())
+        elsewhere = named.case if named.case == told.case else None
+        asked = asked._replace(truth_elsewhere=True, case_there=elsewhere, beside_numbers=told.has_numbers())
     records = _records_of_files(files, asked, notes)
     if isinstance(records, Wide):
         if token_prices is None and truth is None:
@@ -115,13 +116,15 @@ class Asked(NamedTuple):
     """How files are to be read.
 
     `form`, `columns`, `rules`: of the files, and of their cells. `truth_elsewhere`: whether the truth is in
-    another file. `beside_numbers`: whether that truth is numbers.
+    another file. `case_there`: the named column of cases, if that file has it; the log may call its own
+    otherwise. `beside_numbers`: whether that truth is numbers.
     """
 
     form: str | None
     columns: LogColumns
     rules: CellRules
     truth_elsewhere: bool = False
+    case_there: str | None = None
     beside_numbers: bool = False
 
 
@@ -182,6 +185,8 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
             refuse_others(name, map(str, table.columns))
     if asked.truth_elsewhere and columns.target not in table:
         columns = replace(columns, target=None)
+    if asked.case_there is not None and asked.case_there not in table:
+        columns = replace(columns, case=None)
     table.attrs[BESIDE_NUMBERS] = asked.beside_numbers
     return table_records(name, table, columns, notes, form=form, truth_elsewhere=asked.truth_elsewhere)
 
@@ -230,7 +235,9 @@ def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
         there: dict[str, Any] = {role: one if one in table else None for role, one in named.items()}
         columns = replace(columns, **there, content=None, features=())
         if asked.columns.target is not None or not names_workers(table, columns):
-            return Truth(name, table, *_truth_columns(name, list(map(str, table.columns)), asked.columns))
+            case, target = _truth_columns(name, list(map(str, table.columns)), asked.columns)
+            notes.append(f"{name}: read as the truth {target!r} of each case by {case!r}.")
+            return Truth(name, table, case, target)
         read = table_records(name, table, columns, notes, form="long")
         assert isinstance(read, Records)  # which long tables always are
         told = read
@@ -238,7 +245,10 @@ def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
 
 
 def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[str, str]:
-    """Return the columns of cases and of truths: named, called as often, or the other one of two."""
+    """Return the columns of cases and of truths: named, called as often, or the other one of two.
+
+    Without any such name the cases are in the first column.
+    """
     small = {one.strip().casefold(): one for one in names}
     case = columns.case if columns.case in names else None
     case = case or next((small[one] for one in KNOWN_COLUMNS["case"] if one in small), None)
@@ -251,6 +261,8 @@ def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[st
     if len(names) == 2 and (case is None) != (target is None):
         other = next(one for one in names if one not in {case, target})
         case, target = case or other, target or other
+    if case is None and target not in {None, names[0]}:
+        case = names[0]
     if case is None or target is None or case == target:
         raise BadFileError(
             name,
