@@ -112,7 +112,7 @@ def show(
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """Print which point of a front to take, the first points, and what is proved about them."""
+    """Print which point of a front to take, and what is proved."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
