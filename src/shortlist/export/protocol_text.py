@@ -6,6 +6,7 @@ from html import escape
 
 from shortlist._words import counted
 from shortlist.export.protocol_picture import picture
+from shortlist.export.protocol_points import points_parts
 from shortlist.export.protocols import Protocol, Rule, Step, Wording
 
 MOST_SUMS = 4
@@ -94,6 +95,9 @@ def _parts(protocol: Protocol) -> Iterator[Part]:
     yield "table", [head, *rows]
     for step in protocol.steps:
         yield from _step(step, wording, is_last=step.number in protocol.lasts)
+    for step in protocol.steps:
+        if step.points is not None:
+            yield from points_parts(step.points, [rule.answer for rule in step.rules], step.number)
     yield "heading", "At the end"
     yield "text", wording.end
     yield "text", wording.gaps
@@ -114,6 +118,8 @@ def _step(step: Step, wording: Wording, *, is_last: bool) -> Iterator[Part]:
             side = slice(first, first + MOST_SUMS)
             lines = ([line.feature, line.value, *line.adds[side]] for line in step.lines)
             yield "table", [["feature", "value", *step.sums[side]], *lines]
+        if step.points is not None:
+            yield "text", f"Points for step {step.number}, which are easier to add up, are further below."
         if many:
             yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
     elif step.classifier:

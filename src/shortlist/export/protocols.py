@@ -1,7 +1,6 @@
 """Saved stages as a protocol that people follow with pen and paper: what to order, add up and answer."""
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.export.member_numbers import numbers_of
+from shortlist.export.protocol_points import LEAST_PRODUCTS, Points, n_products, points_of
+from shortlist.export.protocol_scores import LinearScore, PrintedNumbers, linear_score, plain, printed_score
 from shortlist.guarantees.cells import ANSWERED, label_text
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import FittedStage, decide_known, stage_amounts
-from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.saved_models import SavedModel, made_by
 
 if TYPE_CHECKING:
@@ -24,9 +22,6 @@ DIGITS = (3, 12)
 """Least and most significant digits of a printed number."""
 UNCHECKED_DIGITS = 6
 """Significant digits where there are no rows to check them on."""
-
-ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
-"""What a line of a score is about besides words: the value of a feature, a gap, and what every case has."""
 
 
 class Line(NamedTuple):
@@ -78,6 +73,8 @@ class Step:
     """One per class."""
     share: float | None = None
     """Of all cases that are on record, those that this step answers."""
+    points: Points | None = None
+    """Whole points that may be added up in place of the score."""
 
 
 class Route(NamedTuple):
@@ -141,16 +138,22 @@ class Protocol:
 
 
 def protocol_of(
-    saved: SavedModel, rows: "pd.DataFrame | None" = None, *, digits: tuple[int, int] = DIGITS
+    saved: SavedModel,
+    rows: "pd.DataFrame | None" = None,
+    *,
+    outcomes: Iterable[Any] | None = None,
+    digits: tuple[int, int] = DIGITS,
 ) -> Protocol:
     """Return saved stages as a protocol.
 
     Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
-    own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
-    BadInputError if the model is not one of stages.
+    own. Numbers have the fewest digits with which they answer all rows as the model does. With two classes, a
+    step with many products also has whole points, chosen and measured on the rows. Raises BadInputError if
+    the model is not one of stages.
 
-    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model. `digits`:
-    significant digits at least and at most.
+    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model.
+    `outcomes`, ``(n_rows,)``: their classes, so that what points lose is also told in right answers.
+    `digits`: significant digits at least and at most.
     """
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):
@@ -158,151 +161,29 @@ def protocol_of(
             f"a protocol is made of a model of stages, got one of {made_by(classifier)}. Write a policy, "
             "ending in .json, or fit stages with shortlist stage."
         )
-    scores = [_linear(stage, classifier) for stage in classifier.model_.stages]
+    scores = [linear_score(stage, classifier) for stage in classifier.model_.stages]
     met = None if rows is None else _Met.of(classifier, rows)
-    found: list[tuple[int, int, tuple[_PrintedNumbers | None, ...]]] = []
+    found: list[tuple[int, int, tuple[PrintedNumbers | None, ...]]] = []
     fewest, most = digits
     for n_digits in [UNCHECKED_DIGITS] if met is None else range(fewest, most + 1):
-        printed = tuple(None if one is None else _printed(one, n_digits) for one in scores)
+        printed = tuple(None if one is None else printed_score(one, n_digits) for one in scores)
         changed = 0 if met is None else met.n_changed(printed)
         found.append((changed, n_digits, printed))
         if not changed:
             break
     changed, n_digits, printed = min(found, key=lambda one: one[:2])
     n_rows = 0 if met is None else len(met.rows)
+    points = _points(classifier, scores, met, outcomes)
     guarantee = classifier.guarantee_
     return Protocol(
         plain(saved.target),
-        _steps(classifier, printed),
+        _steps(classifier, printed, points),
         "Nothing is promised about new cases." if guarantee is None else guarantee.sentence(),
-        _checked(printed, n_digits, n_rows, changed),
+        _checked(printed, n_digits, n_rows, changed) + _without_points(scores, points),
         n_digits,
         n_rows,
         changed,
     )
-
-
-def plain(text: Any) -> str:
-    r"""Return a name with every character written out that cannot be printed.
-
-    >>> print(plain("two\nlines"))
-    two\nlines
-    """
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in str(text)
-    )
-
-
-class _Part(NamedTuple):
-    """A line of a score before it is printed: the column that it is about, None for none, and its numbers.
-
-    The first one is the start.
-    """
-
-    feature: str
-    value: str
-    column: int | None
-    adds: NDArray[np.float64]
-    fill: tuple[int, float] | None = None
-    """Of a gap in a number: the column of the number, and what stands there in its place."""
-
-
-class _PrintedScore(NamedTuple):
-    """A linear score, and from which number on it answers each class."""
-
-    parts: tuple[_Part, ...]
-    limits: tuple[float, ...]
-    """With two classes log-odds, otherwise probabilities; infinite where a class is never answered."""
-    probabilities: tuple[float, ...]
-
-
-class _PrintedNumbers(NamedTuple):
-    parts: tuple[_Part, ...]
-    adds: tuple[tuple[str, ...], ...]
-    limits: tuple[str, ...]
-
-    def answers(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the class of each encoded row by the printed numbers, -1 for none."""
-        start, *adds = [np.array([float(text) for text in texts]) for texts in self.adds]
-        weights = np.zeros((rows.shape[1], len(start)))
-        for part, numbers in zip(self.parts[1:], adds, strict=True):
-            if part.column is not None:
-                weights[part.column] = numbers
-        for part in self.parts:  # the number of a gap stands in place of that of its filling
-            if part.fill is not None and part.column is not None:
-                column, fill = part.fill
-                weights[part.column] -= fill * weights[column]
-        sums = rows @ weights + start
-        limits = np.array([math.inf if text == "" else float(text) for text in self.limits])
-        if len(start) == 1:
-            labels = (sums[:, 0] > 0).astype(np.int64)
-            sure = np.where(labels == 1, sums[:, 0], -sums[:, 0]) >= limits[labels]
-        else:
-            labels = sums.argmax(axis=1)
-            totals = np.exp(sums - sums.max(axis=1, keepdims=True)).sum(axis=1)
-            sure = totals <= np.where(np.isinf(limits), 0.0, limits)[labels]
-        return np.where(sure, labels, -1)
-
-
-def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _PrintedScore | None:
-    model, encoding = stage.model, classifier.model_.encoding
-    n_classes = len(classifier.classes_)
-    columns = np.asarray(model.columns)
-    if isinstance(model, LogisticModel):
-        chosen, intercepts = model.coefficients[:, columns], model.coefficients[:, -1]
-    else:
-        numbers = numbers_of(model.estimator) or {"kind": ""}
-        if numbers["kind"] != "linear" or len(model.estimator.classes_) < n_classes:
-            return None
-        chosen, intercepts = np.array(numbers["weights"]), np.array(numbers["intercepts"])
-    weights = np.zeros((len(chosen), int(encoding.starts[-1])))
-    weights[:, columns] = chosen
-    parts = [_Part(START, "", None, intercepts)]
-    for feature in np.flatnonzero(stage.subset):
-        parts += _parts(encoding, int(feature), weights)
-    probabilities = tuple(max(one, stage.least) for one in classifier.model_.rule.thresholds)
-    limits = tuple(score_limit(one, n_classes) for one in probabilities)
-    return _PrintedScore(tuple(parts), limits, probabilities)
-
-
-def score_limit(probability: float, n_classes: int) -> float:
-    """Return from which log-odds on a class is answered, or up to which total; infinite for never."""
-    if probability > 1 or (n_classes == 2 and probability == 1):
-        return math.inf
-    if n_classes > 2:
-        return 1 / probability
-    return max(0.0, math.log(probability) - math.log1p(-probability))
-
-
-def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> Iterator[_Part]:
-    code, first = encoding.codes[feature], int(encoding.starts[feature])
-    if code.categories is None:
-        yield _Part(code.name, ITS_NUMBER, first, weights[:, first])
-        if code.allows_missing:
-            gap = weights[:, first + 1] + code.fill * weights[:, first]
-            yield _Part(code.name, NO_VALUE, first + 1, gap, (first, code.fill))
-        return
-    places = {word: first + place for place, word in enumerate(code.categories)}
-    for word in code.categories if code.words is None else code.words:
-        column = places.get(word)
-        adds = np.zeros(len(weights)) if column is None else weights[:, column]
-        yield _Part(code.name, label_text(word), column, adds)
-    if code.allows_missing:
-        last = first + len(code.categories)
-        yield _Part(code.name, NO_VALUE, last, weights[:, last])
-
-
-def _printed(score: _PrintedScore, digits: int) -> _PrintedNumbers:
-    adds = tuple(tuple(_text(number, digits) for number in part.adds.tolist()) for part in score.parts)
-    limits = tuple("" if math.isinf(limit) else _text(limit, digits) for limit in score.limits)
-    return _PrintedNumbers(score.parts, adds, limits)
-
-
-def _text(number: float, digits: int) -> str:
-    """Return a number with some significant digits, without an exponent where that is readable."""
-    if number == 0 or 1e-6 <= abs(number) < 10**9:
-        return np.format_float_positional(number, precision=digits, unique=False, fractional=False, trim="-")
-    return f"{number:.{digits}g}"
 
 
 class _Met(NamedTuple):
@@ -325,7 +206,7 @@ class _Met(NamedTuple):
             decided.append((here, np.where(ends, decisions.labels[here], -1)))
         return cls(rows, tuple(decided))
 
-    def n_changed(self, printed: tuple[_PrintedNumbers | None, ...]) -> int:
+    def n_changed(self, printed: tuple[PrintedNumbers | None, ...]) -> int:
         changed = np.zeros(len(self.rows), dtype=bool)
         for numbers, (here, labels) in zip(printed, self.decided, strict=True):
             if numbers is not None:
@@ -333,14 +214,54 @@ class _Met(NamedTuple):
         return int(changed.sum())
 
 
-def _steps(classifier: MultiStageClassifier, printed: tuple[_PrintedNumbers | None, ...]) -> tuple[Step, ...]:
+def _points(
+    classifier: MultiStageClassifier,
+    scores: list[LinearScore | None],
+    met: _Met | None,
+    outcomes: Iterable[Any] | None,
+) -> list[Points | None]:
+    if met is None:
+        return [None] * len(scores)
+    truth = None
+    if outcomes is not None:
+        codes = {label_text(label): code for code, label in enumerate(classifier.classes_.tolist())}
+        truth = np.array([codes.get(label_text(one), -1) for one in outcomes])
+    return [
+        points_of(score, met.rows[here], labels, None if truth is None else truth[here])
+        if score is not None and _has_many_products(score)
+        else None
+        for score, (here, labels) in zip(scores, met.decided, strict=True)
+    ]
+
+
+def _has_many_products(score: LinearScore) -> bool:
+    return len(score.limits) == 2 and n_products(score) >= LEAST_PRODUCTS
+
+
+def _without_points(scores: list[LinearScore | None], points: list[Points | None]) -> str:
+    lacking = [
+        str(number)
+        for number, (score, told) in enumerate(zip(scores, points, strict=True), start=1)
+        if score is not None and told is None and _has_many_products(score)
+    ]
+    if not lacking:
+        return ""
+    steps = f"step{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
+    return f" Whole points in place of the products of {steps} need rows to be chosen and measured on."
+
+
+def _steps(
+    classifier: MultiStageClassifier,
+    printed: tuple[PrintedNumbers | None, ...],
+    points: list[Points | None],
+) -> tuple[Step, ...]:
     model = classifier.model_
     classes = [plain(label) for label in classifier.classes_.tolist()]
     totals: dict[str, float] = {}
     steps = []
     before = 0.0
-    for number, (stage, numbers, amounts) in enumerate(
-        zip(model.stages, printed, stage_amounts(model), strict=True), start=1
+    for number, (stage, numbers, amounts, told) in enumerate(
+        zip(model.stages, printed, stage_amounts(model), points, strict=True), start=1
     ):
         paid = stage.price / model.costs.scale
         totals = {name: totals.get(name, 0.0) + amount for name, amount in amounts.items()}
@@ -366,6 +287,7 @@ def _steps(classifier: MultiStageClassifier, printed: tuple[_PrintedNumbers | No
                 lines,
                 type(estimator).__name__ if numbers is None else "",
                 _rules(classes, stage, numbers, model.rule.thresholds),
+                points=told,
             )
         )
         before = paid
@@ -373,7 +295,7 @@ def _steps(classifier: MultiStageClassifier, printed: tuple[_PrintedNumbers | No
 
 
 def _rules(
-    classes: list[str], stage: FittedStage, numbers: _PrintedNumbers | None, thresholds: tuple[float, ...]
+    classes: list[str], stage: FittedStage, numbers: PrintedNumbers | None, thresholds: tuple[float, ...]
 ) -> tuple[Rule, ...]:
     rules = []
     for place, (name, threshold) in enumerate(zip(classes, thresholds, strict=True)):
@@ -393,7 +315,7 @@ def _rules(
     return tuple(rules)
 
 
-def _checked(printed: tuple[_PrintedNumbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
+def _checked(printed: tuple[PrintedNumbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
     if all(one is None for one in printed):
         return "No score can be added up by hand; the model file answers."
     numbers = f"The numbers have {digits} significant digits"

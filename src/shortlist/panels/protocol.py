@@ -5,18 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist._words import all_of
-from shortlist.export.protocols import (
-    START,
-    Amount,
-    Line,
-    Protocol,
-    Route,
-    Rule,
-    Step,
-    Wording,
-    plain,
-    score_limit,
-)
+from shortlist.export.protocol_scores import START, plain, score_limit
+from shortlist.export.protocols import Amount, Line, Protocol, Route, Rule, Step, Wording
 from shortlist.panels.confidence import LatestAnswer
 from shortlist.panels.decisions import (
     COUNTED,
