@@ -12,8 +12,8 @@ import numpy as np
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.methods.integer.recorded_solves import program_fingerprint
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
-from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import checked_front, products_front

@@ -47,6 +47,8 @@ def _run_counted(
     keep = study.Study.keep
     at_once: Any = lambda self, *given, **named: keep(self, *given, **named | {"now": True})  # noqa: E731
     study.Study.record, study.Study.keep = counted(study.Study.record), counted(at_once)  # type: ignore[method-assign]
+    each = study.KeepSettings(every_s=0.0)
+    study.Study.keeping = property(lambda _: each, lambda _, __: None)  # type: ignore[assignment]
     if first:
         first()
     sys.argv = ["shortlist", *words]

@@ -2,9 +2,9 @@
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
@@ -42,9 +42,13 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class ProgramOptions(SearchOptions):
-    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``."""
+    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
+
+    `study`: where finished programs are recorded.
+    """
 
     solver: Annotated[str, "Solver of integer programs: highs, cpsat, scip, gurobi or cplex."] = "highs"
+    study: Study = field(default=NO_STUDY, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,8 +62,7 @@ class SolRepOptions(ProgramOptions):
 
     `n_points`: reference points; 0 for the ends of the front only. `rule`, one of ``"hit-and-run"`` and
     ``"adaptive"``: where they lie. `objective`: the objective that the programs minimise; None: that of the
-    widest range. `solve_limit_s`: limit of each program; None: each is proved. `study`: where finished
-    programs are recorded.
+    widest range. `solve_limit_s`: limit of each program; None: each is proved.
     """
 
     n_points: Annotated[int, "Number of reference points; 0 finds only the ends of the front."] = 1000
@@ -70,7 +73,6 @@ class SolRepOptions(ProgramOptions):
     solve_limit_s: Annotated[
         float | None, "Time limit of each program in seconds; by default there is none."
     ] = None
-    study: Study = NO_STUDY
     workers: Where = 1
 
     def __post_init__(self) -> None:
@@ -108,10 +110,16 @@ def integer_method(
     if name in {"cwmoip", "epsilon-constraint"}:
         from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 
-        return cwmoip if name == "cwmoip" else epsilon_constraint
+        return partial(_recorded, cwmoip if name == "cwmoip" else epsilon_constraint, options)
     from shortlist.methods.integer.search_zones import search_zones
 
-    return search_zones
+    return partial(_recorded, search_zones, options)
+
+
+def _recorded(find: Callable[..., Front], options: SearchOptions, *given: Any, **named: Any) -> Front:
+    """Call a method with a budget that has the study of its options."""
+    study = options.study if isinstance(options, ProgramOptions) else NO_STUDY
+    return find(*given, **named | {"budget": replace(named["budget"], study=study)})
 
 
 def check_installed(name: str) -> None:

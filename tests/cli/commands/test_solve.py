@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from shortlist.programs import solve
+from shortlist.programs.method_options import METHODS
 from shortlist.programs.named_program import NamedProgram
 from shortlist.results.front import Front
-from shortlist.runs import Progress, Report
+from shortlist.runs import Progress, Report, open_study
 from tests.cli.made import PROGRAM
 from tests.cli.running import shortlist
 
@@ -78,7 +79,6 @@ def test_json_is_the_contract_with_what_programs_have(folder: Path) -> None:
         (["--method", "simplex"], "--method must be one of "),
         (["--set", "points=3"], "--set points"),
         (["--set", "tolerance=cost=1"], "names 'cost', which is no objective with a continuous column"),
-        (["--study", "s.db"], "--study is no option of --method auto"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_one_sentence(folder: Path, words: list[str], said: str) -> None:
@@ -181,3 +181,14 @@ def test_a_front_of_products_says_what_was_asked_and_is_rechecked(folder: Path) 
     dataclasses.replace(front, extras={}).save(folder / "old.parquet")
     old = shortlist("verify", "old.parquet", "m.uvl", cwd=folder)
     assert "must say within which limits it was found" in old.stderr
+
+
+def test_the_help_names_the_methods_that_take_a_study_and_each_does(folder: Path) -> None:
+    said = " ".join(shortlist("solve", "--help", cwd=folder).stdout.split())
+    assert "Every method takes --study: auto, exact, cwmoip, epsilon-constraint and solrep." in said
+    for method in METHODS:
+        asked = [*SOLVE, "--method", method, "--study", f"{method}.db", "--json"]
+        first, again = (json.loads(shortlist(*asked, cwd=folder).stdout) for _ in range(2))
+        assert first["n_points"] == again["n_points"] == 5
+        with open_study(folder / f"{method}.db") as study:
+            assert study.n_finished

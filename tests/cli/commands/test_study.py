@@ -10,7 +10,7 @@ import pytest
 from benchmarks.studies.kills import timeless
 from shortlist.runs import open_study
 from tests.cli.killed import kill_after
-from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
+from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS, SOLVE
 from tests.cli.running import shortlist
 
 SOLREP = [*CONFIGURE, "--method", "solrep", "--set", "points=6"]
@@ -33,6 +33,8 @@ RECALL = [*WALK, "--set", "recall=3", "--set", "population=10", "--set", "genera
 KILLED = {
     "configure solrep": (SOLREP, [1, 5]),
     "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
+    "configure exact": ([*CONFIGURE, "--method", "exact"], [1, 3]),
+    "solve": (SOLVE, [1, 2]),
     "compare": (RUNS, [3, 12]),
     "compare of pruning": (FOLDS, [1]),
     "compare of evolution": (

@@ -89,7 +89,8 @@ def configure(
     nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by min cost are
     answered, and help lists them.
 
-    An option that the method does not have is refused. Ctrl-C stops the search and keeps what was found.
+    An option that the method does not have is refused. A --study goes with every method but diagram. Ctrl-C
+    stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 

@@ -86,8 +86,8 @@ def solve(
     """Find every non-dominated point of an integer program.
 
     By the method, the front is proved to be complete, or holds a part of the points. An option that the
-    method does not have is refused. A --study goes with --method solrep. Ctrl-C stops the search and keeps
-    what was found.
+    method does not have is refused. Every method takes --study: auto, exact, cwmoip, epsilon-constraint and
+    solrep. Ctrl-C stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
@@ -106,26 +106,21 @@ def solve(
     from shortlist.programs.solve import notes_on, solve_program
     from shortlist.report.fronts import program_parts
     from shortlist.results.proof import ProofKind
-    from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
     given = settings | {"seed": kept.seed, "workers": kept.workers}
-    if study is not None:
-        given["study"] = NO_STUDY  # whether the method takes one is told before files are read
     checked = method_options(kept.method, **given)
     note_settings(context, checked)
     tolerance = read_numbers(question.tolerance, "set tolerance") if question.tolerance else {}
     named = chosen_objectives(read_program(program), question.objectives)
     print_notes(named.notes)  # now, while there is time to stop
-    has_study = hasattr(checked, "study")
-    time_limit = DEFAULT_SECONDS if time_limit is None and not has_study else time_limit
+    time_limit = DEFAULT_SECONDS if time_limit is None and kept.method != "solrep" else time_limit
     with (
         kept.opened(context) as opened,
         long_work(study) as (cancellation, tell),
         last_resort(time_limit),
     ):
-        if has_study:
-            given["study"] = opened
+        given["study"] = opened
         front = solve_program(
             named, method=kept.method, tolerance=tolerance, time_limit_s=time_limit,
             report=tell, cancellation=cancellation, **given,

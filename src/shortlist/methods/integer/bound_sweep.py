@@ -209,8 +209,9 @@ def cwmoip(
     >>> cwmoip(shop).values.tolist()
     [[1.25, 1.0], [4.75, 2.0]]
     """
+    budget = budget or Budget()
     solves = BoundedSolves(
-        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="CWMOIP"
+        program, solver=solver, budget=budget, max_solves=max_solves, stage="CWMOIP", study=budget.study
     )
     numbers = sweep_order(solves.integers, order)
     relaxed = RelaxedZones(program, solves.integers, solves.budget)
@@ -297,8 +298,9 @@ def epsilon_constraint(
     >>> epsilon_constraint(shop).values.tolist()
     [[1.25, 1.0], [4.75, 2.0]]
     """
+    budget = budget or Budget()
     solves = BoundedSolves(
-        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="ε-constraint"
+        program, solver=solver, budget=budget, max_solves=max_solves, stage="ε-constraint", study=budget.study
     )
     numbers = sweep_order(solves.integers, order)
     only_first = np.zeros(len(numbers), dtype=np.int64)

@@ -21,6 +21,7 @@ from shortlist.methods.integer.integer_objectives import (
     integer_objectives,
 )
 from shortlist.methods.integer.program_parts import Parts, ProgramPart
+from shortlist.methods.integer.recorded_solves import RecordedSolves, Solved
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Limits, Session, Solution, Solver
@@ -28,6 +29,7 @@ from shortlist.milp.whole_rows import tells_apart, whole_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, Status
 from shortlist.runs.budget import Budget, Progress
+from shortlist.runs.studies import NO_STUDY, Study
 
 LARGEST_OBJECTIVE = 4 * 10**8
 """Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells
@@ -67,7 +69,9 @@ class BoundedSolves:
     `integers`: the objectives. `met`: the answers, each with its first solution. `n_programs`: integer
     programs solved so far, repeated ones included.
     `largest_objective`: what weighted objectives should stay below, so that the solver tells one step from
-    none. `short_programs`: whether HiGHS is told that each program takes a fraction of a second.
+    none. `recorded`: the answers that `study` holds; with one, each program has a session of its own, so that
+    answers depend on nothing that was solved before. `short_programs`: whether HiGHS is told that each
+    program takes a fraction of a second.
     """
 
     short_programs = False
@@ -80,6 +84,7 @@ class BoundedSolves:
         budget: Budget,
         stage: str,
         max_solves: int | None = None,
+        study: Study = NO_STUDY,
     ) -> None:
         self.integers = integer_objectives(program)
         self.n_programs = 0
@@ -107,6 +112,8 @@ class BoundedSolves:
         self._max_solves = None if max_solves is None else as_count(max_solves, "max_solves")
         self._stage = stage
         self.met = Archive(len(self.integers))
+        asked = {"the search": stage, "solver": self._solver.name, "seed": self._seed}
+        self.recorded = RecordedSolves(study, program, self.integers, asked)
 
     @property
     def solver_name(self) -> str:
@@ -126,8 +133,7 @@ class BoundedSolves:
         return self._answer(
             lambda attempt: self._solve(weights, upper, start, attempt),
             weights,
-            np.full_like(upper, -UNLIMITED),
-            upper,
+            (np.full_like(upper, -UNLIMITED), upper),
         )
 
     def minimise_part(
@@ -157,9 +163,10 @@ class BoundedSolves:
                 return solution
             return dataclasses.replace(solution, values=part.whole(solution.values))
 
-        return self._answer(solve, weights, *box)
+        limit = np.array([UNLIMITED if most is None else most, presolve])
+        return self._answer(solve, weights, box, limit, part.free, part.values, part.costs, *part.bounds)
 
-    def keep_searched(self, values: NDArray[np.int64] | None, box: Box) -> Vector | None:
+    def keep_searched(self, values: NDArray[Any] | None, box: Box) -> Vector | None:
         """Return the objectives of a solution that a search in integers found, and count it as a program.
 
         None if it found that there is none.
@@ -220,9 +227,33 @@ class BoundedSolves:
         return bool((program.integer & bounded).all()) and tells_apart(part.size, 0.0)
 
     def _answer(
-        self, solve: Callable[[int], Solution], weights: Vector, lower: Vector, upper: Vector
+        self, solve: Callable[[int], Solution], weights: Vector, box: Box, *further: NDArray[Any]
     ) -> Vector | None:
+        """Return the objectives of an answer, the study's if it has one.
+
+        `further` tells questions apart.
+        """
+        key, solved = self.recorded.known(weights, box, *further)
+        if solved is None:
+            before = self.n_programs, self._n_handed_over
+            values = self._solution(solve, weights, box)
+            solved = Solved(values, self.n_programs - before[0], self._n_handed_over - before[1])
+            self.recorded.add(key, solved)
+        else:
+            self._check_limits()
+            self.n_programs += solved.n_programs
+            self._n_handed_over += solved.n_handed_over
+            self.budget.report(Progress(self._stage, self.n_programs))
+        if solved.values is None:
+            return None
+        vector = self.integers.vector(solved.values)
+        self._keep(vector, solved.values)
+        return vector
+
+    def _solution(self, solve: Callable[[int], Solution], weights: Vector, box: Box) -> Floats | None:
         """Solve, with one seed after the other, until an answer stands the check in integers."""
+        if self.recorded.keeps:
+            self._session = None
         for attempt in range(N_ATTEMPTS):
             solution = solve(attempt)
             if solution.status is Status.INFEASIBLE:
@@ -239,9 +270,8 @@ class BoundedSolves:
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
                 vector = self.integers.vector(solution.values)
-                if (vector <= upper).all() and (vector >= lower).all():
-                    self._keep(vector, solution.values)
-                    return vector
+                if (vector <= box[1]).all() and (vector >= box[0]).all():
+                    return solution.values
         raise SolverError(
             f"the solver gave no exact answer in {N_ATTEMPTS} attempts ({solution.status}, "
             f"{solution.limit or 'bounds missed'}). Use another solver, or a coarser scale."
@@ -256,7 +286,11 @@ class BoundedSolves:
         candidates: Sequence[str] | None,
         **extras: Any,
     ) -> Front:
-        """Return the points `vectors`, which must have been answers, as a front of first solutions."""
+        """Return the points `vectors`, which must have been answers, as a front of first solutions.
+
+        Writes what the study does not hold yet.
+        """
+        self.recorded.write()
         columns = np.flatnonzero(self.program.integer)
         names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
         if len(names) != len(columns):

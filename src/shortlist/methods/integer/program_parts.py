@@ -36,6 +36,11 @@ class ProgramPart:
         reach = np.maximum(np.abs(lower), np.abs(upper))
         return float(np.abs(self.costs) @ np.where(np.isfinite(reach), np.maximum(reach, 1.0), 1.0))
 
+    @property
+    def bounds(self) -> Interval:
+        """Bounds of the free columns."""
+        return self.program.column_lower, self.program.column_upper
+
     def whole(self, values: Floats) -> Floats:
         """Return the columns of the whole program."""
         all_values = self.values.copy()

@@ -52,8 +52,8 @@ def search_zones(
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
     integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
-    given. `budget`: time limit, seed of the solver, and progress after every program, without
-    a total, which is not known before the end. `engine`: for comparisons, one of the names
+    given. `budget`: time limit, seed of the solver, study of the answers, and progress after every program,
+    without a total, which is not known before the end. `engine`: for comparisons, one of the names
     in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default what the
     table there has for the shape. `front`, which it returns: COMPLETE when it
     finished. When a limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions
@@ -83,7 +83,9 @@ def search_zones(
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
     budget = budget or Budget()
-    solves = BoundedSolves(program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones")
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones", study=budget.study
+    )
     needed = needed_columns(program, solves.integers.costs)
     smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
     relaxed = RelaxedZones(smaller, solves.integers, solves.budget)

@@ -20,6 +20,7 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
+from shortlist.methods.integer.recorded_solves import Solved
 from shortlist.methods.integer.relaxed_zones import Relaxed, RelaxedZones
 
 LIMITS = 2.0, 8.0
@@ -95,10 +96,17 @@ class ZoneParts:
             left = relaxed.within(limit)
             if left is None:
                 continue
-            searched = self._relaxed.best_within(relaxed, left, box[1], limit, max_nodes=max_nodes)
-            if searched is None or not searched.finished:
+            asked = np.array([limit, max_nodes]), *relaxed.bounds, *left.bounds
+            key, solved = self._solves.recorded.known(weights, box, *asked)
+            if solved is None:
+                searched = self._relaxed.best_within(relaxed, left, box[1], limit, max_nodes=max_nodes)
+                solved = Solved(None, finished=False)
+                if searched is not None and searched.finished:
+                    solved = Solved(searched.values)
+                self._solves.recorded.add(key, solved)
+            if not solved.finished:
                 return None
-            point = self._solves.keep_searched(searched.values, box)
+            point = self._solves.keep_searched(solved.values, box)
             if point is not None:
                 return self._learned(relaxed, point)
         return Answer(weights, None)

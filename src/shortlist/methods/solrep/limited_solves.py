@@ -1,6 +1,5 @@
 """Bounded solves that may stop early: each answer says what is proved of it, and what bound is left."""
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,11 @@ from shortlist.methods.integer.integer_objectives import (
     IntegerObjectives,
     Vector,
     integer_objectives,
+)
+from shortlist.methods.integer.recorded_solves import (
+    opened_columns,
+    packed_columns,
+    program_fingerprint,
 )
 from shortlist.methods.integer.reduced_program import ReducedProgram
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
@@ -186,42 +190,15 @@ def finished(record: Record, seconds: float = 0.0) -> Finished:
     return Finished(record.key, _as_dict(record), seconds)
 
 
-def program_fingerprint(program: Program) -> str:
-    """Return a SHA-256 of everything that decides a program's answers."""
-    digest = hashlib.sha256()
-    rows = program.rows
-    arrays: list[NDArray[Any]] = [
-        rows.indptr.astype(np.int64),
-        rows.indices.astype(np.int64),
-        rows.data,
-        program.row_lower,
-        program.row_upper,
-        program.column_lower,
-        program.column_upper,
-        program.integer,
-    ]
-    for linear in program.objectives:
-        digest.update(repr((linear.objective, float(linear.offset))).encode())
-        arrays.append(linear.costs)
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
 def _as_dict(record: Record) -> dict[str, Any]:
-    """Return a record as JSON would have it; a column of 0 and 1 takes a quarter of a character."""
+    """Return a record as JSON would have it."""
     outcome = record.outcome
-    columns: Any = None
-    if outcome.columns is not None:
-        binary = bool(np.isin(outcome.columns, (0, 1)).all())
-        packed = np.packbits(outcome.columns.astype(np.uint8)).tobytes().hex() if binary else ""
-        columns = [len(outcome.columns), packed] if binary else outcome.columns.tolist()
     return {
         "status": str(outcome.status),
         "vector": None if outcome.vector is None else outcome.vector.tolist(),
         "bound": outcome.bound,
         "value": outcome.value,
-        "columns": columns,
+        "columns": None if outcome.columns is None else packed_columns(outcome.columns),
         "programs": record.n_programs,
         "checked": outcome.checked,
     }
@@ -230,15 +207,12 @@ def _as_dict(record: Record) -> dict[str, Any]:
 def _as_record(key: str, line: Mapping[str, Any]) -> Record:
     """Undo :func:`_as_dict`."""
     columns = line["columns"]
-    if columns is not None and len(columns) == 2 and isinstance(columns[1], str):
-        bits = np.frombuffer(bytes.fromhex(columns[1]), dtype=np.uint8)
-        columns = np.unpackbits(bits, count=columns[0])
     vector: Vector | None = None if line["vector"] is None else np.array(line["vector"], dtype=np.int64)
     outcome = ProgramOutcome(
         Status(line["status"]),
         vector,
         line["bound"],
-        None if columns is None else np.array(columns, dtype=np.int64),
+        None if columns is None else opened_columns(columns).astype(np.int64),
         line["value"],
         line.get("checked", False),
     )

@@ -101,7 +101,7 @@ class Study:
     def __init__(
         self, file: "StudyFile | None" = None, part: str = "", keeping: KeepSettings = KEEP_SETTINGS
     ) -> None:
-        self._keeping = keeping
+        self.keeping = keeping
         self._file = file
         self.name = part
         self._due: dict[str, float] = {}
@@ -123,7 +123,7 @@ class Study:
         """Return the part of this study that has this name, with keys and settings of its own."""
         if self._file is None:
             return self
-        return Study(self._file, f"{self.name}/{name}" if self.name else name, self._keeping)
+        return Study(self._file, f"{self.name}/{name}" if self.name else name, self.keeping)
 
     def bind(self, settings: Mapping[str, Any]) -> None:
         """Bind this part to settings that decide its results; new ones are noted, and known ones compared.
@@ -247,13 +247,13 @@ class Study:
         if self._file is None or (start < due and not now) or due == math.inf:
             return
         packed = _packed(state())
-        if len(packed) > self._keeping.most_bytes:
+        if len(packed) > self.keeping.most_bytes:
             self._due[key] = math.inf
             return
         rows = self._stage_rows(None if stage is None else stage())
         self._file.change([Row("state", self.name, key, packed), *rows])
         end = time.perf_counter()
-        self._due[key] = end + max(self._keeping.every_s, (end - start) / self._keeping.share)
+        self._due[key] = end + max(self.keeping.every_s, (end - start) / self.keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
         """Drop the states from which no unit can continue any more."""
