@@ -11,11 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.cli.text.panels import print_compared
+from shortlist.cli.text.panels import _measured_lines, print_compared
 from shortlist.panels import load_panel
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from shortlist.panels.panel_options import PanelOptions
 from tests.cli.running import shortlist
+from tests.panels.made import priced_log
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
 LONG = [
@@ -428,6 +432,15 @@ def test_a_panel_that_is_not_recommended_names_the_judge_to_ask_once(folder: Pat
         assert run.returncode == 0, run.stderr
         told.append(len(re.findall(r"[Aa]sk '?(?:small|mid|large)'?\s+alone", run.stdout)))
     assert max(told) == 1, told
+
+
+def test_two_accuracies_of_one_judge_say_why_they_differ() -> None:
+    choice = choose_panels(priced_log(0, 100), PanelOptions(test_share=None, decide="votes"))
+    told = panel_facts(panel_report(choice, 0))
+    assert told["kind"] == "judge"
+    assert told["held_out"]["value"] != told["single"]["value"]
+    why = "its own on all cases; above, panels chosen anew without each part of them."
+    assert _measured_lines(told)[1].endswith(why)
 
 
 def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_path: Path) -> None:

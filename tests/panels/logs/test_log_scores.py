@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
@@ -194,3 +195,19 @@ def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("4", '"x"'))
     with pytest.raises(BadFileError, match="must have numbers as answers for their mean"):
         read_log(path, columns=LogColumns(repeats="mean"))
+
+
+def test_a_truth_that_is_the_same_in_every_case_leaves_the_scores_to_decide(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    scores = (rng.random((60, 2)) < [0.6, 0.9]).astype(int)
+    table = pd.DataFrame(
+        {"task": np.repeat(np.arange(60), 2), "model": ["a", "b"] * 60, "score": scores.ravel(),
+         "label": [f"text {n}" for n in range(120)], "truth": "solved"}
+    )  # fmt: skip
+    table.to_csv(tmp_path / "log.csv", index=False)
+    columns = LogColumns(score="score", target="truth")
+    log = read_log(tmp_path / "log.csv", columns=columns)
+    assert log.is_right.tolist() == (scores == 1).tolist()
+    assert any("The truth is 'solved' in every case" in note for note in log.notes)
+    found = choose_panels(log, PanelOptions(test_share=None)).front.values[:, 0]
+    assert found.max() == pytest.approx(scores[:, 1].mean())

@@ -36,7 +36,7 @@ from shortlist.panels.verdict import compared, difference_in_words, promised_sha
 from shortlist.panels.words import stages_in_words
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
-from shortlist.results.told import CHANCE, MARGIN
+from shortlist.results.told import CHANCE, MARGIN, Kind
 
 MOST_SENTENCES = 4
 """Most sentences about the judges to ask; --details has all."""
@@ -113,6 +113,8 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     rechosen, single = facts["single_rechosen"], facts["single"]
     lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'])}."]
     on_what = "" if rechosen is None else ", on its training cases, which is optimistic"
+    if facts["n_parts"] and facts["kind"] == Kind.JUDGE and single["value"] != facts["held_out"]["value"]:
+        on_what = on_what or ", its own on all cases; above, panels chosen anew without each part of them"
     if facts["point"] is not None or rechosen is not None:
         alone = measured_in_words(single)
         lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")

@@ -19,6 +19,7 @@ from shortlist.panels.answer_log import (
 )
 from shortlist.panels.log_checks import checked_probabilities
 from shortlist.panels.logs.records import LogColumns, Records, label_codes
+from shortlist.panels.panel_options import FEWEST_CASES
 from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ def assembled(
     if records.n_repeats:
         n = f"{records.n_repeats:,}"
         told.append(f"Repeated answers of a judge to a case ({n}) count by {columns.repeats}.")
-    if frame["answer"].isna().all() and frame["score"].notna().any():
+    why = _why_scores_alone(frame, knows_classes=bool(classes or like))
+    if why:
         cascades = ", cascades by their confidence" if frame["confidence"].notna().any() else ""
         told.append(
-            "The log has scores and no answers that can be compared, so judges cannot vote or agree: single "
-            f"judges are searched{cascades}, and by columns of the case a router between them (`router`)."
+            f"{why}, so judges cannot vote or agree: single judges are searched{cascades}, "
+            "and by columns of the case a router between them (`router`)."
         )
         own = (frame["judge"] + "'s answer").where(frame["score"].notna(), None)
         frame, classes = frame.assign(answer=own, truth=None), ()
@@ -87,6 +89,20 @@ def assembled(
     )  # fmt: skip
     log = _with_probabilities(log, frame)
     return replace(log, folds_case=CASE in ways, folds_punctuation=PUNCTUATION in ways)
+
+
+def _why_scores_alone(frame: "pd.DataFrame", *, knows_classes: bool) -> str:
+    """Say why scores alone tell which answers are right; empty where the truth does, or there are none."""
+    if not frame["score"].notna().any():
+        return ""
+    if frame["answer"].isna().all():
+        return "The log has scores and no answers that can be compared"
+    if knows_classes or frame["case"].nunique() < FEWEST_CASES:
+        return ""
+    truths = {label_of(one) for one in frame["truth"].unique().tolist()}
+    if len(truths) == 1 and "" not in truths:
+        return f"The truth is {truths.pop()!r} in every case, and answers are right by their scores"
+    return ""
 
 
 def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
