@@ -100,7 +100,7 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
 def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
     """Say why cases get no answer although the last stage always answers."""
     what = "a class" if panel.classes else "an answer"
-    if all(one["decides"] == BY_CONFIDENCE for one in stages):
+    if stages and all(one["decides"] == BY_CONFIDENCE for one in stages):
         return f": no judge gave {what}"
     tied = "the vote was tied"
     if any(one["decides"] == "majority" for one in stages):

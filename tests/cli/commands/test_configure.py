@@ -344,7 +344,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     phone.uvl COST --set tolerance=price=1                         | tolerance names
     phone.uvl COST --set tolerance=cost                            | must read NAME=VALUE
     phone.uvl COST --set tolerance=cost=x                          | must read NAME=NUMBER
-    phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed and --set solver. Leave it out.
+    phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed, --set solver and --study. Leave it out.
     phone.uvl COST --method solrep --set rule=adaptive --workers 2 | --workers must be 1 with rule 'adaptive'
     phone.uvl COST --method solrep --study no/s.db                 | folder does not exist
     phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run

@@ -351,7 +351,7 @@ def test_all_methods_are_ranked_and_the_study_is_resumed(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_all_methods_take_three_classes(folder: Path) -> None:
-    run = shortlist("compare", "three.csv", *COMPARISON, cwd=folder)
+    run = shortlist("compare", "three.csv", *COMPARISON, "--details", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "exact" in run.stdout
     assert "Rank: mean rank over the folds of one table" in run.stdout
