@@ -54,7 +54,7 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
         for key in (f"{name}/rows", *(f"{name}/0/0/10/{group}" for group in GROUPS))
     ]
     assert [unit.kind for unit in plan.units[1:6]] == [f"wdbc, {group}" for group in GROUPS]
-    assert [unit.size for unit in plan.units[:2]] == [0, 569 * 10], "counting rows says nothing of fitting"
+    assert plan.units[0].size == 0 < plan.units[1].size, "counting rows takes no time beside fitting"
     assert len(plan.missing) == 1
     assert "musk_v1.csv" in plan.missing[0]
     found = reproduce(PRUNING, plan)
