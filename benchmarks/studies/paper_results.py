@@ -139,9 +139,8 @@ def main() -> None:
         rows = whole_numbers(pd.DataFrame([facts | row for one in finished for row in one["rows"]]))
         path = RESULTS / f"reproduce-{given.paper}.csv"
         if given.add:
-            rows = merged(
-                pd.read_csv(path, low_memory=False), pd.read_csv(io.StringIO(rows.to_csv(index=False)))
-            )
+            sources = (path, io.StringIO(rows.to_csv(index=False)))
+            rows = merged(*(pd.read_csv(one, low_memory=False, dtype={"code": str}) for one in sources))
         rows.to_csv(path, index=False)
         print(f"{len(finished):,} units, {sum(one['seconds'] for one in finished):,.0f} s")
     page = PAGES / f"{given.paper}.md"

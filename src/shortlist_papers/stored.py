@@ -71,7 +71,7 @@ def stored_rows(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        rows = pd.read_csv(path, low_memory=False)
+        rows = pd.read_csv(path, low_memory=False, dtype={"code": str})  # some words are all digits
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path} must be rows of a reproduction as CSV: {error}.") from None
     for column in rows.select_dtypes(["object", "string"]):

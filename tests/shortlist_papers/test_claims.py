@@ -347,6 +347,12 @@ def test_rows_name_the_code_that_they_depend_on(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_word_of_digits_stays_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"kind": ["run", "run"], "code": ["01409523", "1e409523"]}).to_csv(path, index=False)
+    assert stored_rows(path)["code"].tolist() == ["01409523", "1e409523"]
+
+
 def test_stored_rows_are_what_units_returned(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     rows = pd.DataFrame(
