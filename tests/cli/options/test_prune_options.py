@@ -26,7 +26,7 @@ def test_an_objective_is_a_name_or_weights() -> None:
 
 
 def test_members_that_a_rule_chose_vote_by_default() -> None:
-    assert AnswerOptions().rule_pruner("uwa", None, 0, 1).voting == "hard"
+    assert AnswerOptions().rule_pruner("backfitting", None, 0, 1).voting == "hard"
     assert ExactMethodOptions().exact_pruner(None, None, 0, 1).refit is True
     assert ExactMethodOptions(refit=False).exact_pruner(None, None, 0, 1).refit is False
     folded = ExactMethodOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1)
