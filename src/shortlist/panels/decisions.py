@@ -203,9 +203,9 @@ class JudgeVotes:
     ``"unanswered", "first", "latest"``; the latest is the class that the last of `judges` gave.
 
     >>> answers = Heard(np.array([[0, 0, 1], [0, 1, 2], [1, 2, 2]]), np.zeros((3, 3)), 2)
-    >>> Votes((0, 1, 2), (1, 1, 1)).decide(answers).codes.tolist()
+    >>> JudgeVotes((0, 1, 2), (1, 1, 1)).decide(answers).codes.tolist()
     [0, -1, 1]
-    >>> Votes((0, 1, 2), (1, 1, 1), MAJORITY, COUNTED).decide(answers).codes.tolist()
+    >>> JudgeVotes((0, 1, 2), (1, 1, 1), MAJORITY, COUNTED).decide(answers).codes.tolist()
     [0, -1, -1]
     """
 

@@ -111,14 +111,14 @@ def test_a_column_with_the_words_of_the_answers_may_be_the_truth(tmp_path: Path)
         choose_panels(log)
 
 
-def test_of_scores_alone_single_judges_are_searched_and_confidences_are_not_used(tmp_path: Path) -> None:
+def test_of_scores_alone_with_equal_confidences_only_single_judges_are_searched(tmp_path: Path) -> None:
     rows = "".join(
         f"{at},{judge},{int(at % (place + 2) > 0)},0.5\n"
         for at in range(60)
         for place, judge in enumerate("abc")
     )
     log = read_log(written(tmp_path, f"case,judge,score,confidence\n{rows}"))
-    assert any("confidences of a log of scores alone are not used" in note for note in log.notes)
+    assert any("scores and no answers that can be compared" in note for note in log.notes)
     assert shape_of(choose_panels(log).cases).families == (SINGLE,)
 
 

@@ -66,7 +66,7 @@ def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: boo
     >>> listed("2 of 3: ", ["GPS", "Camera"])
     '2 of 3: GPS, Camera'
     >>> listed("In it: ", [f"feature-{i}" for i in range(40)], most_lines=1)[-45:]
-    'ature-4, feature-5, and 34 more with --details'
+    'ture-3, feature-4, and 35 more with --details'
     """
     if details:
         return head + ", ".join(names)
