@@ -14,13 +14,13 @@ from shortlist import ensembles, multistage, products
 ROOT = Path(__file__).parent.parent
 
 
-CUT = """() => [
+CUT = """(mayScroll) => [
   ...[...document.querySelectorAll('pre')].filter((block) => block.scrollWidth > block.clientWidth),
   ...[...document.querySelectorAll('article table')].filter(
     (table) => table.scrollWidth > table.parentElement.clientWidth + 1
-      && getComputedStyle(table.parentElement).overflowX !== 'auto'),
+      && !(mayScroll && getComputedStyle(table.parentElement).overflowX === 'auto')),
 ].map((block) => block.textContent)"""
-"""Examples and tables beyond the right edge of what holds them, where that does not scroll."""
+"""Examples and tables beyond the right edge of what holds them; only tables of results may scroll there."""
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,6 @@ def test_no_example_and_no_table_is_cut_off(site: Path, chromium: Any, width: in
     rooms = (".", "how-to", "tutorials", "explanation", "results", "reference", "reference/api")
     for file in [file for room in rooms for file in (site / room).glob("*.html")]:
         page.goto(file.as_uri(), wait_until="domcontentloaded")
-        assert (file.name, page.evaluate(CUT)) == (file.name, [])
+        assert (file.name, page.evaluate(CUT, file.parent.name == "results")) == (file.name, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

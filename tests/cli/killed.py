@@ -15,7 +15,7 @@ FORKING.set_forkserver_preload(["shortlist.cli.main", "sklearn.ensemble", "pyarr
 
 
 def kill_after(n_records: int, *words: str, cwd: Path, first: Callable[[], None] | None = None) -> bool:
-    """Run a command that is killed after so many records; return whether it was, and did not end before.
+    """Run a command that is killed after n records; return whether it was, and did not end before.
 
     In its process `first` is called before the command begins.
     """

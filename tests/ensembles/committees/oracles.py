@@ -24,7 +24,7 @@ def least_calls(
 ) -> NDArray[np.int64]:
     """Return the fewest calls that settle each row, looked for from the end, when everything is known.
 
-    Before a place that some answers could still have turned, nobody can leave who is never wrong.
+    Before a place that some answers could still have turned, no member that is never wrong can leave.
 
     `added`, ``(n_rows, n_members, n_classes)``: what each member adds to the totals, with all copies, in the
     order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
@@ -53,7 +53,7 @@ def least_calls(
             may_be_less &= ~(reaches & (now_fails | (other_class & now_reaches)))
             may_be_less &= ~(fails & now_reaches)
         least[may_be_less] = place
-    return np.where(reaches, np.maximum(1, least), least)  # no answer comes from nobody
+    return np.where(reaches, np.maximum(1, least), least)  # an answer takes one member at least
 
 
 def _outcomes(asking: Asking, totals: NDArray[np.int64], counted: NDArray[Any] | None) -> tuple[Mask, Mask]:
