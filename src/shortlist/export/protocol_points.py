@@ -22,11 +22,13 @@ from shortlist.export.protocol_scores import (
 LEAST_PRODUCTS = 6
 """Fewest products for which points are offered: about as many as people keep in view at once."""
 MOST_POINTS = 10
-"""Most points of a value; least are 0."""
-SPREADS = (2, 3, 4, 5, 6, 8, 10)
+"""Most points of a value, or the spread if that is more; least are 0."""
+SPREADS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 """How many points the feature that moves the score most may spread over; the spread that loses least is
 taken, and the smaller one of two that lose the same.
 """
+MOST_BANDS = 100
+"""Most bands of all features with which a spread beyond `MOST_POINTS` is tried: about two pages of paper."""
 MIDDLE = (2.5, 97.5)
 """Percentiles between which the spread of a number is measured, so that one far-off row does not decide."""
 
@@ -138,16 +140,19 @@ def points_of(
     it answers, -1 for none. `outcomes`, ``(n_rows,)``: what is true, -1 where that is not known. `spreads`:
     see :data:`SPREADS`.
     """
-    groups = [list(parts) for _, parts in groupby(score.parts[1:], key=lambda part: part.feature)]
+    groups = _groups(score)
     if not len(rows) or (widest := max((_range(parts, rows) for parts in groups), default=0.0)) <= 0:
         return None
     adds = [part.adds for part in score.parts]
     sums = (rows @ added_weights(score.parts, adds, rows.shape[1]) + adds[0])[:, 0]
+    none = np.zeros(len(rows), np.int64)
     found = []
     for spread in spreads:
         worth = widest / spread
-        features = [_feature(parts, rows, worth) for parts in groups]
-        counts = sum((_counted(one, parts, rows) for one, parts in zip(features, groups, strict=True)), 0)
+        features = [_feature(parts, rows, worth, max(spread, MOST_POINTS)) for parts in groups]
+        if spread > MOST_POINTS and sum(len(one.points) for one in features) > MOST_BANDS:
+            continue
+        counts = sum((_counted(one, parts, rows) for one, parts in zip(features, groups, strict=True)), none)
         # the score is worth × points + shift in the mean
         shift = float(np.mean(sums - worth * counts))
         first, second = score.limits
@@ -155,9 +160,7 @@ def points_of(
         at_least = None if math.isinf(second) else math.ceil((second - shift) / worth)
         if at_most is not None and at_least is not None:
             at_least = max(at_least, at_most + 1)
-        said = np.full(len(rows), -1)
-        said[counts <= (-math.inf if at_most is None else at_most)] = 0
-        said[counts >= (math.inf if at_least is None else at_least)] = 1
+        said = _answers(counts, at_most, at_least)
         kept = [one for one in features if len({*one.points, *(count for _, count in one.words)}) > 1]
         found.append(
             Points(
@@ -173,7 +176,17 @@ def points_of(
                 _told(said, outcomes),
             )
         )
-    return min(found, key=lambda one: one.n_changed)
+    return min(found, key=lambda one: one.n_changed, default=None)
+
+
+def points_answers(points: Points, score: LinearScore, rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the class of each encoded row by points in place of a score, -1 for none, ``(n_rows,)``."""
+    by_name = {one.feature: one for one in points.features}
+    counts = np.zeros(len(rows), np.int64)
+    for parts in _groups(score):
+        if (told := by_name.get(plain(parts[0].feature))) is not None:
+            counts += _counted(told, parts, rows)
+    return _answers(counts, points.at_most, points.at_least)
 
 
 def points_parts(points: Points, classes: Sequence[str], number: int) -> Iterator[tuple[str, object]]:
@@ -204,6 +217,17 @@ def points_parts(points: Points, classes: Sequence[str], number: int) -> Iterato
     yield "text", f"One point is worth {points.worth:.3g} of the score. {points.loss()}"
 
 
+def _groups(score: LinearScore) -> list[list[ScorePart]]:
+    return [list(parts) for _, parts in groupby(score.parts[1:], key=lambda part: part.feature)]
+
+
+def _answers(counts: NDArray[np.int64], at_most: int | None, at_least: int | None) -> NDArray[np.int64]:
+    said = np.full(len(counts), -1)
+    said[counts <= (-math.inf if at_most is None else at_most)] = 0
+    said[counts >= (math.inf if at_least is None else at_least)] = 1
+    return said
+
+
 def _told(labels: NDArray[np.int64], outcomes: NDArray[np.int64] | None) -> AnswersGiven:
     answered = labels >= 0
     if outcomes is None or (outcomes < 0).any():
@@ -230,20 +254,25 @@ def _range(parts: list[ScorePart], rows: NDArray[np.float64]) -> float:
     return float(abs(parts[0].adds[0]) * (high - low))
 
 
-def _feature(parts: list[ScorePart], rows: NDArray[np.float64], worth: float) -> FeaturePoints:
+def _feature(
+    parts: list[ScorePart], rows: NDArray[np.float64], worth: float, most_points: int
+) -> FeaturePoints:
     name = plain(parts[0].feature)
     if parts[0].value != ITS_NUMBER:
         base = min(float(part.adds[0]) for part in parts)
         return FeaturePoints(
-            name, (), (), tuple((plain(part.value), _rounded(part, base, worth)) for part in parts)
+            name,
+            (),
+            (),
+            tuple((plain(part.value), _rounded(part, base, worth, most_points)) for part in parts),
         )
     weight = float(parts[0].adds[0])
     values, gaps = _numbers(parts, rows)
     products = weight * values[~gaps] if not gaps.all() else np.zeros(1)
     low, high = np.percentile(products, MIDDLE)
-    least, middle, most = (round(float(one - low) / worth) for one in (products.min(), high, products.max()))
-    below = min(-least, (MOST_POINTS - middle) // 2)
-    top = below + min(most, MOST_POINTS - below)
+    least, middle, top = (round(float(one - low) / worth) for one in (products.min(), high, products.max()))
+    below = min(-least, (most_points - middle) // 2)
+    top = below + min(top, most_points - below)
     base = float(low) - below * worth
     texts: list[str] = []
     points = [*range(top + 1)]
@@ -255,12 +284,12 @@ def _feature(parts: list[ScorePart], rows: NDArray[np.float64], worth: float) ->
         # a tenth of the width of a band is lost at most
         decimals = math.ceil(1 - math.log10(worth / abs(weight)))
         texts = [np.format_float_positional(round(limit, decimals), trim="-") for limit in limits]
-    gap = [(NO_VALUE, _rounded(parts[1], base, worth))] if len(parts) > 1 else []
+    gap = [(NO_VALUE, _rounded(parts[1], base, worth, most_points))] if len(parts) > 1 else []
     return FeaturePoints(name, tuple(texts), tuple(points), tuple(gap))
 
 
-def _rounded(part: ScorePart, base: float, worth: float) -> int:
-    return min(MOST_POINTS, max(0, round((float(part.adds[0]) - base) / worth)))
+def _rounded(part: ScorePart, base: float, worth: float, most_points: int) -> int:
+    return min(most_points, max(0, round((float(part.adds[0]) - base) / worth)))
 
 
 def _counted(told: FeaturePoints, parts: list[ScorePart], rows: NDArray[np.float64]) -> NDArray[np.int64]:

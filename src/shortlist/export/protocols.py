@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.export.protocol_points import LEAST_PRODUCTS, Points, n_products, points_of
+from shortlist.export.protocol_points import LEAST_PRODUCTS, Points, n_products, points_answers, points_of
 from shortlist.export.protocol_scores import LinearScore, PrintedNumbers, linear_score, plain, printed_score
 from shortlist.guarantees.cells import ANSWERED, label_text
 from shortlist.multistage.estimators import MultiStageClassifier
@@ -179,7 +179,9 @@ def protocol_of(
         plain(saved.target),
         _steps(classifier, printed, points),
         "Nothing is promised about new cases." if guarantee is None else guarantee.sentence(),
-        _checked(printed, n_digits, n_rows, changed) + _without_points(scores, points),
+        _checked(printed, n_digits, n_rows, changed)
+        + _without_points(scores, points, met is not None)
+        + _by_points(scores, points, printed, met),
         n_digits,
         n_rows,
         changed,
@@ -192,6 +194,8 @@ class _Met(NamedTuple):
     rows: NDArray[np.float64]
     decided: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
     """Of each stage the rows that it decides about, and the class that it answers, -1 for none."""
+    known: tuple[NDArray[np.bool_], ...]
+    """Of each stage the rows of which it knows a value, and none lacks a value that a step needs."""
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":
@@ -200,11 +204,12 @@ class _Met(NamedTuple):
         decisions = decide_known(model, rows, states)
         there = ~model.encoding.gaps(rows) if states is None else states == ANSWERED
         decided = []
+        known = tuple(there[:, stage.subset].any(axis=1) & decisions.finished for stage in model.stages)
         for number, stage in enumerate(model.stages, start=1):
             here = np.flatnonzero((decisions.stages >= number) & there[:, stage.subset].any(axis=1))
             ends = (decisions.stages[here] == number) & decisions.finished[here]
             decided.append((here, np.where(ends, decisions.labels[here], -1)))
-        return cls(rows, tuple(decided))
+        return cls(rows, tuple(decided), known)
 
     def n_changed(self, printed: tuple[PrintedNumbers | None, ...]) -> int:
         changed = np.zeros(len(self.rows), dtype=bool)
@@ -228,26 +233,53 @@ def _points(
         truth = np.array([codes.get(label_text(one), -1) for one in outcomes])
     return [
         points_of(score, met.rows[here], labels, None if truth is None else truth[here])
-        if score is not None and _has_many_products(score)
+        if score is not None and len(score.limits) == 2 and n_products(score) >= LEAST_PRODUCTS
         else None
         for score, (here, labels) in zip(scores, met.decided, strict=True)
     ]
 
 
-def _has_many_products(score: LinearScore) -> bool:
-    return len(score.limits) == 2 and n_products(score) >= LEAST_PRODUCTS
-
-
-def _without_points(scores: list[LinearScore | None], points: list[Points | None]) -> str:
+def _without_points(scores: list[LinearScore | None], points: list[Points | None], has_rows: bool) -> str:
     lacking = [
         str(number)
         for number, (score, told) in enumerate(zip(scores, points, strict=True), start=1)
-        if score is not None and told is None and _has_many_products(score)
+        if score is not None and told is None and n_products(score) >= LEAST_PRODUCTS
     ]
     if not lacking:
         return ""
     steps = f"step{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
-    return f" Whole points in place of the products of {steps} need rows to be chosen and measured on."
+    two = all(score is None or len(score.limits) == 2 for score in scores)
+    reason = "are offered for two classes only" if not two else "need rows to be chosen and measured on"
+    if two and has_rows:
+        reason = "are not offered, as no row reaches it or nothing varies there"
+    return f" Whole points in place of the products of {steps} {reason}."
+
+
+def _by_points(
+    scores: list[LinearScore | None],
+    points: list[Points | None],
+    printed: tuple[PrintedNumbers | None, ...],
+    met: _Met | None,
+) -> str:
+    """Say what points lose from the first step to the last, where there is more than one step."""
+    if met is None or len(points) == 1 or not any(points):
+        return ""
+    by_points = np.full(len(met.rows), -1)
+    by_score = by_points.copy()
+    for score, told, numbers, (here, labels), known in zip(
+        scores, points, printed, met.decided, met.known, strict=True
+    ):
+        if score is None or numbers is None:
+            return " What points lose over all steps is not known, as one step cannot be added up by hand."
+        by_score[here] = np.where(labels >= 0, labels, by_score[here])
+        rest = np.flatnonzero((by_points < 0) & known)
+        rows = met.rows[rest]
+        by_points[rest] = numbers.answers(rows) if told is None else points_answers(told, score, rows)
+    changed = int((by_points != by_score).sum())
+    return (
+        f" With points at every step that has them, {changed:,} of {len(by_score):,} rows "
+        f"({changed / len(by_score):.1%}) get another answer in the end, or one of both none."
+    )
 
 
 def _steps(
