@@ -1,10 +1,10 @@
 """Every command, found from the command line itself, so that a new one cannot be forgotten."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import typer
 
+from shortlist.cli.command_line import walked
 from shortlist.cli.main import app
 
 WRITTEN = {"out", "files_out", "report", "study", "certificate"}
@@ -16,15 +16,7 @@ TABLES = {"table", "products", "attributes"}
 
 def commands() -> dict[str, Any]:
     """Return every command by its words, such as ``front show``."""
-    return dict(_walked((), typer.main.get_command(app)))
-
-
-def _walked(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, Any]]:
-    if not hasattr(command, "commands"):
-        yield " ".join(words), command
-        return
-    for word, inner in command.commands.items():
-        yield from _walked((*words, word), inner)
+    return dict(walked(typer.main.get_command(app)))
 
 
 def called(parameter: Any) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-import typer.core
 
 from shortlist import __version__
+from shortlist.cli.command_line import CommandGroup, UsageError, misread
 from shortlist.cli.commands import datasets, front, model, study
 from shortlist.cli.commands.check import check
 from shortlist.cli.commands.configure import configure
@@ -31,8 +31,9 @@ from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
-from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.settings import WithSettings, options_of
+from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, ended
+from shortlist.cli.options.settings import options_of
+from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
 from shortlist.errors import MissingDependencyError, ShortlistError
@@ -77,20 +78,10 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
 
 
-class _Commands(typer.core.TyperGroup):
-    """The commands by name, one of which may be two words, the first a command of its own."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        both = " ".join(args[:2])
-        if both in self.commands and len(args) > 1:
-            return both, self.commands[both], args[2:]
-        return super().resolve_command(ctx, args)
-
-
 def _add_of_papers(name: str) -> None:
     """Add a command of the package of the papers, or one that says how to get it."""
     try:
-        app.command(cls=WithSettings)(papers_part(name))
+        app.command()(papers_part(name))
     except MissingDependencyError as error:
         missing = error
 
@@ -99,32 +90,35 @@ def _add_of_papers(name: str) -> None:
             context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
             help="Needs the package shortlist_papers, which is not installed.",
         )
-        def absent(_context: typer.Context) -> None:
+        def absent(
+            _context: typer.Context,
+            *,
+            details: Details = False,  # noqa: ARG001  # any form is taken
+            json: Json = False,  # noqa: ARG001
+        ) -> None:
             raise missing
 
 
-app = typer.Typer(
+app = CommandGroup(
     name="shortlist",
-    cls=_Commands,
     help="Choose well when several things matter at once, with proof.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich takes longer to import than --help should take
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=WithSettings)(prune)
-app.command(cls=WithSettings)(evolve)
-app.command(cls=WithSettings)(panel)
-app.command("panel compare", cls=WithSettings)(compare_panel)
-app.command(cls=WithSettings)(stage)
+app.command()(prune)
+app.command()(evolve)
+app.command()(panel)
+app.command("panel compare")(compare_panel)
+app.command()(stage)
 app.command("stage use")(use)
-app.command(cls=WithSettings)(configure)
+app.command()(configure)
 model.app.command()(sample)
 model.app.command()(convert)
-model.app.command(cls=WithSettings)(check)
+model.app.command()(check)
 model.app.command("slice")(slice_)
 app.add_typer(model.app, name="model")
-app.command(cls=WithSettings)(solve)
+app.command()(solve)
 app.add_typer(front.app, name="front")
 app.command()(predict)
 app.command()(verify)
@@ -151,7 +145,9 @@ def _options(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
-    _debug: Annotated[
+    details: Details = False,
+    json: Json = False,
+    debug: Annotated[
         bool, typer.Option(DEBUG, help="Show where in the program an error comes from.")
     ] = False,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import Data, Json
 from shortlist.cli.text.output import print_json, run_facts
 from shortlist.cli.text.screen import WIDTH, print_lines
@@ -14,7 +15,7 @@ from shortlist.datasets.shipped import SHIPPED
 if TYPE_CHECKING:
     from pathlib import Path
 
-app = typer.Typer(help="List, describe and fetch data sets.", no_args_is_help=True)
+app = CommandGroup(help="List, describe and fetch data sets.")
 
 Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist datasets list prints it.")]
 

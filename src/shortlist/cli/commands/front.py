@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.groups import needs, refuse_unused
 from shortlist.cli.options.settings import Fills, read_names, read_numbers
 from shortlist.cli.options.shared import (
@@ -88,7 +89,7 @@ def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path
 JSON_POINTS = 20
 """Points in JSON, unless --rows asks for others."""
 
-app = typer.Typer(help="Show, pick, compare, draw or export points of a front.", no_args_is_help=True)
+app = CommandGroup(help="Show, pick, compare, draw or export points of a front.")
 
 
 @app.command()

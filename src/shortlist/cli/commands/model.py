@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import NODES, SECONDS_HELP, Details, FeatureModelFile, Json
 from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
 from shortlist.cli.text.screen import first_screen
@@ -12,7 +13,7 @@ from shortlist.cli.text.screen import first_screen
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
-app = typer.Typer(help="Analyse, compare, sample and convert feature models.", no_args_is_help=True)
+app = CommandGroup(help="Analyse, compare, sample and convert feature models.")
 
 
 @app.callback()

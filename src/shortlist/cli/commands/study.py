@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.text.output import print_json
 from shortlist.cli.text.screen import print_fitted
@@ -16,7 +17,7 @@ from shortlist.cli.text.screen import print_fitted
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import StageSummary, Summary
 
-app = typer.Typer(help="Show and resume studies.", no_args_is_help=True)
+app = CommandGroup(help="Show and resume studies.")
 
 StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study.")]
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
-import typer.core
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.errors import BadInputError
@@ -185,30 +184,8 @@ def note_settings(context: typer.Context, options: object) -> None:
     context.params |= {field: getattr(options, field) for field in setting_fields(type(options))}
 
 
-class WithSettings(typer.core.TyperCommand):
-    """A command whose help lists the options of each method."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the options of the methods; those with the same ones together."""
-        together: dict[tuple[tuple[str, str], ...], list[str]] = {}
-        for method, kind in settings_of(self).items():
-            usual = {one.name: one.default for one in dataclasses.fields(kind)}
-            rows = tuple(
-                (setting.name, f"{setting.told}{_usual(usual[field])}")
-                for field, setting in setting_fields(kind).items()
-            )
-            together.setdefault(rows, []).append(method)
-        for rows, methods in together.items():
-            with formatter.section(f"--set ({', '.join(methods)})"):
-                formatter.write_dl(rows)
-        super().format_epilog(ctx, formatter)
-
-
-def _usual(default: Any) -> str:
-    return "" if default in (None, "", dataclasses.MISSING) else f"  [default: {_typed(default)}]"
-
-
-def _typed(default: Any) -> str:
+def typed_value(default: Any) -> str:
+    """Return what is typed for a value."""
     return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)
 
 

@@ -1,0 +1,62 @@
+"""How a command line is read."""
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from shortlist.cli.command_line import FORMS
+from shortlist.cli.main import app
+from tests.cli.command_lines import commands, line
+from tests.cli.refusals import is_refused, refusals
+from tests.cli.running import shortlist
+
+COMMANDS = commands()
+
+
+@pytest.mark.parametrize(
+    "words", ["--json model info m.uvl", "model --json info m.uvl", "model info m.uvl --json"]
+)
+def test_a_form_of_the_answer_is_said_before_or_after_the_command(words: str, made: Path) -> None:
+    run = shortlist(*words.split(), cwd=made)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith('{\n  "command": "model info"')
+
+
+def test_forms_are_no_options_of_single_commands() -> None:
+    root = typer.main.get_command(app)
+    assert {one.name for one in root.params} >= {*FORMS}
+    for words, command in COMMANDS.items():
+        assert not {one.name for one in command.params} & {*FORMS}, words
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_the_help_of_a_command_names_the_forms_that_it_has_in_its_last_line(
+    words: str, tmp_path: Path
+) -> None:
+    run = shortlist(*words.split(), "--help", cwd=tmp_path)
+    *_, last = run.stdout.partition("As for every command: ")
+    assert {name for name in FORMS if f"--{name}" in last} == {*COMMANDS[words].forms}
+    assert run.stdout.count("--json") <= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [(words, form) for words, command in COMMANDS.items() for form in FORMS if form not in command.forms],
+)
+def test_a_form_that_a_command_does_not_have_is_refused(words: str, form: str, tmp_path: Path) -> None:
+    run = shortlist(f"--{form}", *line(words, COMMANDS[words], {}), cwd=tmp_path)
+    is_refused(run, f"{words} has no --{form}. Leave it out. See: shortlist {words} --help")
+
+
+@refusals(
+    """
+    model info m.uvl --pick 3   | no such option: --pick. It belongs to prune, panel, panel compare, stage and
+    model info m.uvl --detials  | no such option: --detials. Did you mean '--details'? See: shortlist model info --help
+    --jsn model info m.uvl      | no such option: --jsn. Did you mean '--json'? See: shortlist --help
+    """
+)
+def test_an_option_that_there_is_not_is_said_with_what_to_do(
+    words: list[str], message: str, made: Path
+) -> None:
+    is_refused(shortlist(*words, cwd=made), message)
