@@ -23,7 +23,8 @@ th { min-width: 4em } th:nth-child(2) { min-width: 7em } td:nth-child(n+3) { whi
 td:nth-child(n+3), th:nth-child(n+3) { text-align: right }
 thead { display: table-header-group } tr { break-inside: avoid }
 @media (max-width: 34em) { table { font-size: .68em } th, td { padding: .15em .2em }
-  th, th:nth-child(2) { min-width: 0 } td:nth-child(n+3) { white-space: normal } }
+  th, th:nth-child(2) { min-width: 0 } th:first-child { min-width: 4em }
+  td:nth-child(n+3) { white-space: normal } }
 ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: auto; break-inside: avoid }
 @media print { body { margin: 0; padding: 0; max-width: none } .wide { overflow: visible } }
 """

@@ -32,6 +32,8 @@ class Progress:
     """``"s"`` where `done` and `total` are seconds, and the stage may end long before `total`."""
     outer: bool = False
     """Whether other stages report between the steps of this one, as the parts of a run do."""
+    more_follows: bool = False
+    """Whether work of unknown length follows this stage, so that the time left is of the stage alone."""
     left_s: float | None = None
     """Seconds that the rest is expected to take, where that is known better than by what share is done."""
 
@@ -42,6 +44,11 @@ Report: TypeAlias = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Ignore a progress event."""
+
+
+def of_a_part(report: Report) -> Report:
+    """Return what passes events on as those of a stage that more follows."""
+    return lambda progress: report(dataclasses.replace(progress, more_follows=True))
 
 
 def seconds_now() -> float:

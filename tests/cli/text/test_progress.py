@@ -128,6 +128,21 @@ def test_the_time_left_counts_from_where_a_resumed_or_repeated_stage_began(
     assert seen[-1] == "points: 100 of 500, about 80 s left (0:30)"
 
 
+def test_a_stage_that_more_follows_tells_what_is_left_of_it_alone(
+    watch: Watch, written: tuple[ProgressLines, list[str]]
+) -> None:
+    lines, seen = written
+    lines.report(Progress("looking, round 1", 0, 30, more_follows=True))
+    for done, seconds in [(10, 5.0), (29, 15.0), (30, 15.0)]:
+        watch.now += seconds
+        lines.report(Progress("looking, round 1", done, 30, more_follows=True))
+    assert seen[1:] == [
+        "looking, round 1: 10 of 30, about 10 s left of this step (0:05)",
+        "looking, round 1: 29 of 30, about 1 s left of this step (0:20)",
+        "looking, round 1: 30 of 30 (0:35)",
+    ]
+
+
 def test_a_stage_that_is_over_is_not_shown_again(
     watch: Watch, written: tuple[ProgressLines, list[str]]
 ) -> None:

@@ -96,13 +96,13 @@ class _Stage:
         if event.total is None or event.done >= event.total:
             return ""
         rest = event.total - event.done
-        if event.left_s is not None:
-            left = event.left_s - (now - self.told)
-            return f"about {duration(left)} left" if left > 0 else ""
         if event.unit:
             return f"at most {duration(rest)} left"
         done = event.done - self.done_since
-        return f"about {duration((now - self.since) * rest / done)} left" if done > 0 else ""
+        left = (now - self.since) * rest / done if done > 0 else 0.0
+        if event.left_s is not None:
+            left = event.left_s - (now - self.told)
+        return f"about {duration(left)} left{' of this step' * event.more_follows}" if left >= 0.5 else ""
 
 
 class _Stages:

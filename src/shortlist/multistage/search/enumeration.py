@@ -1,5 +1,6 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
+import dataclasses
 import functools
 import math
 import queue
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.stages import assignment_of_chain, completions
+from shortlist.multistage.problem.stages import assignment_of_chain, completions, space_size
 from shortlist.multistage.search._enumeration import UNSEEN, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
@@ -29,7 +30,7 @@ from shortlist.multistage.search.walkers import (
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Budget, Study, Unit, Work, run_units
+from shortlist.runs import Budget, Progress, Study, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
@@ -89,12 +90,13 @@ def enumerate_front(
         seeds = seeds[nondominated_rows(*problem.comparable(seeds))]
         make = functools.partial(make_walker, problem, space, level, seeds, bounds=bounds, walk=walk)
         study = budget.study.part(f"at most {level} stages")
+        part = _level(problem, level, budget)
         if isinstance(workers, str):
             finished = walk_units(
-                make, tasks, _nondominated, budget, workers=workers, study=study.part("tasks")
+                make, tasks, _nondominated, part, workers=workers, study=study.part("tasks")
             )
         else:
-            finished = walk_tasks(make(), tasks, join, budget, workers=workers, study=study)
+            finished = walk_tasks(make(), tasks, join, part, workers=workers, study=study)
         looked += finished.looked
         done = finished.done if level == k else 0
         found = (
@@ -117,6 +119,18 @@ def enumerate_front(
         found.measures[order], "enumerate", proof, budget.elapsed,
         {"n_tied": found.ties[order].tolist(), "n_looked": looked},
     )  # fmt: skip
+
+
+def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
+    """Return the budget of a walk, whose progress says how many assignments it accounts for."""
+    n = space_size(problem.n_features + problem.removal, level + problem.removal)
+    stage = f"walking {n:,} assignments to at most {counted(level, 'stage')}"
+
+    def tell(progress: Progress) -> None:
+        more = level < problem.max_stages
+        budget.report(dataclasses.replace(progress, stage=stage, more_follows=more))
+
+    return dataclasses.replace(budget, report=tell)
 
 
 def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> StageResult:

@@ -23,7 +23,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
-from shortlist.runs.budget import seconds_now
+from shortlist.runs.budget import of_a_part, seconds_now
 from shortlist.runs.workers import Where
 
 
@@ -173,7 +173,7 @@ class ForeignSubclassifiers:
         def tell(progress: Progress) -> None:
             self.budget.report(replace(progress, done=progress.done + after, total=len(units)))
 
-        work = Work(where, report=tell, cancellation=self.budget.cancellation)
+        work = Work(where, report=of_a_part(tell), cancellation=self.budget.cancellation)
         return run_units(units[after:], work, stage="fitting subclassifiers")
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:

@@ -25,6 +25,7 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.logistic_fits import fit_parts, fit_subsets, prepared_rows
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Unit, Work, run_units
+from shortlist.runs.budget import of_a_part
 from shortlist.runs.workers import Where
 from shortlist.tables.splits import IN_NO_FOLD
 
@@ -350,7 +351,8 @@ class LogisticSubclassifiers:
         size = max(1, min(most, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [Unit(str(i), fit_parts, (self._parts, subsets[piece])) for i, piece in enumerate(pieces)]
-        work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
+        tell = of_a_part(self.budget.report)
+        work = Work(self.n_jobs, report=tell, cancellation=self.budget.cancellation)
         with limited_threads(1), pooled_threads():
             for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
                 piece = pieces[int(key)]

@@ -87,9 +87,8 @@ def search_windows(
         if place.n_rounds == place.n_climbs == 0:
             climber.measure(first_assignments(problem))
         while not place.ended:
-            budget.report(
-                Progress(f"{LOOKING_THROUGH}, round {place.n_rounds + 1}", place.n_climbs, len(weightings))
-            )
+            stage = f"{LOOKING_THROUGH}, round {place.n_rounds + 1}"
+            budget.report(Progress(stage, place.n_climbs, len(weightings), more_follows=True))
             if whole:
                 climber.look_through(everything)
             else:
