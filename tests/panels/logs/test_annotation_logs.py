@@ -1,4 +1,4 @@
-"""Exports of Label Studio and Argilla, and records of OpenAI evals, as public files have them."""
+"""Exports of Label Studio and Argilla, and tables of crowd platforms, as public files have them."""
 
 import json
 from pathlib import Path
@@ -129,44 +129,6 @@ def test_the_shared_case_of_argilla_is_read_as_what_it_is(data_folder: Path) -> 
     assert log.classes == ("bad", "good")
 
 
-def evals(model: str, correct: list[bool]) -> list[dict[str, Any]]:
-    events: list[dict[str, Any]] = [
-        {"spec": {"completion_fns": [model], "eval_name": "test-match.s1", "base_eval": "test-match"}},
-        {"final_report": {"accuracy": 0.5}},
-    ]
-    for number, is_right in enumerate(correct):
-        sampled = f"{number}." if is_right else "no idea"
-        base = {"run_id": "r", "sample_id": f"test-match.s1.{number}"}
-        events += [
-            base | {"type": "sampling", "data": {"prompt": f"{number}?", "sampled": sampled}},
-            base | {"type": "match", "data": {"correct": is_right, "expected": str(number),
-                                              "picked": None, "sampled": sampled, "options": [str(number)]}},
-        ]  # fmt: skip
-    return events
-
-
-def test_openai_evals_say_what_is_right(tmp_path: Path) -> None:
-    for model, correct in (("small", [True, False, False]), ("large", [True, True, False])):
-        (tmp_path / f"{model}.jsonl").write_text("\n".join(map(json.dumps, evals(model, correct))))
-    log = read_log([tmp_path / "small.jsonl", tmp_path / "large.jsonl"])
-    assert log.judges == ("small", "large")
-    assert log.is_right.tolist() == [[True, True], [False, True], [False, False]]
-    assert any("differ from the comparison with the target in 3 of 6 answers" in note for note in log.notes)
-
-
-def test_a_model_that_grades_gives_a_score(tmp_path: Path) -> None:
-    events: list[dict[str, Any]] = [{"spec": {"completion_fns": ["m"], "eval_name": "t"}}]
-    events += [
-        {"sample_id": f"t.{n}", "type": "metrics", "data": {"sampled": f"text {n}", "score": score}}
-        for n, score in enumerate([0.9, 0.2, None])
-    ]
-    log = read(tmp_path, events, lines=True)
-    assert log.is_right.tolist()[:2] == [[True], [False]]
-    assert any("1 sample have no score" in note for note in log.notes)
-    with pytest.raises(BadFileError, match="must hold events of samples, got none"):
-        read(tmp_path, [events[0], {"final_report": {}}], lines=True)
-
-
 def test_toloka_without_numbers_of_tasks_goes_by_what_was_shown(tmp_path: Path) -> None:
     path = tmp_path / "toloka.tsv"
     path.write_text(
@@ -215,30 +177,6 @@ def test_one_annotator_alone_is_told_which_columns_may_be_answers(tmp_path: Path
     with pytest.raises(BadFileError, match="its other columns are 'sentiment' and 'text'"):
         read_log(path)
     assert read_log(path, columns=LogColumns(answer="sentiment")).classes == ("bad", "good")
-
-
-def platform(number: int, said: str, *, passed: bool) -> dict[str, Any]:
-    return {
-        "run_id": "r", "data_source_idx": number, "item": {"text": f"t{number}", "label": str(number % 2)},
-        "sample": {
-            "outputs": [{"role": "assistant", "content": said}], "sampled_model_name": "large-1",
-            "token_usage": {"prompt_tokens": 258, "completion_tokens": 2},
-        },
-        "grades": {"check": float(passed)}, "passes": {"check": passed},
-    }  # fmt: skip
-
-
-def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path) -> None:
-    lines = [platform(1, "1", passed=True), platform(2, "1", passed=False), platform(3, "one", passed=True)]
-    log = read(tmp_path, lines, lines=True, target="label")
-    assert (log.judges, log.cases.tolist()) == (("large-1",), ["1", "2", "3"])
-    assert log.is_right.tolist() == [[True], [False], [True]]
-    assert log.notes[0].endswith("read as a run of OpenAI evals.")
-    log = read(tmp_path, lines, lines=True)
-    assert log.is_right.tolist() == [[True], [False], [True]]
-    assert any("the items have 'text' and 'label'; name the truth" in note for note in log.notes)
-    with pytest.raises(BadInputError, match="must have the field 'gold', got none in its item"):
-        read(tmp_path, lines, lines=True, target="gold")
 
 
 OTHERS = {

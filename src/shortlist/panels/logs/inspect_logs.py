@@ -20,8 +20,19 @@ from typing import Any
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.json_content import field, fingerprint, number, objects, parsed_json, plain
-from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, as_score, features_of, records_of
+from shortlist.panels.logs.json_content import (
+    Row,
+    field,
+    fingerprint,
+    number,
+    numbers_at,
+    objects,
+    parsed_json,
+    plain,
+    records_of_rows,
+    truth_of,
+)
+from shortlist.panels.logs.records import LogColumns, Records, as_score
 from shortlist.tables.files import read_up_to
 from shortlist.tables.workbooks import DAMAGED
 
@@ -100,11 +111,6 @@ HEADER, START = "header.json", "_journal/start.json"
 """Members that say what was evaluated; the former is there once the evaluation has ended."""
 
 
-def is_inspect(document: Any) -> bool:
-    """Whether JSON is a log of inspect-ai."""
-    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "status" in document
-
-
 def is_inspect_archive(content: bytes) -> bool:
     """Whether a file is an archive of inspect-ai."""
     return content.startswith(b"PK") and bool({HEADER, START} & set(member_names(content)))
@@ -145,18 +151,14 @@ def _records(
     model = field(source, about, "model", str, needed=True)
     judge = model if columns.judge is None else f"{model} {_setting(source, about, columns.judge)}"
     task = field(source, about, "task", str)
-    scorers: dict[str, int] = {}
     rows = [
-        _sample(place, sample, columns, scorers, model) | {"judge": judge, "task": task}
+        _sample(place, sample, columns, model) | {"judge": judge, "task": task}
         for place, sample in objects(source, samples)
     ]
-    if not rows:
-        raise BadFileError(source, "must hold samples", "none", "Run the evaluation to its end.")
-    _note(source, rows, scorers, columns, notes)
-    features = features_of(
-        source, [row.pop("features") for row in rows], columns.features, "the metadata of samples"
-    )
-    return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
+    _note(source, rows, columns, notes)
+    failed = ("failed", "sample", "ended in an error and count as no answer.")
+    where = "the metadata of samples"
+    return records_of_rows(source, rows, columns, notes, where=where, counts=[failed])
 
 
 def _setting(source: str, about: dict[str, Any], name: str) -> str:
@@ -168,99 +170,72 @@ def _setting(source: str, about: dict[str, Any], name: str) -> str:
     return label_of(plain(found))
 
 
-def _sample(
-    place: str, sample: dict[str, Any], columns: LogColumns, scorers: dict[str, int], model: str
-) -> dict[str, Any]:
-    """Return the record of a sample; `scorers` counts how often the answer is that of each scorer."""
+def _sample(place: str, sample: Row, columns: LogColumns, model: str) -> Row:
+    """Return the record of a sample, and which `scorer` tells its answer: "" for none."""
     for key in ("id", "epoch"):
         if not isinstance(sample.get(key), int | str) or isinstance(sample.get(key), bool):
             raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])
-    metadata = field(place, sample, "metadata", dict) or {}
-    usage = _usage(place, sample, model)
-    answer, score = _answer(place, sample, columns.answer, scorers)
-    truth = _truth(place, sample, metadata, columns)
-    if isinstance(truth, list) and truth:  # several answers are right: they count as the first of them
-        answer = truth[0] if label_of(answer) in map(label_of, truth) else answer
-        truth = truth[0]
+    metadata, failed = field(place, sample, "metadata", dict) or {}, sample.get("error") is not None
+    scorer, answer, score = (None, None, None) if failed else _answer(place, sample, columns.answer)
+    usual = sample.get("target", metadata.get("target"))
+    truth = truth_of(place, metadata | sample, columns, usual, "the sample or its metadata")
+    right = [plain(one) for one in truth] if isinstance(truth, list) else [plain(truth)]
+    if label_of(answer) in map(label_of, right):  # several answers are right: they count as the first of them
+        answer = right[0]
     return {
         "case": sample["id"], "epoch": sample["epoch"], "content": fingerprint(sample.get("input")),
-        "answer": answer, "truth": truth, "score": score,
-        "latency": number(sample.get("total_time")), "failed": sample.get("error") is not None,
-        "model": model, "features": metadata,
-        **usage,
-    }  # fmt: skip
+        "answer": answer, "truth": right[0] if right else None, "score": score, "scorer": scorer,
+        "latency": number(sample.get("total_time")), "failed": failed, "model": model, "features": metadata,
+    } | _usage(place, sample, model)  # fmt: skip
 
 
-def _answer(
-    place: str, sample: dict[str, Any], scorer: str | None, scorers: dict[str, int]
-) -> tuple[Any, float | None]:
-    """Return what a scorer took for the answer, or else the completion, and its score; None after errors."""
-    if sample.get("error") is not None:
-        return None, None
+def _answer(place: str, sample: Row, scorer: str | None) -> tuple[str, Any, float | None]:
+    """Return who tells the answer, that of a scorer or else the completion, and its score."""
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
         advice = f"It has scores of {any_of(map(repr, scores))}."
         raise BadInputError(place, f"must have a score of {scorer!r}", "none", advice)
-    told = [
-        (name, field(place, scores, name, dict) or {})
-        for name in ([scorer] if scorer is not None else scores)
-    ]
+    names = [scorer] if scorer is not None else list(scores)
+    told = [(name, field(place, scores, name, dict) or {}) for name in names]
     for name, score in told:
         if score.get("answer") is not None:
-            scorers[name] = scorers.get(name, 0) + 1
-            return plain(score["answer"]), as_score(score.get("value"))
+            return name, plain(score["answer"]), as_score(score.get("value"))
     output = field(place, sample, "output", dict) or {}
-    scorers[""] = scorers.get("", 0) + 1
     values = (as_score(score.get("value")) for _, score in told)
-    return plain(output.get("completion")), next((one for one in values if one is not None), None)
+    return "", plain(output.get("completion")), next((one for one in values if one is not None), None)
 
 
-def _truth(place: str, sample: dict[str, Any], metadata: dict[str, Any], columns: LogColumns) -> Any:
-    name = columns.target or "target"
-    if name not in sample and name not in metadata:
-        if columns.target is None:
-            return None
-        raise BadInputError(place, f"must have the field {name!r}", "none in the sample or its metadata")
-    told = sample.get(name, metadata.get(name))
-    return ([plain(one) for one in told] or None) if isinstance(told, list) else plain(told)
+USAGE = {
+    "price": "total_cost", "input_tokens": "input_tokens", "output_tokens": "output_tokens",
+    "cached_tokens": "input_tokens_cache_read", "written_tokens": "input_tokens_cache_write",
+}  # fmt: skip
+"""Where numbers stand in the usage of a model."""
 
 
-def _usage(place: str, sample: dict[str, Any], model: str) -> dict[str, Any]:
+def _usage(place: str, sample: Row, model: str) -> Row:
     """Return tokens and cost of the judge's model, not those of models that only graded it.
 
     Where the judge's model is not there, the judge is made of others: their costs are added.
     """
     used = field(place, sample, "model_usage", dict) or {}
     parts = {name: field(place, used, name, dict, needed=True) for name in used}
-    own = parts.get(model)
-    if own is None:
-        costs = [number(part.get("total_cost")) for part in parts.values()]
-        wrong = next((cost for cost in costs if not isinstance(cost, float | None)), None)
-        return {"price": wrong if wrong is not None or not costs or None in costs else sum(costs)}
-    return {
-        "price": number(own.get("total_cost")),
-        "input_tokens": number(own.get("input_tokens")),
-        "output_tokens": number(own.get("output_tokens")),
-        "cached_tokens": number(own.get("input_tokens_cache_read")),
-        "written_tokens": number(own.get("input_tokens_cache_write")),
-        "graders": tuple(name for name in parts if name != model),
-    }
+    if model in parts:
+        graders = tuple(name for name in parts if name != model)
+        return {**numbers_at(place, parts[model], USAGE), "graders": graders}
+    costs = [number(part.get("total_cost")) for part in parts.values()]
+    wrong = next((cost for cost in costs if not isinstance(cost, float | None)), None)
+    return {"price": wrong if wrong is not None or not costs or None in costs else sum(costs)}
 
 
-def _note(
-    source: str, rows: list[dict[str, Any]], scorers: dict[str, int], columns: LogColumns, notes: list[str]
-) -> None:
+def _note(source: str, rows: list[Row], columns: LogColumns, notes: list[str]) -> None:
     graders = dict.fromkeys(name for row in rows for name in row.get("graders", ()))
     if graders:
         notes.append(f"{source}: what {all_of(map(repr, graders))} cost besides the judge is not counted.")
-    failed = sum(row["failed"] for row in rows)
-    if failed:
-        notes.append(f"{source}: {counted(failed, 'sample')} ended in an error and count as no answer.")
-    if scorers.get(""):
+    if untold := sum(row["scorer"] == "" for row in rows):
         notes.append(
-            f"{source}: no scorer tells the answer of {counted(scorers[''], 'sample')}, so the whole output "
+            f"{source}: no scorer tells the answer of {counted(untold, 'sample')}, so the whole output "
             "is taken for it."
         )
-    named = [name for name in scorers if name]
+    named = [name for name in dict.fromkeys(row["scorer"] for row in rows) if name]
     if columns.answer is None and len(named) > 1:
         notes.append(f"{source}: the answers are those of the scorers {all_of(map(repr, named))}. Name one.")

@@ -1,13 +1,18 @@
-"""JSON from strangers: what stands in it is checked before it is used."""
+"""JSON from strangers: what stands in it is checked before it is used, and becomes records of calls."""
 
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from shortlist.errors import BadFileError
+from shortlist._words import all_of, counted
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, records_of
 from shortlist.tables.text import decoded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def is_json(content: bytes) -> bool:
@@ -114,3 +119,79 @@ def number(value: Any) -> float | None:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def at(source: str, owner: Mapping[str, Any], path: str) -> Any:
+    """Return what stands at a path such as ``response.tokenUsage.prompt``; None where a part is missing.
+
+    Raises BadFileError if a part is no object.
+    """
+    *parts, last = path.split(".")
+    for part in parts:
+        owner = field(source, owner, part, dict) or {}
+    return owner.get(last)
+
+
+def numbers_at(source: str, owner: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, float | None]:
+    """Return the numbers that stand at paths, by name."""
+    return {name: number(at(source, owner, path)) for name, path in paths.items()}
+
+
+def truth_of(place: str, known: Mapping[str, Any], columns: LogColumns, usual: Any, where: str) -> Any:
+    """Return the truth of a case: the field that is named, or else what usually is the truth.
+
+    Raises BadInputError if the case has no such field; `where` says where it was looked for.
+    """
+    if columns.target is None:
+        return usual
+    if columns.target not in known:
+        raise BadInputError(place, f"must have the field {columns.target!r}", f"none in {where}")
+    return known[columns.target]
+
+
+Row = dict[str, Any]
+"""A call as a tool tells it, by the names of the columns of records, and `features`, those of its case."""
+
+
+def records_of_rows(
+    source: str,
+    rows: Sequence[Row],
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    where: str,
+    counts: Sequence[tuple[str, str, str]] = (),
+) -> Records:
+    """Return the records of calls, whose `features` tell of the case; `where` says where they stand.
+
+    `counts`: flags of rows, what such rows are, and what is noted of their number.
+
+    Raises BadFileError if there is no row, and BadInputError if no row has one of the features.
+    """
+    if not rows:
+        raise BadFileError(source, "must hold answers", "none", "Let the tool that made it finish its work.")
+    for flag, what, told in counts:
+        if n_flagged := sum(bool(row[flag]) for row in rows):
+            notes.append(f"{source}: {counted(n_flagged, what)} {told}")
+    features = _features_of(source, [row["features"] for row in rows], columns.features, where)
+    given = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    return records_of(source, given, features, repeats=columns.repeats)
+
+
+def _features_of(
+    source: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str], where: str
+) -> "pd.DataFrame":
+    """Return the features of cases; lists and objects are left out."""
+    import pandas as pd
+
+    scalar = (str, int, float, bool)
+    table = {
+        name: [one if isinstance(one := row.get(name), scalar) else None for row in rows] for name in names
+    }
+    for name, values in table.items():
+        if all(value is None for value in values):
+            known = dict.fromkeys(key for row in rows for key, one in row.items() if isinstance(one, scalar))
+            raise BadInputError(
+                source, f"must tell the feature {name!r} in {where}", all_of(map(repr, known), most=8)
+            )
+    return pd.DataFrame(table, index=range(len(rows)))

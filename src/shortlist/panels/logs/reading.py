@@ -18,7 +18,6 @@ from shortlist.panels.logs.number_labels import (
     with_number_labels,
     with_plain_cells,
 )
-from shortlist.panels.logs.other_logs import refuse_others
 from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
@@ -31,7 +30,7 @@ from shortlist.panels.logs.records import (
 )
 from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
-from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
+from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, refuse_others, tool_records
 from shortlist.panels.logs.wide import Wide, wide_log
 from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps

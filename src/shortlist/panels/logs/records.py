@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist._words import all_of, counted, did_you_mean
+from shortlist._words import counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.scores import RIGHT_ABOVE
@@ -116,30 +116,6 @@ class Records:
     numbered: bool = False
     columns: tuple[str, ...] = ()
     n_repeats: int = 0
-
-
-def features_of(
-    source: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str], where: str
-) -> "pd.DataFrame":
-    """Return the features of cases from what a log tells of each of them; lists and objects are left out.
-
-    Raises BadInputError if no row has one of them; `where` says where they were looked for.
-    """
-    import pandas as pd
-
-    plain = (str, int, float, bool)
-    columns = {
-        name: [row.get(name) if isinstance(row.get(name), plain) else None for row in rows] for name in names
-    }
-    for name, values in columns.items():
-        if all(value is None for value in values):
-            known = dict.fromkeys(
-                key for row in rows for key, value in row.items() if isinstance(value, plain)
-            )
-            raise BadInputError(
-                source, f"must tell the feature {name!r} in {where}", f"{all_of(map(repr, known), most=8)}"
-            )
-    return pd.DataFrame(columns, index=range(len(rows)))
 
 
 def records_of(

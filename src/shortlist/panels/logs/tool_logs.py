@@ -1,246 +1,75 @@
-"""Logs of evaluation tools: which tool wrote a file, and what its records say.
-
-Logs of alpaca_eval: ``annotations.json``, a list of preferences between two outputs.
-
-An annotation has `instruction`, `output_1`, `output_2`, `annotator`, which is the judge, and `preference`: 1
-or 2, or a number between, where the tokens' probabilities were used. What it cost is `price_per_example`, in
-versions from 0.6 on `preference_price_per_example`.
-
-Logs of lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model.
-
-A line has `doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key
-for each metric. Where choices were compared, a response is the log likelihood of a choice and whether it was
-the likeliest text (lm-eval 0.4).
-"""
+"""Logs of tools: which tool wrote a file, and what reads it; files that hold no answers as they are."""
 
 import io
-import math
-import re
 import zipfile
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from shortlist._words import all_of, any_of, counted
-from shortlist.errors import BadFileError, BadInputError
-from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.annotation_logs import (
-    argilla_records,
-    is_argilla,
-    is_label_studio,
-    is_openai_evals,
-    label_studio_records,
+from shortlist.errors import BadFileError
+from shortlist.panels.logs.annotation_logs import argilla_records, label_studio_records
+from shortlist.panels.logs.evaluation_logs import (
+    alpaca_eval_records,
+    harness_records,
     openai_evals_records,
+    promptfoo_records,
+    promptfoo_results,
 )
-from shortlist.panels.logs.inspect_logs import (
-    archive_records,
-    inspect_records,
-    is_inspect,
-    is_inspect_archive,
-)
-from shortlist.panels.logs.json_content import (
-    field,
-    fingerprint,
-    is_json,
-    json_lines,
-    number,
-    objects,
-    parsed_json,
-    plain,
-)
-from shortlist.panels.logs.promptfoo_logs import promptfoo_records, promptfoo_results
-from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, as_score, features_of, records_of
-from shortlist.panels.logs.tables import most_probable
+from shortlist.panels.logs.inspect_logs import archive_records, inspect_records, is_inspect_archive
+from shortlist.panels.logs.json_content import is_json, json_lines, parsed_json
+from shortlist.panels.logs.records import LogColumns, Records
 from shortlist.tables.files import ZIP, unpacked
 
-TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*")
+Reader = Callable[[str, Any, LogColumns, list[str]], Records]
+"""Makes records of the content of a file; a list gets notes."""
 
 
-def is_harness(lines: Any) -> bool:
-    """Whether lines of JSON are samples of lm-evaluation-harness."""
-    first = lines[0] if isinstance(lines, list) and lines else None
-    return isinstance(first, dict) and {"doc_id", "filtered_resps"} <= set(first)
+class _Form(NamedTuple):
+    """A form of JSON: what tells it from the first record of a file, and what reads it.
 
-
-def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of a file of samples; its folder, or else its name, is the judge.
-
-    Log likelihoods of choices become probabilities that add up to 1. The answer is the most probable choice,
-    and of a tie none. Choices that are the same in all samples are labels by their text, others by their
-    number.
-
-    Raises BadFileError if a field that is needed is missing or of another kind.
+    `in_lines`: whether a file may be one record alone, in one line.
     """
-    kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
-    choices = [_choices(place, sample) for place, sample in kept]
-    named = choices[0] if choices[0] and all(one == choices[0] for one in choices) else None
-    path = PurePath(source)
-    task = TASK_IN_NAME.fullmatch(path.name)
-    about = {"judge": path.parent.name or path.stem, "task": task[1] if task else None}
-    rows = [
-        _record_of(place, sample, columns, len(one), named) | about
-        for (place, sample), one in zip(kept, choices, strict=True)
-    ]
-    ties = sum(row["answer"] is None and bool(row["probabilities"]) for row in rows)
-    if ties:
-        notes.append(f"{source}: {counted(ties, 'sample')} with equally likely choices count as no answer.")
-    features = features_of(source, [row.pop("features") for row in rows], columns.features, "the documents")
-    return records_of(source, {name: [row[name] for row in rows] for name in rows[0]}, features)
+
+    is_one: Callable[[dict[str, Any]], bool]
+    read: Reader
+    in_lines: bool = True
 
 
-def _of_one_filter(
-    source: str, samples: list[tuple[str, dict[str, Any]]], columns: LogColumns, notes: list[str]
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return the samples of one filter of responses: the one that is named, or the first."""
-    filters = list(dict.fromkeys(str(sample.get("filter")) for _, sample in samples))
-    if columns.answer is not None and columns.answer not in filters:
-        advice = f"It has {any_of(map(repr, filters))}."
-        raise BadInputError(source, f"must have the filter {columns.answer!r}", "none of that name", advice)
-    chosen = columns.answer or filters[0]
-    if len(filters) > 1:
-        others = all_of(repr(one) for one in filters if one != chosen)
-        notes.append(f"{source}: the responses of the filter {chosen!r} are read, and not of {others}.")
-    return [(place, sample) for place, sample in samples if str(sample.get("filter")) == chosen]
+def _is_label_studio(first: dict[str, Any]) -> bool:
+    lists = [first.get(name) for name in ("annotations", "predictions")]
+    return isinstance(first.get("data"), dict) and any(isinstance(one, list) for one in lists)
 
 
-def _choices(place: str, sample: dict[str, Any]) -> tuple[str, ...]:
-    """Return the texts of the choices that have log likelihoods; none if the responses are texts."""
-    responses = field(place, sample, "filtered_resps", list, needed=True)
-    if len(responses) < 2 or not all(isinstance(one, list) and len(one) == 2 for one in responses):
-        return ()
-    given = field(place, sample, "arguments", dict) or {}
-    texts = [
-        str(one.get("arg_1")).strip()
-        for name, one in given.items()
-        if isinstance(one, dict) and str(name).startswith("gen_args_")
-    ]
-    if len(texts) < len(responses) or len(set(texts[: len(responses)])) < len(responses):
-        return tuple(map(str, range(len(responses))))
-    return tuple(texts[: len(responses)])
+def _is_argilla(first: dict[str, Any]) -> bool:
+    is_flat = any(f"{name}.users" in first for name in first if name.endswith(".responses"))
+    return is_flat or (
+        isinstance(first.get("fields"), dict) and isinstance(first.get("responses"), dict | list)
+    )
 
 
-def _record_of(
-    place: str, sample: dict[str, Any], columns: LogColumns, n_choices: int, named: Sequence[str] | None
-) -> dict[str, Any]:
-    doc = field(place, sample, "doc", dict) or {}
-    digest = sample.get("doc_hash")
-    case = digest[:16] if isinstance(digest, str) else sample.get("doc_id")
-    if not isinstance(case, int | str) or isinstance(case, bool):
-        raise BadFileError(place, "must have a text as 'doc_hash'", "none", "Write the log with lm-eval 0.4.")
-    shares = _shares(place, sample["filtered_resps"], named) if n_choices else None
-    said = sample["filtered_resps"]
-    answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
-    return {
-        "case": case, "content": digest if isinstance(digest, str) else None,
-        "answer": answer, "probabilities": shares,
-        "confidence": max(shares.values()) if shares else None,
-        "truth": _truth(place, sample, columns.target, named),
-        "score": _metric(sample, is_choice=n_choices > 0),
-        "features": doc,
-    }  # fmt: skip
+def _is_openai_evals(first: dict[str, Any]) -> bool:
+    spec = first.get("spec")
+    is_platform = {"data_source_idx", "item", "sample"} <= set(first)
+    return is_platform or (isinstance(spec, dict) and "completion_fns" in spec)
 
 
-METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
-"""Metrics that tell whether an answer is right, in the order in which they are looked for."""
-
-
-def _metric(sample: dict[str, Any], *, is_choice: bool) -> float | None:
-    """Return the metric of a sample that tells whether its answer is right.
-
-    Of choices only the accuracy does, as other metrics compare other likelihoods.
-    """
-    told = sample.get("metrics")
-    names = [*METRICS, *(one for one in told if isinstance(one, str))] if isinstance(told, list) else METRICS
-    scores = (as_score(sample.get(name)) for name in (("acc",) if is_choice else names))
-    return next((score for score in scores if score is not None), None)
-
-
-def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> dict[str, float]:
-    """Return the probability of each choice: its likelihood's share of all choices'."""
-    try:
-        logs = [float(one[0]) for one in responses]
-    except (TypeError, ValueError, OverflowError):
-        logs = [math.nan]
-    if any(math.isnan(one) or one == math.inf for one in logs) or max(logs) == -math.inf:
-        raise BadFileError(place, "must have log likelihoods as responses", repr(responses)[:40])
-    weights = [math.exp(one - max(logs)) for one in logs]
-    labels = named or [str(place) for place in range(len(logs))]
-    return {label_of(label): weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
-
-
-def _truth(place: str, sample: dict[str, Any], name: str | None, named: Sequence[str] | None) -> Any:
-    """Return the right label; of choices that have names it may be told by number."""
-    doc = sample.get("doc") or {}
-    if name is not None and name not in sample and name not in doc:
-        raise BadInputError(place, f"must have the field {name!r}", "none in the sample or its document")
-    told = plain(sample.get(name or "target", doc.get(name or "target")))
-    text = label_of(told)
-    if not named or text in map(label_of, named):
-        return told
-    return named[int(text)] if text.isdecimal() and int(text) < len(named) else told
-
-
-SHOWN = ("instruction", "input", "output_1", "output_2")
-"""What an annotator sees, which is what makes a case."""
-
-
-def is_alpaca_eval(document: Any) -> bool:
-    """Whether JSON is a list of annotations of alpaca_eval."""
-    first = document[0] if isinstance(document, list) and document else None
-    return isinstance(first, dict) and {"annotator", "preference", "output_1", "output_2"} <= set(first)
-
-
-def alpaca_eval_records(
-    source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]
-) -> Records:
-    """Return the records of annotations; the answers are ``1`` and ``2``.
-
-    A preference between 1 and 2 is for the nearer one, and tells the probabilities of both; one just between
-    them is a draw, and no answer.
-
-    Raises BadFileError if a preference is no number from 1 to 2, or a field that is needed is missing.
-    """
-    rows = [_record(place, annotation, columns) for place, annotation in objects(source, document)]
-    draws = sum(row["draw"] for row in rows)
-    if draws:
-        notes.append(f"{source}: {counted(draws, 'draw')} count as no answer.")
-    features = features_of(source, [row.pop("features") for row in rows], columns.features, "annotations")
-    return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
-
-
-def _record(place: str, annotation: dict[str, Any], columns: LogColumns) -> dict[str, Any]:
-    told = number(annotation.get("preference"))
-    # missing ones are kept as -1
-    preference = None if told is None or told in (-1.0, 0.0) else told
-    if preference is not None and not (isinstance(preference, float) and 1 <= preference <= 2):
-        raise BadFileError(place, "must have a preference from 1 to 2", repr(preference)[:40], "Mend it.")
-    judge = annotation.get("annotator")
-    if not isinstance(judge, str | int) or isinstance(judge, bool):
-        raise BadFileError(place, "must have a name as 'annotator'", repr(judge)[:40], "Fill it in.")
-    shares = None
-    if preference is not None and preference not in {1.0, 2.0}:
-        shares = {"1": 2 - preference, "2": preference - 1}
-    said = None if preference is None or preference == 1.5 else "1" if preference < 1.5 else "2"
-    return {
-        "case": fingerprint([annotation.get(name) for name in SHOWN]), "judge": judge, "answer": said,
-        "draw": preference == 1.5 or told == 0.0, "probabilities": shares,
-        "confidence": max(shares.values()) if shares else None,
-        "truth": annotation.get(columns.target) if columns.target else None,
-        "price": number(_either(annotation, "price_per_example")),
-        "latency": number(_either(annotation, "time_per_example")),
-        "features": annotation,
-    }  # fmt: skip
-
-
-def _either(annotation: dict[str, Any], name: str) -> Any:
-    value = annotation.get(f"preference_{name}")
-    return annotation.get(name) if value is None else value
-
+FORMS_OF_LISTS = {
+    "lm-eval": _Form(lambda first: {"doc_id", "filtered_resps"} <= set(first), harness_records),
+    "openai-evals": _Form(_is_openai_evals, openai_evals_records),
+    "promptfoo": _Form(lambda first: promptfoo_results([first]) is not None, promptfoo_records),
+    "label-studio": _Form(_is_label_studio, label_studio_records, in_lines=False),
+    "argilla": _Form(_is_argilla, argilla_records),
+    "alpaca-eval": _Form(
+        lambda first: {"annotator", "preference", "output_1", "output_2"} <= set(first),
+        alpaca_eval_records,
+        in_lines=False,
+    ),
+}
+"""Forms of lists of records, in the order in which a file is compared with them."""
 
 TOOL_FORMS = (
     "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval", "openai-evals", "label-studio", "argilla"
 )  # fmt: skip
-"""Tools with logs that are read, in the order in which a file is compared with their forms."""
+"""Tools with logs that are read."""
 
 
 class Content(NamedTuple):
@@ -273,31 +102,90 @@ def content_of(name: str, content: bytes) -> Content:
 
 
 def _of_json(value: Any) -> Content:
+    if isinstance(value, dict) and isinstance(value.get("eval"), dict) and "status" in value:
+        return Content("inspect-ai", value)
+    if isinstance(value, dict) and (results := promptfoo_results(value)) is not None:
+        return Content("promptfoo", results)
     lines = [value] if isinstance(value, dict) else value
-    results = promptfoo_results(value) or promptfoo_results(lines)
-    if is_inspect(value):
-        found = Content("inspect-ai", value)
-    elif is_harness(lines):
-        found = Content("lm-eval", lines)
-    elif is_openai_evals(lines):
-        found = Content("openai-evals", lines)
-    elif results is not None:
-        found = Content("promptfoo", results)
-    elif is_label_studio(value):
-        found = Content("label-studio", value)
-    elif is_argilla(lines):
-        found = Content("argilla", lines)
-    else:
-        found = Content("alpaca-eval" if is_alpaca_eval(value) else "rows", value)
-    return found
+    first = lines[0] if isinstance(lines, list) and lines else None
+    if isinstance(first, dict):
+        for name, form in FORMS_OF_LISTS.items():
+            if (form.in_lines or lines is value) and form.is_one(first):
+                return Content(name, lines)
+    return Content("rows", value)
 
 
 def tool_records(source: str, content: Content, columns: LogColumns, notes: list[str]) -> Records | None:
     """Return the records of a tool's log; None where the content is of no tool."""
-    reader = {
-        "inspect-ai archive": archive_records, "inspect-ai": inspect_records, "lm-eval": harness_records,
-        "promptfoo": promptfoo_records, "alpaca-eval": alpaca_eval_records,
-        "openai-evals": openai_evals_records, "label-studio": label_studio_records,
-        "argilla": argilla_records,
-    }.get(content.form)  # fmt: skip
+    readers: dict[str, Reader] = {name: form.read for name, form in FORMS_OF_LISTS.items()}
+    readers |= {"inspect-ai archive": archive_records, "inspect-ai": inspect_records}
+    reader = readers.get(content.form)
     return None if reader is None else reader(source, content.value, columns, notes)
+
+
+class _Other(NamedTuple):
+    """A form of files: fields that its records have, what it is, and what to do."""
+
+    needs: frozenset[str]
+    name: str
+    advice: str
+
+
+LONG = "Write a table with the columns case, judge, answer and target."
+SCORED = "Write a table with the columns case, judge and score, from 0 to 1."
+
+OTHERS = (
+    _Other(
+        frozenset({"question_id", "model", "judge", "user_prompt", "judgment", "turn"}),
+        "judgments of MT-bench, with scores from 1 to 10",
+        SCORED,
+    ),
+    _Other(
+        frozenset({"question_id", "model_1", "model_2", "g1_winner"}),
+        "judgments of MT-bench on pairs of models",
+        LONG,
+    ),
+    _Other(
+        frozenset({"conversation_a", "conversation_b", "winner"}),
+        "votes of Chatbot Arena on pairs of models, each by one person",
+        LONG,
+    ),
+    _Other(
+        frozenset({"_input_hash", "_task_hash"}),
+        "annotations of Prodigy",
+        "Pass `case='_task_hash'`, `judge='_annotator_id'`, `answer='answer'`, and the truth by `target`.",
+    ),
+    _Other(frozenset({"text", "annotations", "annotation_approver"}), "an export of doccano", LONG),
+    _Other(frozenset({"user_input", "response", "retrieved_contexts"}), "results of ragas", SCORED),
+    _Other(frozenset({"question", "answer", "contexts", "ground_truth"}), "results of ragas", SCORED),
+    _Other(frozenset({"testCases", "metricsScores"}), "a test run of DeepEval", SCORED),
+    _Other(frozenset({"testRunData"}), "a test run of DeepEval", SCORED),
+    _Other(frozenset({"testRunLink"}), "the address of a test run of DeepEval", SCORED),
+    _Other(frozenset({"test_cases_lookup_map"}), "the cache of DeepEval", SCORED),
+    _Other(frozenset({"adapter_spec", "request_states"}), "a scenario of HELM", LONG),
+    _Other(frozenset({"instance_id", "predicted_text", "stats"}), "predictions of HELM", SCORED),
+    _Other(
+        frozenset({"id", "completions"}),
+        "an export of Label Studio before version 1.0",
+        "Export the project again with a later version.",
+    ),
+    _Other(
+        frozenset({"evalId", "results", "config"}),
+        "a file of promptfoo without the result of any test",
+        "Run the evaluation again, and write its results by --output results.json.",
+    ),
+    _Other(
+        frozenset({"result", "completed_by", "task", "was_cancelled"}),
+        "one annotation of Label Studio, as it stores them",
+        "Export the project as JSON.",
+    ),
+)
+"""Forms in the order in which a file is compared with them."""
+
+
+def refuse_others(source: str, fields: Iterable[str]) -> None:
+    """Raise BadFileError if these are the fields of a tool's file that holds no answers as they are."""
+    found = set(fields)
+    for other in OTHERS:
+        if other.needs <= found:
+            raise BadFileError(source, "must hold the answers of judges to cases", other.name, other.advice)

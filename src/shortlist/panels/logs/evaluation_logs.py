@@ -1,0 +1,391 @@
+"""Logs of tools that run models: lm-evaluation-harness, promptfoo, alpaca_eval and OpenAI evals.
+
+lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model. A line has
+`doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for each
+metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
+likeliest text (lm-eval 0.4).
+
+promptfoo: ``results.json`` or its results one in a line. A result has `provider` with `id` and `label`,
+`prompt`, `promptIdx`, `testIdx`, `vars`, `response` with `output`, `tokenUsage` and `cached`, `error`, `cost`
+and `latencyMs`; the file holds them in `results.results` (version 3 of the summary) or in `results` alone.
+
+alpaca_eval: ``annotations.json``, a list of preferences between two outputs, with `instruction`, `output_1`,
+`output_2`, `annotator` and `preference`: 1 or 2, or a number between by the tokens' probabilities. What it
+cost is `price_per_example`, in versions from 0.6 on `preference_price_per_example`.
+
+OpenAI evals: lines of JSON, the first one with `spec`, the others events with `sample_id`, `type` and `data`:
+a `match` has `correct`, `expected`, `picked` and `sampled`, a `sampling` has `sampled`, `metrics` a `score`.
+Of runs on the platform: lines with `data_source_idx`, `item`, `sample`, `grades` and `passes`.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.json_content import (
+    Row,
+    field,
+    fingerprint,
+    number,
+    numbers_at,
+    objects,
+    plain,
+    records_of_rows,
+    truth_of,
+)
+from shortlist.panels.logs.records import LogColumns, Records, as_score
+from shortlist.panels.logs.tables import most_probable
+
+TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*")
+
+
+def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of a file of samples; its folder, or else its name, is the judge.
+
+    Log likelihoods of choices become probabilities that add up to 1. The answer is the most probable choice,
+    and of a tie none. Choices that are the same in all samples are labels by their text, others by their
+    number.
+
+    Raises BadFileError if a field that is needed is missing or of another kind.
+    """
+    kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
+    choices = [_choices(place, sample) for place, sample in kept]
+    named = choices[0] if choices[0] and all(one == choices[0] for one in choices) else None
+    path = PurePath(source)
+    task = TASK_IN_NAME.fullmatch(path.name)
+    about = {"judge": path.parent.name or path.stem, "task": task[1] if task else None}
+    rows = [
+        _sample(place, sample, columns, len(one), named) | about
+        for (place, sample), one in zip(kept, choices, strict=True)
+    ]
+    ties = ("tied", "sample", "with equally likely choices count as no answer.")
+    return records_of_rows(source, rows, columns, notes, where="the documents", counts=[ties])
+
+
+def _of_one_filter(
+    source: str, samples: list[tuple[str, Row]], columns: LogColumns, notes: list[str]
+) -> list[tuple[str, Row]]:
+    """Return the samples of one filter of responses: the one that is named, or the first."""
+    filters = list(dict.fromkeys(str(sample.get("filter")) for _, sample in samples))
+    if columns.answer is not None and columns.answer not in filters:
+        advice = f"It has {any_of(map(repr, filters))}."
+        raise BadInputError(source, f"must have the filter {columns.answer!r}", "none of that name", advice)
+    chosen = columns.answer or filters[0]
+    if len(filters) > 1:
+        others = all_of(repr(one) for one in filters if one != chosen)
+        notes.append(f"{source}: the responses of the filter {chosen!r} are read, and not of {others}.")
+    return [(place, sample) for place, sample in samples if str(sample.get("filter")) == chosen]
+
+
+def _choices(place: str, sample: Row) -> tuple[str, ...]:
+    """Return the texts of the choices that have log likelihoods; none if the responses are texts."""
+    responses = field(place, sample, "filtered_resps", list, needed=True)
+    if len(responses) < 2 or not all(isinstance(one, list) and len(one) == 2 for one in responses):
+        return ()
+    given = field(place, sample, "arguments", dict) or {}
+    texts = [
+        str(one.get("arg_1")).strip()
+        for name, one in given.items()
+        if isinstance(one, dict) and str(name).startswith("gen_args_")
+    ][: len(responses)]
+    is_told = len(texts) == len(responses) == len(set(texts))
+    return tuple(texts) if is_told else tuple(map(str, range(len(responses))))
+
+
+def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named: Sequence[str] | None) -> Row:
+    doc, digest = field(place, sample, "doc", dict) or {}, sample.get("doc_hash")
+    case = digest[:16] if isinstance(digest, str) else sample.get("doc_id")
+    if not isinstance(case, int | str) or isinstance(case, bool):
+        raise BadFileError(place, "must have a text as 'doc_hash'", "none", "Write the log with lm-eval 0.4.")
+    said = sample["filtered_resps"]
+    shares = _shares(place, said, named) if n_choices else None
+    answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
+    usual = sample.get("target", doc.get("target"))
+    truth = plain(truth_of(place, doc | sample, columns, usual, "the sample or its document"))
+    text = label_of(truth)
+    if named and text not in map(label_of, named) and text.isdecimal() and int(text) < len(named):
+        truth = named[int(text)]
+    return {
+        "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer,
+        "probabilities": shares, "confidence": max(shares.values()) if shares else None, "truth": truth,
+        "score": _metric(sample, is_choice=n_choices > 0), "features": doc,
+        "tied": shares is not None and answer is None,
+    }  # fmt: skip
+
+
+METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
+"""Metrics that tell whether an answer is right, in the order in which they are looked for."""
+
+
+def _metric(sample: Row, *, is_choice: bool) -> float | None:
+    """Return the metric of a sample that tells whether its answer is right.
+
+    Of choices only the accuracy does, as other metrics compare other likelihoods.
+    """
+    told = sample.get("metrics")
+    names = [*METRICS, *(one for one in told if isinstance(one, str))] if isinstance(told, list) else METRICS
+    return _first_score([sample.get(name) for name in (("acc",) if is_choice else names)])
+
+
+def _first_score(values: Sequence[Any]) -> float | None:
+    return next((score for score in map(as_score, values) if score is not None), None)
+
+
+def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> dict[str, float]:
+    """Return the probability of each choice: its likelihood's share of all choices'."""
+    try:
+        logs = [float(one[0]) for one in responses]
+    except (TypeError, ValueError, OverflowError):
+        logs = [math.nan]
+    if any(math.isnan(one) or one == math.inf for one in logs) or max(logs) == -math.inf:
+        raise BadFileError(place, "must have log likelihoods as responses", repr(responses)[:40])
+    weights = [math.exp(one - max(logs)) for one in logs]
+    labels = named or list(map(str, range(len(logs))))
+    return {label_of(label): weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
+
+
+PROMPTFOO = {
+    "price": "cost", "latency": "latencyMs", "input_tokens": "response.tokenUsage.prompt",
+    "output_tokens": "response.tokenUsage.completion",
+}  # fmt: skip
+"""Where numbers stand in a result of promptfoo."""
+
+
+def promptfoo_results(document: Any) -> list[Any] | None:
+    """Return the results in JSON of promptfoo; None if it is something else.
+
+    >>> promptfoo_results({"results": {"version": 3, "results": [{"provider": {}, "vars": {}}]}})
+    [{'provider': {}, 'vars': {}}]
+    """
+    found = document
+    while isinstance(found, dict) and "results" in found:
+        found = found["results"]
+    first = found[0] if isinstance(found, list) and found else None
+    is_result = isinstance(first, dict) and "provider" in first and {"vars", "testCase"} & set(first)
+    return found if isinstance(found, list) and is_result else None
+
+
+def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of results; tests with equal variables are one case.
+
+    The truth is the variable or the field of the test's metadata that is named, or else what a test's only
+    assertion says that the output must equal, be it a variable such as ``{{expected}}``. A test that passes
+    is right. An answer that came from promptfoo's cache has no price.
+
+    Raises BadFileError if a field that is needed is missing or of another kind.
+    """
+    rows = [_result(place, result, columns) for place, result in objects(source, results)]
+    variables = [one for row in rows for one in row["variables"] if one]
+    if columns.target is None and variables:
+        name = variables[0]
+        notes.append(
+            f"{source}: the assertions compare with the variable {name!r}, as `target={name!r}` would."
+        )
+    is_one_prompt = len({row["prompt"] for row in rows}) < 2
+    repeats: dict[tuple[str, str], int] = {}
+    for row in rows:
+        row["judge"] += "" if is_one_prompt else f" {row['prompt']}"
+        key = (row["judge"], row["case"])
+        repeats[key] = row["epoch"] = repeats.get(key, 0) + 1
+    counts = [
+        ("failed", "result", "ended in an error and count as no answer."),
+        ("cached", "result", "came from a cache, so the price is not known."),
+    ]
+    return records_of_rows(source, rows, columns, notes, where="the variables", counts=counts)
+
+
+def _result(place: str, result: Row, columns: LogColumns) -> Row:
+    test = field(place, result, "testCase", dict) or {}
+    known = field(place, result, "vars", dict) or field(place, test, "vars", dict) or {}
+    response = field(place, result, "response", dict) or {}
+    failed = bool(response.get("error") or (result.get("error") and "output" not in response))
+    judge, model = _provider(place, result)
+    prompt, grading = result.get("prompt"), result.get("gradingResult")
+    label = prompt.get("label") if isinstance(prompt, dict) else None
+    is_short = isinstance(label, str) and 0 < len(label) <= 30
+    passed = result.get("success", grading.get("pass") if isinstance(grading, dict) else None)
+    asserted = [one for one in field(place, test, "assert", list) or [] if isinstance(one, dict)]
+    row: Row = numbers_at(place, result, PROMPTFOO)
+    if isinstance(row["latency"], float):
+        row["latency"] /= 1000
+    if cached := bool(response.get("cached")):
+        row = {}
+    return row | {
+        "case": _case(place, result, known), "judge": judge, "model": model,
+        "prompt": label if is_short else f"prompt {result.get('promptIdx', 0)}",
+        "answer": None if failed else _output(place, response.get("output"), columns.answer),
+        "truth": plain(_wanted(place, test, known, asserted, columns)),
+        "score": None if failed else as_score(passed), "failed": failed, "cached": cached,
+        "features": known, "variables": [_variable(one.get("value")) for one in asserted],
+    }  # fmt: skip
+
+
+def _provider(place: str, result: Row) -> tuple[str, str]:
+    """Return the label of the provider, or else its name, and its name."""
+    provider = result.get("provider")
+    parts = provider if isinstance(provider, dict) else {"id": provider}
+    name = parts.get("id") or parts.get("label")
+    label = parts.get("label") or name
+    if not (name and isinstance(name, str) and isinstance(label, str)):
+        raise BadFileError(place, "must name its provider", "none", "Write the results again with promptfoo.")
+    return label, name
+
+
+def _case(place: str, result: Row, known: Row) -> str | int:
+    if known:
+        return fingerprint(known) or ""
+    test = result.get("testIdx")
+    if not isinstance(test, int) or isinstance(test, bool):
+        raise BadFileError(
+            place, "must have variables or a number as 'testIdx'", "neither", "Write it again."
+        )
+    return test
+
+
+def _output(place: str, output: Any, name: str | None) -> Any:
+    if name is None:
+        return plain(output)
+    if isinstance(output, str) or output is None:
+        return None  # what a judge said outside the form it was asked for is no answer
+    if not isinstance(output, dict) or name not in output:
+        raise BadInputError(place, f"must have the field {name!r} in its output", "none")
+    return plain(output[name])
+
+
+def _wanted(place: str, test: Row, known: Row, asserted: list[Row], columns: LogColumns) -> Any:
+    """Return the truth of a test: the field that is named, or what its only assertion compares with."""
+    metadata = field(place, test, "metadata", dict) or {}
+    wanted = [one.get("value") for one in asserted if one.get("type") in ("equals", "iequals")]
+    usual = wanted[0] if len(wanted) == 1 else None
+    usual = known.get(name) if (name := _variable(usual)) else usual
+    return truth_of(place, metadata | known, columns, usual, "the test or its metadata")
+
+
+def _variable(text: Any) -> str:
+    """Return the variable that a template such as ``{{expected}}`` stands for; "" for another text."""
+    found = re.fullmatch(r"\s*\{\{\s*(\w+)\s*\}\}\s*", str(text))
+    return found[1] if found else ""
+
+
+SHOWN = ("instruction", "input", "output_1", "output_2")
+"""What an annotator sees, which is what makes a case."""
+
+
+def alpaca_eval_records(
+    source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]
+) -> Records:
+    """Return the records of annotations; the answers are ``1`` and ``2``.
+
+    A preference between 1 and 2 is for the nearer one, and tells the probabilities of both; one just between
+    them is a draw, and no answer.
+
+    Raises BadFileError if a preference is no number from 1 to 2, or a field that is needed is missing.
+    """
+    rows = [_preference(place, annotation, columns) for place, annotation in objects(source, document)]
+    draws = ("draw", "draw", "count as no answer.")
+    return records_of_rows(source, rows, columns, notes, where="annotations", counts=[draws])
+
+
+def _preference(place: str, annotation: Row, columns: LogColumns) -> Row:
+    told = number(annotation.get("preference"))
+    # missing ones are kept as -1
+    preference = None if told is None or told in (-1.0, 0.0) else told
+    if preference is not None and not (isinstance(preference, float) and 1 <= preference <= 2):
+        raise BadFileError(place, "must have a preference from 1 to 2", repr(preference)[:40], "Mend it.")
+    judge = annotation.get("annotator")
+    if not isinstance(judge, str | int) or isinstance(judge, bool):
+        raise BadFileError(place, "must have a name as 'annotator'", repr(judge)[:40], "Fill it in.")
+    shares = None
+    if preference is not None and preference not in {1.0, 2.0}:
+        shares = {"1": 2 - preference, "2": preference - 1}
+    said = None if preference is None or preference == 1.5 else "1" if preference < 1.5 else "2"
+    price, latency = (
+        annotation.get(name)
+        if annotation.get(f"preference_{name}") is None
+        else annotation[f"preference_{name}"]
+        for name in ("price_per_example", "time_per_example")
+    )
+    return {
+        "case": fingerprint([annotation.get(name) for name in SHOWN]), "judge": judge, "answer": said,
+        "draw": preference == 1.5 or told == 0.0, "probabilities": shares,
+        "confidence": max(shares.values()) if shares else None,
+        "truth": truth_of(place, annotation, columns, None, "the annotation"),
+        "price": number(price), "latency": number(latency), "features": annotation,
+    }  # fmt: skip
+
+
+PLATFORM = {"input_tokens": "sample.token_usage.prompt_tokens",
+            "output_tokens": "sample.token_usage.completion_tokens"}  # fmt: skip
+"""Where numbers stand in a line of a run of OpenAI evals on the platform."""
+
+
+def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of a run; its completion function is the judge, and `correct` or the score decides.
+
+    The answer is what was picked, or else what was sampled.
+
+    Of a run on the platform the model that was sampled is the judge, its output the answer, and it is right
+    if it passed all graders; the truth is a field of the item that is named.
+
+    Raises BadFileError if a field that is needed is missing or of another kind.
+    """
+    notes.append(f"{source}: read as a run of OpenAI evals.")
+    if not isinstance(lines[0].get("spec"), dict):
+        rows = [_on_platform(place, line, columns) for place, line in objects(source, lines)]
+        if columns.target is None:
+            items = all_of(map(repr, rows[0]["features"]), most=8)
+            notes.append(
+                f"{source}: the items have {items}; name the truth by `target` if it is one of them."
+            )
+        return records_of_rows(source, rows, columns, notes, where="the records")
+    spec = lines[0]["spec"]
+    judge = all_of([str(one) for one in field(source, spec, "completion_fns", list, needed=True)], most=8)
+    samples: dict[str, Row] = {}
+    for place, event in objects(source, lines):
+        if "sample_id" in event:
+            case = str(event["sample_id"])
+            row = samples.setdefault(case, {"case": case, "judge": judge, "features": {}})
+            _take_event(row, str(event.get("type")), field(place, event, "data", dict) or {}, columns)
+    if not samples:
+        raise BadFileError(source, "must hold events of samples", "none", "Run the evaluation to its end.")
+    task = field(source, spec, "eval_name", str)
+    rows = [row | {"task": task, "unscored": row.get("score") is None} for row in samples.values()]
+    unscored = ("unscored", "sample", "have no score.")
+    return records_of_rows(source, rows, columns, notes, where="the events", counts=[unscored])
+
+
+def _on_platform(place: str, line: Row, columns: LogColumns) -> Row:
+    item = field(place, line, "item", dict) or {}
+    sample = field(place, line, "sample", dict, needed=True)
+    model = field(place, sample, "sampled_model_name", str, needed=True)
+    said = [one.get("content") for _, one in objects(place, field(place, sample, "outputs", list) or [])]
+    passes = [as_score(one) for one in (field(place, line, "passes", dict) or {}).values()]
+    return numbers_at(place, line, PLATFORM) | {
+        "case": plain(line.get("data_source_idx")), "judge": model, "model": model,
+        "answer": plain(said[0]) if said else None,
+        "truth": plain(truth_of(place, item, columns, None, "its item")),
+        "score": min((one for one in passes if one is not None), default=None),
+        "content": fingerprint(item), "features": item,
+    }  # fmt: skip
+
+
+def _take_event(row: Row, kind: str, data: Row, columns: LogColumns) -> None:
+    """Add what an event tells of a sample; the first that tells something counts."""
+    row["features"] = data | row["features"]
+    answer = columns.answer or ("picked" if data.get("picked") is not None else "sampled")
+    if data.get(answer) is not None and (kind != "sampling" or row.get("answer") is None):
+        row["answer"] = plain(data[answer])
+    if kind == "sampling":
+        row.setdefault("content", fingerprint(data.get("prompt")))
+        return
+    wanted = data.get(columns.target or "expected")
+    wanted = wanted[0] if isinstance(wanted, list) and wanted else wanted
+    if row.get("truth") is None:
+        row["truth"] = plain(wanted)
+    if row.get("score") is None:
+        row["score"] = _first_score([data.get(name) for name in ("correct", "score", "accuracy")])
