@@ -7,7 +7,7 @@ import typer
 from shortlist.cli.command_line import walked
 from shortlist.cli.main import app
 
-WRITTEN = {"out", "files_out", "report", "study", "certificate"}
+WRITTEN = {"out", "files_out", "study", "certificate"}
 """Parameters that name files to write; every other file is read. A new option for writing belongs here."""
 
 TABLES = {"table", "products", "attributes"}

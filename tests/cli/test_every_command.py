@@ -86,7 +86,7 @@ def test_a_model_is_not_destroyed_by_what_lies_beside_it(folder: Path) -> None:
 
 def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
     assert {called(one) for command in COMMANDS.values() for one in files(command)[1]} == {
-        "--out", "--report", "--study", "--certificate",
+        "--out", "--study", "--certificate",
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
         "TABLE", "MODEL", "PROGRAM", "FIRST", "SECOND", "FRONT", "FILE", "--pool", "--costs", "--feature-model", "--attributes", "--decisions", "--model",

@@ -67,12 +67,12 @@ def test_a_result_that_does_not_fit_where_it_should_is_put_elsewhere_whole(
         last
         == f"shortlist: {words[-1]} cannot be written: No space left on device. It is in {place} instead."
     )
-    assert str(place) in run.stdout or "--report" in words or option.startswith("verify")
+    assert str(place) in run.stdout or "of a page" in option or option.startswith("verify")
 
 
 def test_every_option_that_names_an_output_is_tried() -> None:
     known = {(words, called(one)) for words, command in commands().items() for one in files(command)[1]}
-    known -= {("reproduce", "--study"), ("reproduce", "--report")}  # minutes of work; tested with made papers
+    known -= {("reproduce", "--study")}  # minutes of work; tested with made papers
     plain = [option.partition(" of ")[0] for option in [*WRITING, *ADDING]]
     assert {(" ".join(option.split()[:-1]), option.split()[-1]) for option in plain} == known
 

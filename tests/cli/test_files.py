@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.files import check_files
+from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, check_files, files_by_kind
 from shortlist.errors import BadFileError, BadInputError
 
 
@@ -31,8 +31,8 @@ def test_an_output_that_is_an_input_is_refused_whatever_it_is_called(folder: Pat
 
 @pytest.mark.parametrize(("one", "other"), [("new.csv", "sub/../new.csv"), ("dangling.csv", "new.csv")])
 def test_two_outputs_of_one_name_are_refused_before_they_exist(folder: Path, one: str, other: str) -> None:
-    with pytest.raises(BadInputError, match=r"--report .* is the same file as --out"):
-        check_files(inputs={}, outputs={"--out": one, "--report": other})
+    with pytest.raises(BadInputError, match=r"--study .* is the same file as --out"):
+        check_files(inputs={}, outputs={"--out": one, "--study": other})
     assert not (folder / "new.csv").exists()
 
 
@@ -40,8 +40,8 @@ def test_two_outputs_of_one_name_are_refused_before_they_exist(folder: Path, one
 def test_what_can_be_read_and_written_passes() -> None:
     check_files(
         inputs={"TABLE": "t.csv", "--costs": None, "--fixed": [], "MODEL": "example:breast-cancer", "X": "-"},
-        outputs={"--out": "new.parquet", "--study": "sub/s.jsonl", "--report": None},
-        endings={"--out": (".parquet",), "--study": (".jsonl",), "--report": (".html",)},
+        outputs={"--out": "new.parquet", "--study": "sub/s.jsonl"},
+        endings={"--out": (".parquet",), "--study": (".jsonl",)},
     )
 
 
@@ -79,3 +79,12 @@ def test_a_protected_file_is_not_replaced(folder: Path, monkeypatch: pytest.Monk
     for key in ("--out", "--study"):
         with pytest.raises(BadFileError, match="it is protected"):
             check_files(inputs={}, outputs={key: folder / "t.csv"})
+
+
+def test_the_ending_of_out_says_what_is_written() -> None:
+    kinds = {"front": FRONT_FILE, "model": MODEL_FILE, "page": PAGE_FILE}
+    files = [Path("m.JOBLIB"), Path("p.htm"), Path("f.csv")]
+    assert files_by_kind(files, **kinds) == (Path("f.csv"), Path("m.JOBLIB"), Path("p.htm"))
+    assert files_by_kind(None, **kinds) == (None, None, None)
+    with pytest.raises(BadInputError, match="--out must name one front, one model and one page at most, got"):
+        files_by_kind([Path("p.html"), Path("q.htm")], **kinds)

@@ -36,7 +36,7 @@ MORE = {
     "prune --answers --costs": ["prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--max-cost", "3"],
     "prune --answers --objectives": [
         "prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--objectives", "max accuracy, min price-paid",
-        "--out", "paid.parquet", "--out", "paid.joblib", "--report", "paid.html",
+        "--out", "paid.parquet", "--out", "paid.joblib", "--out", "paid.html",
     ],
     "prune of long names": ["prune", "named.csv", "--target", "truth", "--answers", "--method", "full"],
     "verify": ["verify", "exact.joblib", "table.csv"],

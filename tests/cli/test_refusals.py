@@ -197,14 +197,13 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--study", "no/x.db"], "folder does not exist"),
         (["--study", "text.db"], "text.db"),
     ],
-    "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [
         (
             ["--objectives", "max accuracy, min size", "--out", "m.joblib", "--out", "n.joblib"],
-            "--out must name one front and one model at most, got two models",
+            "--out must name one front, one model and one page at most, got two models",
         ),
         (["--out", "no/x.joblib"], "folder does not exist"),
-        (["--out", "model.csv"], "--out must end in .joblib"),
+        (["--out", "model.csv"], "--out must end in .joblib, .html or .htm"),
         (["--out", "rows.csv"], "the same file as TABLE"),
     ],
 }  # fmt: skip
@@ -277,7 +276,6 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
     "--workers": [(["--workers", "0"], "--workers must be")],
     "--study": [(["--study", "no/x.db"], "folder does not exist")],
-    "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
 }
 """The same of evolve."""
@@ -304,7 +302,7 @@ COMPARE: list[tuple[list[str], str]] = [
     (["--methods", "uwa,uwa"], "--methods must name each method once"),
     (["--methods", "pruning", "--set", "seeds=3"], "--set seeds belongs to methods with stages"),
     (["--methods", "pruning", "--objectives", "coverage"], "--objectives belongs to methods with stages"),
-    (["--methods", "stages", "--report", "page.html"], "--report belongs to pruning methods"),
+    (["--methods", "stages", "--out", "page.html"], "a page belongs to pruning methods. Leave out --out page.html."),
     (["--methods", "uwa", "--set", "solver=highs"], "--set solver belongs to exact. Leave it out, or compare one"),
     (["--methods", "co-t,single", "--set", "population=9"], "--set population belongs to emsco."),
     (["--methods", "co-t", "--set", "penalty=ill=1"], "--set penalty belongs to emsco, enumerate or windows."),

@@ -22,7 +22,9 @@ They are said before or after the name of the command, which has a form if its f
 
 FOR_EVERY = (*FORMS, "debug", "help")
 
-GONE: dict[str, str] = {}
+GONE = {
+    "--report": "Write the page with --out PAGE.html.",
+}
 """Options that there were until version 0.3, and what is typed in their place."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from shortlist._words import any_of
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import check_writable
 from shortlist.tables.files import STDIN
@@ -25,6 +25,7 @@ TABLE_FILE = (".csv",)
 STUDY_FILE = (".db", ".sqlite")
 PAGE_FILE = (".html", ".htm")
 PICTURE_FILE = (".svg", ".png", ".pdf", *PAGE_FILE)
+PANEL_FILE = (".json",)
 POLICY_FILE = (".json", ".onnx")
 PROTOCOL_FILE = (*PAGE_FILE, ".md", ".svg")
 CODE_FILE = (".py",)
@@ -66,6 +67,24 @@ def check_files(
         _check_readable(name, path)
     for name, path in written:
         _check_output(name, path, tuple((endings or {}).get(name, ())))
+
+
+def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[Path | None, ...]:
+    """Return the file of each kind, by its endings, or None.
+
+    Raises BadInputError if two are of one kind. `kinds`: their endings, which :func:`check_files` has checked.
+
+    >>> files_by_kind([Path("a.html"), Path("b.joblib")], model=MODEL_FILE, page=PAGE_FILE)
+    (PosixPath('b.joblib'), PosixPath('a.html'))
+    """
+    found = []
+    for kind, endings in kinds.items():
+        alike = [path for path in out or () if path.name.casefold().endswith(tuple(endings))]
+        if len(alike) > 1:
+            each = all_of([f"one {other}" for other in kinds])
+            raise BadInputError("--out", f"must name {each} at most", f"two {kind}s")
+        found.append(next(iter(alike), None))
+    return tuple(found)
 
 
 def check_folder(folder: str | None, name: str) -> str | None:

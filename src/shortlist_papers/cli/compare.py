@@ -14,7 +14,6 @@ from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,
     Json,
-    ReportOut,
     Seed,
     TableOptions,
     WorkersOrAddress,
@@ -111,11 +110,11 @@ def compare(
     kept: StudyOptions,
     seed: Seed = 0,
     workers: WorkersOrAddress = 1,
-    report: ReportOut = None,
     out: Annotated[
-        Path | None,
+        list[Path] | None,
         output(
-            "the front of all methods, as .parquet, .csv or .xlsx; on a table every measurement, as .parquet."
+            "the front of all methods, as .parquet, .csv or .xlsx, on a table every measurement, as "
+            ".parquet, or a page with pictures, as .html; may be repeated."
         ),
     ] = None,
     details: Details = False,
@@ -128,19 +127,24 @@ def compare(
     model evolution runs once per seed, and the fronts are compared. Ctrl-C stops the work, and the finished
     runs are compared.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import (
+        FRONT_FILE,
+        PAGE_FILE,
+        RESULTS_FILE,
+        STUDY_FILE,
+        check_files,
+        files_by_kind,
+    )
     from shortlist.runs.budget import seconds_now
 
     study, is_table = kept.study, _is_table(source)
     check_files(
         inputs=({"TABLE": source} if is_table else question.inputs(Path(source))) | {"--costs": table.costs},
-        outputs={"--out": out, "--report": report, "--study": study},
-        endings={
-            "--out": RESULTS_FILE if is_table else FRONT_FILE,
-            "--report": PAGE_FILE,
-            "--study": STUDY_FILE,
-        },
+        outputs={"--out": out, "--study": study},
+        endings={"--out": (RESULTS_FILE if is_table else FRONT_FILE) + PAGE_FILE, "--study": STUDY_FILE},
     )
+    kinds = {"table": RESULTS_FILE} if is_table else {"front": FRONT_FILE}
+    rows_file, page_file = files_by_kind(out, **kinds, page=PAGE_FILE)
     refuse_unused(context, KINDS, "a table" if is_table else "a feature model")
     check_shared(context.params)
     if is_table:
@@ -148,7 +152,7 @@ def compare(
             context, (source, table, kept), methods, settings,
             objectives=question.objectives, limit=question.limit or [],
             time_limit=time_limit, seeds=repeated.seeds,
-            seed=seed, workers=workers, out=out, report=report, details=details, json=json,
+            seed=seed, workers=workers, out=rows_file, report=page_file, details=details, json=json,
         )  # fmt: skip
         return
     path, seeds = Path(source), repeated.seeds
@@ -185,11 +189,11 @@ def compare(
         if not comparison.runs and not comparison.conflict:
             raise ShortlistError("the comparison was stopped before a run had ended.")
         found = comparison.tables is not None and len(comparison.tables.joint) > 0
-        if found and out is not None and comparison.tables is not None:
-            out = save(out, comparison.tables.joint.save)
-        if found and report is not None:
-            report = save(report, lambda page: write_report(page, path, comparison, asked))
-    paths = {"out": out if found else None, "report": report if found else None, "study": study}
+        if found and rows_file is not None and comparison.tables is not None:
+            rows_file = save(rows_file, comparison.tables.joint.save)
+        if found and page_file is not None:
+            page_file = save(page_file, lambda page: write_report(page, path, comparison, asked))
+    paths = {"out": rows_file if found else None, "report": page_file if found else None, "study": study}
     if json:
         facts = {
             "command": "compare",
@@ -298,8 +302,8 @@ def _refuse_others(kind: str, asked: Mapping[str, Any]) -> None:
     from shortlist.errors import BadInputError
 
     of_stages = kind == "stages"
-    others = ("report",) if of_stages else ("seeds", "objectives", "limit")
-    for name in others:
+    if of_stages and asked["report"] is not None:
+        raise BadInputError(f"a page belongs to pruning methods. Leave out --out {asked['report']}.")
+    for name in () if of_stages else ("seeds", "objectives", "limit"):
         if asked[name]:
-            belongs = "pruning methods" if of_stages else "methods with stages"
-            raise BadInputError(f"`{name}` belongs to {belongs}. Leave it out.")
+            raise BadInputError(f"`{name}` belongs to methods with stages. Leave it out.")

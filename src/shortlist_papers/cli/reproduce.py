@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Data, Details, Json, ReportOut, WorkersOrAddress, check_shared
+from shortlist.cli.options.shared import Data, Details, Json, WorkersOrAddress, check_shared
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 from shortlist.cli.text.screen import WIDTH, first_screen, print_fitted
 
 if TYPE_CHECKING:
-    from shortlist.report.parts import Parts
     from shortlist_papers.paper import Extent, Paper, Reproduction, ResultTable
 
 STOPPED, OTHER_CODE = 3, 1
@@ -74,10 +73,11 @@ def reproduce(
     data: Data = None,
     extent: ExtentOptions,
     kept: StudyOptions,
-    report: ReportOut = None,
     out_folder: Annotated[
         str | None,
-        typer.Option("--out", help="Folder for the tables as CSV and Markdown; created if missing."),
+        typer.Option(
+            "--out", help="Folder for the tables as CSV and Markdown, and their page; created if missing."
+        ),
     ] = None,
     check: Annotated[
         Path | None,
@@ -91,15 +91,14 @@ def reproduce(
 
     Printed are the claims that do not hold; the tables have the published and the new values.
     """
-    from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
-    from shortlist.cli.text.output import save_page
+    from shortlist.cli.files import STUDY_FILE, check_files, check_folder
     from shortlist.cli.work import long_work
 
     folder = check_folder(data, "--data")
     check_files(
         inputs={"--check": check},
-        outputs={"--study": kept.study, "--report": report},
-        endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
+        outputs={"--study": kept.study},
+        endings={"--study": STUDY_FILE},
     )
     check_shared({**context.params, "time_limit": None})  # an extent checks its own, by its name here
     chosen = _paper(paper)
@@ -117,13 +116,12 @@ def reproduce(
         found = run(chosen, plan, Work(workers, study, progress, cancellation), tables=wanted.tables)
     print_notes(found.missing)
     facts = _facts(chosen, found, wanted) | run_facts(context)
-    page = save_page(report, chosen.title, lambda: _parts(chosen, found))
     if out is not None:
         facts["files"] = _written(out, chosen, found, facts)
     if json:
         print_json(facts)
     else:
-        _print(chosen, found, facts, page, details=details)
+        _print(chosen, found, facts, details=details)
     if found.n_done < found.n_wanted:
         raise typer.Exit(STOPPED)
 
@@ -170,12 +168,6 @@ def _made(folder: str | None) -> Path | None:
     return Path(folder)
 
 
-def _parts(paper: "Paper", found: "Reproduction") -> "Parts":
-    from shortlist_papers.tables import paper_parts
-
-    return paper_parts(paper, found)
-
-
 def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str, Any]:
     from shortlist.cli.text.output import finite
     from shortlist_papers.tables import listed_versions, processor
@@ -209,9 +201,7 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
     }
 
 
-def _print(
-    paper: "Paper", found: "Reproduction", facts: dict[str, Any], page: Path | None, *, details: bool
-) -> None:
+def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, details: bool) -> None:
     """Print how many claims hold, which do not, and the files; with details every table and deviation."""
     from shortlist._words import counted
     from shortlist_papers.tables import as_text
@@ -222,8 +212,6 @@ def _print(
     last = ["", f"{done}{goes_on}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}."]
     if "files" in facts:
         last.append("Written: " + ", ".join(facts["files"]))
-    if page is not None:
-        last.append(f"Report in {page}.")
     claims = next((table for table in found.tables if table.name == "claims"), None)
     first = [paper.title] if claims is None else [f"{claims.title}.", paper.title]
     tables = [line for table in found.tables for line in ("", *as_text(table).splitlines())]
@@ -251,11 +239,12 @@ def _failed(claims: "ResultTable") -> list[str]:
 
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
-    """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
+    """Write every table as CSV, all of them as a page, also of Markdown, and the rows that they are made of."""
     from shortlist.cli.text.output import save
     from shortlist.files import write_text
+    from shortlist.report.page import page
     from shortlist.tables.spreadsheets import guarded_csv
-    from shortlist_papers.tables import as_csv, as_markdown, whole_numbers
+    from shortlist_papers.tables import as_csv, as_markdown, paper_parts, whole_numbers
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
     files[f"{paper.name}-rows.csv"] = guarded_csv(whole_numbers(found.rows))
@@ -265,4 +254,5 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
         f"- {one}\n" for one in paper.deviations
     )
     files[f"{paper.name}.md"] = "\n".join([head, *map(as_markdown, found.tables), differs])
+    files[f"{paper.name}.html"] = page(paper.title, paper_parts(paper, found))
     return [str(save(out / name, functools.partial(write_text, text=text))) for name, text in files.items()]

@@ -72,7 +72,7 @@ def facts(folder: Path, *words: str) -> dict[str, object]:
 
 def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
     files = [str(tmp_path / name) for name in ("p.json", "front.csv", "page.html")]
-    told = facts(folder, *PRICED, "--out", files[0], "--out", files[1], "--report", files[2])
+    told = facts(folder, *PRICED, "--out", files[0], "--out", files[1], "--out", files[2])
     assert [told["out"], told["front_file"], told["report"]] == files
     assert all(Path(file).stat().st_size for file in files)
     assert told["command"] == "panel"
@@ -253,7 +253,7 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
         "topic",
     ]
     out, page = tmp_path / "panel.json", tmp_path / "p.html"
-    run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--report", page, cwd=folder)
+    run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--out", page, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "Before the first call, a case is routed by topic:" in run.stdout
     assert "of the cases, where topic is code: ask" in run.stdout

@@ -411,7 +411,7 @@ def test_a_committee_that_averages_is_saved_verified_and_predicts(
 
 
 def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
-    named = ["--target", "outcome", "--drop", "id_patient", "--out", "sure.joblib", "--report", "sure.html"]
+    named = ["--target", "outcome", "--drop", "id_patient", "--out", "sure.joblib", "--out", "sure.html"]
     how = [
         "--method",
         "full",
@@ -494,7 +494,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
         "1",
         "--json",
     ]
-    run = shortlist(*told, "--out", "model.joblib", "--report", "page.html", cwd=tmp_path)
+    run = shortlist(*told, "--out", "model.joblib", "--out", "page.html", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["rows"] == {"test": 60, "train": 0, "validation": 540}
@@ -658,7 +658,7 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
     run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--classifiers", "4", "--workers", "1",
         "--objectives", "max accuracy, min bytes, min size", "--pick", "lexicographic", "--out", "committees.parquet",
-        "--out", "committee.joblib", "--report", "committees.html", "--json", cwd=folder,
+        "--out", "committee.joblib", "--out", "committees.html", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 def test_every_method_writes_a_front_that_can_be_shown_picked_and_rechecked(
     folder: Path, method: str
 ) -> None:
-    run = shortlist(*SOLVE, "--method", method, "--out", "f.parquet", "--report", "f.html", cwd=folder)
+    run = shortlist(*SOLVE, "--method", method, "--out", "f.parquet", "--out", "f.html", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "shortlist front show f.parquet --pick " in run.stdout
     assert Front.load(folder / "f.parquet").candidates == ("x", "y")

@@ -311,7 +311,7 @@ def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None
 
 
 def test_one_line_says_which_engine_answered_and_why(folder: Path) -> None:
-    files = ["--out", "why.parquet", "--report", "why.html"]
+    files = ["--out", "why.parquet", "--out", "why.html"]
     text = shortlist("stage", "credit.csv", *QUICK, *files, cwd=folder).stdout
     facts = json.loads(shortlist("stage", "credit.csv", *QUICK, "--json", cwd=folder).stdout)
 

@@ -1,10 +1,8 @@
 """The options --pick, --limit and --out, the same in every command."""
 
-from pathlib import Path
-
 import pytest
 
-from shortlist.cli.options.points import output_files, read_limits, read_pick
+from shortlist.cli.options.points import read_limits, read_pick
 from shortlist.errors import BadInputError
 
 
@@ -41,13 +39,3 @@ def test_a_point_is_picked_by_its_number_or_by_a_rule() -> None:
             read_pick(wrong, ["ideal", "knee"])
     with pytest.raises(BadInputError, match="Did you mean 'knee'"):
         read_pick("kneee", ["ideal", "knee"])
-
-
-def test_the_ending_of_out_says_what_is_written() -> None:
-    assert output_files([Path("m.joblib"), Path("f.csv")]) == (Path("f.csv"), Path("m.joblib"))
-    assert output_files([Path("m.joblib")]) == (None, Path("m.joblib"))
-    assert output_files(None) == (None, None)
-    with pytest.raises(
-        BadInputError, match="--out must name one front and one model at most, got two models"
-    ):
-        output_files([Path("m.joblib"), Path("n.joblib")])

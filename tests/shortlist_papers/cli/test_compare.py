@@ -35,7 +35,7 @@ def without_times(facts: Any) -> Any:
 
 def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) -> None:
     run = shortlist(
-        "compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,diagram", "--report", "r.html",
+        "compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed,diagram", "--out", "r.html",
         "--out", "joint.parquet", "--details", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -124,7 +124,7 @@ def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
         "GPS",
         "--out",
         "x.parquet",
-        "--report",
+        "--out",
         "x.html",
     ]
     run = shortlist("compare", *arguments, cwd=folder)
@@ -144,7 +144,7 @@ def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
 def test_limits_that_no_product_meets_are_an_answer(folder: Path) -> None:
     for methods, status in (("ibea", "unknown"), ("ibea,exact", "infeasible")):
         command = ["compare", "phone.uvl", *COST, *FEW[:4], "--methods", methods, "--limit", "cost<=1"]
-        run = shortlist(*command, "--report", "x.html", cwd=folder)
+        run = shortlist(*command, "--out", "x.html", cwd=folder)
         assert run.returncode == 0, run.stderr
         assert f"Status {status}: no method found a product." in run.stdout
         facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
@@ -194,7 +194,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     phone.uvl COST --select Radio                            | names no feature: 'Radio'
     phone.dimacs                                             | Pass --attributes FILE, --attributes random, or
     phone.uvl COST --out no/x.parquet                        | folder does not exist
-    phone.uvl COST --report no/x.html                        | folder does not exist
+    phone.uvl COST --out no/x.html                           | folder does not exist
     phone.uvl COST --study no/x.db                           | folder does not exist
     phone.uvl COST --study other.db                          | must be a file of an earlier run
 """,

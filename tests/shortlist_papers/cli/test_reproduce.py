@@ -48,18 +48,16 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
         "s.db",
         "--out",
         "new/results",
-        "--report",
-        "page.html",
     ]
     run = shortlist(*line, "--details", cwd=sets)
     assert run.returncode == 0, run.stderr
     assert "Test errors" in run.stdout
     assert "Where this is not what the paper did:" in run.stdout
     assert "pima-diabetes is missing: shortlist datasets fetch pima-diabetes." in run.stderr
-    assert "Test errors" in (sets / "page.html").read_text()
     written = sets / "new" / "results"
+    assert "Test errors" in (written / "evolution.html").read_text()
     assert {path.name for path in written.iterdir()} == {
-        "evolution.md", "evolution-claims.csv", "evolution-errors.csv", "evolution-rows.csv",
+        "evolution.md", "evolution.html", "evolution-claims.csv", "evolution-errors.csv", "evolution-rows.csv",
     }  # fmt: skip
     rows = list(csv.DictReader((written / "evolution-errors.csv").read_text().splitlines()))
     assert [row["method"] for row in rows][:3] == ["Off-EEL", "On-EEL, as printed", "On-EEL, smoothed"]

@@ -13,11 +13,10 @@ from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,
     FeatureModelFile,
-    FrontOut,
+    FrontAndPageOut,
     Json,
     MethodSeed,
     MethodWorkers,
-    ReportOut,
     check_shared,
 )
 from shortlist.cli.studies import StudyOptions
@@ -45,8 +44,7 @@ class SearchRun(StudyOptions):
     ] = "auto"
     seed: MethodSeed = None
     workers: MethodWorkers = None
-    out: FrontOut = None
-    report: ReportOut = None
+    out: FrontAndPageOut = None
 
 
 KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
@@ -92,15 +90,15 @@ def configure(
     An option that the method does not have is refused. A --study goes with every method but diagram. Ctrl-C
     stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     study, method, seed, workers = kept.study, kept.method, kept.seed, kept.workers
-    out, report = kept.out, kept.report
     check_files(
         inputs=question.inputs(model),
-        outputs={"--out": out, "--report": report, "--study": study},
-        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
+        outputs={"--out": kept.out, "--study": study},
+        endings={"--out": FRONT_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
+    out, report = files_by_kind(kept.out, front=FRONT_FILE, page=PAGE_FILE)
 
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.output import page_path, save, save_page, tell_page

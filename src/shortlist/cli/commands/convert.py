@@ -35,14 +35,13 @@ def convert(
     rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
     one.
     """
-    from shortlist.cli.files import FEATURE_MODEL_FILE, SPREADSHEET_FILE, check_files
+    from shortlist.cli.files import FEATURE_MODEL_FILE, SPREADSHEET_FILE, check_files, files_by_kind
 
     check_files(
         inputs={"MODEL": model},
         outputs={"--out": out},
         endings={"--out": FEATURE_MODEL_FILE + SPREADSHEET_FILE},
     )
-    from shortlist.cli.options.points import parted_files
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
@@ -53,7 +52,7 @@ def convert(
     from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)
-    attributes_file, model_file = parted_files(out, SPREADSHEET_FILE, ("table", "model"))
+    attributes_file, model_file = files_by_kind(out, table=SPREADSHEET_FILE, model=FEATURE_MODEL_FILE)
     if model_file is None:
         raise BadInputError("--out", "must name a file for the model", str(attributes_file))
     kind = format_of(model_file)

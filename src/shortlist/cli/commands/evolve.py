@@ -10,9 +10,8 @@ from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     Details,
     Json,
-    ModelOut,
+    ModelAndPageOut,
     OwnRunOptions,
-    ReportOut,
     TableFile,
     TableOptions,
     check_shared,
@@ -143,8 +142,7 @@ def evolve(
     settings: dict[str, Any],
     kept: StudyOptions,
     run: OwnRunOptions,
-    out: ModelOut = None,
-    report: ReportOut = None,
+    out: ModelAndPageOut = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -154,13 +152,14 @@ def evolve(
     ensemble. There may be any number of classes, text columns and missing values. Ctrl-C stops evolution
     and keeps the ensemble so far; with --study the same command continues from there.
     """
-    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     check_files(
         inputs={"TABLE": table},
-        outputs={"--out": out, "--report": report, "--study": kept.study},
-        endings={"--out": MODEL_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
+        outputs={"--out": out, "--study": kept.study},
+        endings={"--out": MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
+    model_file, page_file = files_by_kind(out, model=MODEL_FILE, page=PAGE_FILE)
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
@@ -204,18 +203,18 @@ def evolve(
             cancellation=cancellation,
             study=study,
         )
-        if out is not None:
+        if model_file is not None:
             model = SavedModel(classifier, learning.features, rows.target, ids=learning.ids)
-            out = save(out, lambda path: save_model(model, path))
-        report = save_page(report, f"Evolved ensemble: {table}", lambda: _parts(evolved))
+            model_file = save(model_file, lambda path: save_model(model, path))
+        page_file = save_page(page_file, f"Evolved ensemble: {table}", lambda: _parts(evolved))
     found = evolved_notes(evolved)
     print_notes(found)
-    facts = evolved_facts(evolved, out)
+    facts = evolved_facts(evolved, model_file)
     if json:
         about = run_facts(context) | {"data": fingerprint.as_dict()}
-        print_json(facts | page_path(report) | {"notes": notes + found} | about)
+        print_json(facts | page_path(page_file) | {"notes": notes + found} | about)
     else:
-        print_evolved(evolved, facts, WrittenFiles(model=out, report=report), details=details)
+        print_evolved(evolved, facts, WrittenFiles(model=model_file, report=page_file), details=details)
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":

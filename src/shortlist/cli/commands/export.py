@@ -166,11 +166,10 @@ def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
 
 
 def _named(files: list[Path]) -> tuple[Path, Path | None]:
-    from shortlist.cli.files import CODE_FILE
-    from shortlist.cli.options.points import parted_files
+    from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, files_by_kind
     from shortlist.errors import BadInputError
 
-    reader, policy = parted_files(files, CODE_FILE, ("reader", "policy"))
+    reader, policy = files_by_kind(files, reader=CODE_FILE, policy=POLICY_FILE + PROTOCOL_FILE)
     if policy is None:
         raise BadInputError(
             "--out", "must name a file for the policy", str(reader), "Also name a .json file."

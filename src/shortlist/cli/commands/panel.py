@@ -21,7 +21,6 @@ from shortlist.cli.options.shared import (
     Details,
     Json,
     PromiseOptions,
-    ReportOut,
     Seed,
     check_shared,
     output,
@@ -47,9 +46,11 @@ def panel(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; none by default.")] = None,
     out: Annotated[
         list[Path] | None,
-        output("the panel if it ends in .json, its front if in .parquet, .csv or .xlsx; may be given twice."),
+        output(
+            "the panel, as .json, its front, as .parquet, .csv or .xlsx, or a page with pictures, as .html; "
+            "may be repeated."
+        ),
     ] = None,
-    report: ReportOut = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -62,14 +63,14 @@ def panel(
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
     whom to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, PANEL_FILE, check_files, files_by_kind
 
     check_files(
         inputs={"LOGS": logs, "--costs": log.costs},
-        outputs={"--out": out, "--report": report},
-        endings={"--out": (".json", *FRONT_FILE), "--report": PAGE_FILE},
+        outputs={"--out": out},
+        endings={"--out": PANEL_FILE + FRONT_FILE + PAGE_FILE},
     )
-    from shortlist.cli.options.points import parted_files
+    panel_file, front_file, report = files_by_kind(out, panel=PANEL_FILE, front=FRONT_FILE, page=PAGE_FILE)
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.text.panels import chosen_panel_facts, print_panel
     from shortlist.cli.work import long_work
@@ -80,7 +81,6 @@ def panel(
 
     check_shared(context.params)
     refuse_unused(context)
-    front_file, panel_file = parted_files(out, FRONT_FILE, ("front", "panel"))
     options, objectives = policy.made(promised, seed), policy.objective_names()
     is_single = policy.pick == SINGLE
     if is_single:

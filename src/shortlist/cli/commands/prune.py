@@ -20,7 +20,6 @@ from shortlist.cli.options.shared import (
     Json,
     OwnRunOptions,
     PromiseOptions,
-    ReportOut,
     TableFile,
     TableOptions,
     check_shared,
@@ -76,11 +75,10 @@ def prune(
     out: Annotated[
         list[Path] | None,
         output(
-            "the model, as .joblib; with --objectives the front, as .parquet or .csv, and a model too if "
-            "it is given twice."
+            "the model, as .joblib, or a page with pictures, as .html; with --objectives the front, as "
+            ".parquet or .csv; may be repeated."
         ),
     ] = None,
-    report: ReportOut = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -94,20 +92,19 @@ def prune(
     accuracy a quarter of the other rows is the calibration set of the threshold. shortlist compare measures
     several methods.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     notes: list[str] = []
     front = front.asked()
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs},
-        outputs={"--out": out, "--report": report, "--study": kept.study},
+        outputs={"--out": out, "--study": kept.study},
         endings={
-            "--out": MODEL_FILE if front.objectives is None else FRONT_FILE + MODEL_FILE,
-            "--report": PAGE_FILE,
+            "--out": (*(FRONT_FILE if front.objectives is not None else ()), *MODEL_FILE, *PAGE_FILE),
             "--study": STUDY_FILE,
         },
     )
-    from shortlist.cli.options.points import output_files
+    front_file, model_file, page_file = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.holdout import prune_table
@@ -117,7 +114,6 @@ def prune(
     check_shared(context.params)
     check_method(method, rule)
     refuse_unused(context, KINDS, _kind(method, front))
-    front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
@@ -134,7 +130,7 @@ def prune(
         pruner = rule.rule_pruner(method, given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
     files = PrunedFiles(
-        front_file, model_file, report, rows.target, f"Pruned ensemble: {table}", promised.anyway
+        front_file, model_file, page_file, rows.target, f"Pruned ensemble: {table}", promised.anyway
     )
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(

@@ -13,12 +13,11 @@ from shortlist.cli.options.shared import (
     SECONDS_HELP,
     WHAT_MATTERS,
     Details,
-    FrontOut,
+    FrontAndPageOut,
     Json,
     MethodSeed,
     MethodWorkers,
     ProgramFile,
-    ReportOut,
     check_shared,
 )
 from shortlist.cli.studies import StudyOptions
@@ -58,8 +57,7 @@ class SolveRun(StudyOptions):
     ] = "auto"
     seed: MethodSeed = None
     workers: MethodWorkers = None
-    out: FrontOut = None
-    report: ReportOut = None
+    out: FrontAndPageOut = None
 
 
 def _settings() -> dict[str, type]:
@@ -89,14 +87,15 @@ def solve(
     method does not have is refused. Every method takes --study: auto, exact, cwmoip, epsilon-constraint and
     solrep. Ctrl-C stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
-    out, report, study = kept.out, kept.report, kept.study
+    study = kept.study
     check_files(
         inputs={"PROGRAM": program},
-        outputs={"--out": out, "--report": report, "--study": study},
-        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
+        outputs={"--out": kept.out, "--study": study},
+        endings={"--out": FRONT_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
+    out, report = files_by_kind(kept.out, front=FRONT_FILE, page=PAGE_FILE)
     from shortlist.cli.options.settings import read_numbers
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work

@@ -11,7 +11,6 @@ from shortlist.cli.options.shared import (
     Details,
     Json,
     PromiseOptions,
-    ReportOut,
     RunOptions,
     TableFile,
     TableOptions,
@@ -89,10 +88,10 @@ def stage(
     out: Annotated[
         list[Path] | None,
         output(
-            "the front if it ends in .parquet or .csv, the model if it ends in .joblib; may be given twice."
+            "the front, as .parquet or .csv, the model, as .joblib, or a page with pictures, as .html; may "
+            "be repeated."
         ),
     ] = None,
-    report: ReportOut = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -107,25 +106,21 @@ def stage(
     a point that keeps the promise is taken. shortlist
     compare measures it beside its opponents.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     check_stage_method(method)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
-        outputs={"--out": out, "--study": kept.study, "--report": report},
-        endings={
-            "--out": FRONT_FILE + MODEL_FILE,
-            "--study": STUDY_FILE,
-            "--report": PAGE_FILE,
-        },
+        outputs={"--out": out, "--study": kept.study},
+        endings={"--out": FRONT_FILE + MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
-    from shortlist.cli.options.points import output_files, read_limits
+    front_file, model_file, report = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
+    from shortlist.cli.options.points import read_limits
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_stage(context.params)
     refuse_unused(context)
-    front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     paper = prices.paper()
     objectives = stage_objective_names(goals.objectives)
     limits = read_limits(goals.limit or (), objectives)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -132,33 +131,6 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
 def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...]":
     """Read every ``--limit`` of a command; see :func:`read_limit_among`."""
     return tuple(read_limit_among(text, names) for text in texts)
-
-
-def output_files(out: Sequence[Path] | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model, by the endings; see :func:`parted_files`."""
-    from shortlist.cli.files import FRONT_FILE
-
-    return parted_files(out, FRONT_FILE, ("front", "model"))
-
-
-def parted_files(
-    out: Sequence[Path] | None, endings: Sequence[str], kinds: tuple[str, str]
-) -> tuple[Path | None, Path | None]:
-    """Return the file of `out` that has one of the endings, and the other one.
-
-    Raises BadInputError if two are of one kind.
-    """
-    from shortlist.errors import BadInputError
-
-    parted: dict[bool, list[Path]] = {True: [], False: []}
-    for path in out or ():
-        parted[path.suffix.casefold() in endings].append(path)
-    for paths, kind in zip(parted.values(), kinds, strict=True):
-        if len(paths) > 1:
-            raise BadInputError(
-                "--out", f"must name one {kinds[0]} and one {kinds[1]} at most", f"two {kind}s"
-            )
-    return next(iter(parted[True]), None), next(iter(parted[False]), None)
 
 
 def _plain(name: str) -> str:

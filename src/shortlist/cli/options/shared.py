@@ -131,8 +131,17 @@ def output(what: str) -> Any:
 
 
 ModelOut: TypeAlias = Annotated[Path | None, output("the model, ending in .joblib.")]
-ReportOut: TypeAlias = Annotated[Path | None, output("an HTML page with pictures, for any browser.")]
-FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv or .xlsx as a table.")]
+FrontAndPageOut: TypeAlias = Annotated[
+    list[Path] | None,
+    output(
+        "the front, as .parquet, or .csv or .xlsx as a table, or a page with pictures, as .html; may be "
+        "repeated."
+    ),
+]
+ModelAndPageOut: TypeAlias = Annotated[
+    list[Path] | None,
+    output("the model, as .joblib, or a page with pictures, as .html; may be repeated."),
+]
 
 
 Gaps: TypeAlias = Annotated[
