@@ -12,9 +12,8 @@ from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, K
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import first_selections, prune_means
-from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.mean_goals import MeanGoal, mean_goal
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities

@@ -15,13 +15,11 @@ import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
 from shortlist._validation import AUTO
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES
+from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES, EngineSettings
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
-from shortlist.ensembles.pruning.run import EngineSettings
 from shortlist.ensembles.search.search_starts import START_RULES, rule_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.results.proof import relative_gap

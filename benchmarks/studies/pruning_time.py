@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
 from shortlist.ensembles.pruning import engines
+from shortlist.ensembles.pruning.engines import EngineSettings, Run
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import prove
-from shortlist.ensembles.pruning.run import EngineSettings, Run
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
 from shortlist.ensembles.search.search_starts import BACKFITTING, rule_starts
 from shortlist.ensembles.search.tabu_search import search_selection

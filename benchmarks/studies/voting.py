@@ -24,7 +24,7 @@ from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
-from shortlist.ensembles.rules.greedy_means import greedy_means
+from shortlist.ensembles.rules.orderings import greedy_means
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.tables.splits import hold_out, shuffled_folds

@@ -17,7 +17,7 @@ from shortlist.cli.options.settings import setting_fields, settings_of
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import fitting
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.files import dump_object
 from shortlist_papers import pruning_comparison as comparison

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     PRUNING_OBJECTIVES,

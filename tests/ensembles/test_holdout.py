@@ -11,10 +11,10 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from shortlist import BadInputError
 from shortlist.ensembles import holdout
-from shortlist.ensembles.advice import TEST_SHARE
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.holdout import evolve_table, prune_table
+from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.runs import Cancellation, Progress, Work
 from shortlist_papers import OrderedPruner

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier, ExactPruner
 from shortlist.ensembles import make_pool
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.export import reader
 from shortlist.export.policies import policy_of, write_policy
 from shortlist.panels.policy import Final

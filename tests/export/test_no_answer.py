@@ -14,7 +14,7 @@ import pytest
 
 from shortlist import ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
-from shortlist.ensembles.committees.unanswered import unanswered_rows
+from shortlist.ensembles.committees.facts import unanswered_rows
 from shortlist.errors import UnknownWordWarning
 from shortlist.export import reader
 from shortlist.export.policies import check_policy, policy_of, write_policy

@@ -28,8 +28,7 @@ from shortlist.ensembles.pools.judges import Judge
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.rules.backfitting import Backfitted
-from shortlist.ensembles.rules.orderings import Ordering
+from shortlist.ensembles.rules.orderings import Backfitted, Ordering
 from shortlist.ensembles.verification.recheck import Verification
 from shortlist.ensembles.verification.recheck import verify as verify
 from shortlist.ensembles.votes.binary_votes import Confusion

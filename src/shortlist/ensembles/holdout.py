@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
-from shortlist.ensembles.advice import TEST_SHARE, Advice, advise
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.ballots import Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
@@ -21,7 +20,15 @@ from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.mean_goals import soft_metric
 from shortlist.ensembles.goals.weights import worth_of_right
-from shortlist.ensembles.measured import Measured, Reached, only_answer, what_was_reached
+from shortlist.ensembles.measured import (
+    TEST_SHARE,
+    Advice,
+    Measured,
+    Reached,
+    advise,
+    only_answer,
+    what_was_reached,
+)
 from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions

@@ -11,7 +11,8 @@ from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
-from shortlist.ensembles.pools.members import AGAIN, counted_names
+from shortlist.ensembles.pools.members import counted_names
+from shortlist.ensembles.pools.refit import AGAIN
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
     class_tally,
@@ -29,9 +30,8 @@ from shortlist.results.proof import stopped_by
 from shortlist.results.told import Kind, with_interval
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.advice import Advice
     from shortlist.ensembles.committees.asking import EarlyAnswers
-    from shortlist.ensembles.measured import Measured
+    from shortlist.ensembles.measured import Advice, Measured
 
 MOST_MEMBERS = 24
 """Largest number of members that a picture compares with each other."""

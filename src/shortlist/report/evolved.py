@@ -9,9 +9,8 @@ from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, li
 from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.advice import Advice
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.measured import Measured
+    from shortlist.ensembles.measured import Advice, Measured
 
 
 def evolved_parts(

@@ -18,7 +18,7 @@ from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.committees.ballots import Ballot
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.saved_models import SavedModel, save_model
 
 PREDICT = """

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.ensembles.estimators import front_pruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.fronts.front_claims import paid_columns
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError, UnmetChoiceError

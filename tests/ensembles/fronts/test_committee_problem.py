@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.ensembles.fronts.committee_problem import committee_problem, member_bytes, member_times
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes

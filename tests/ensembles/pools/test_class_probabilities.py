@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.errors import BadInputError
 
 X, Y = load_iris(return_X_y=True)

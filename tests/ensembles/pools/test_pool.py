@@ -32,7 +32,7 @@ from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.fitting import fit_all, fit_member, load_pool, make_pool
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object

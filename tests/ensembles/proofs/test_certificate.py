@@ -17,8 +17,7 @@ from shortlist.ensembles.audit import class_cut_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
 from shortlist.ensembles.proofs.certificate import (
     Certificate,

@@ -7,8 +7,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.diversity import DiversityLimits, failure_credit
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import (
+    DiversityLimits,
+    SelectionLimits,
+    failure_credit,
+    selection_limits,
+)
 from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
 from shortlist.ensembles.proofs.row_forms import class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import walk_subsets

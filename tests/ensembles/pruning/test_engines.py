@@ -9,16 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
-from shortlist.ensembles.pruning.engines import VOTES
+from shortlist.ensembles.pruning.engines import VOTES, EngineSettings
 from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove
-from shortlist.ensembles.pruning.run import EngineSettings
 from shortlist.ensembles.search.search_starts import rule_starts, rules_for
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.runs.budget import Budget

@@ -16,8 +16,7 @@ from sklearn.model_selection import train_test_split
 from shortlist import BadInputError
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.committees.evidence import ClassSelection
-from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import DiversityLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     LARGEST_DENOMINATOR,

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
-from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.mean_goals import mean_goal
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
+from shortlist.ensembles.pruning.engines import EngineSettings
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import (
     few_members,
@@ -30,7 +30,6 @@ from shortlist.ensembles.pruning.pruning import (
     prune_soft,
     taken_copies,
 )
-from shortlist.ensembles.pruning.run import EngineSettings
 from shortlist.ensembles.pruning.vote_steps import conflict_cuts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes

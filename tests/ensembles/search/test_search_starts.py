@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.diversity import diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, class_weights, named_weights
-from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.orderings import keep_all, reduced_error
+from shortlist.ensembles.rules.orderings import backfit, keep_all, reduced_error
 from shortlist.ensembles.search.search_starts import (
     START_RULES,
     prefix_totals,

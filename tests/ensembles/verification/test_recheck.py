@@ -10,10 +10,10 @@ from sklearn.datasets import load_breast_cancer, make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.goals.diversity import MEASURES
+from shortlist.ensembles.goals.selection_limits import MEASURES
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.verification.recheck import verify
-from shortlist_papers import OrderedPruner
+from shortlist.ensembles.verification.recheck import other_calibration, verify
+from shortlist_papers import MarginPruner, OrderedPruner
 
 N = 120
 
@@ -49,6 +49,8 @@ def models(pools: dict[int, Pool]) -> dict[str, Any]:
 
 
 KINDS = ("exact", "solver", "classes", "classes by a solver", "rule", "evolved")
+
+
 CERTIFIED = ("exact", "classes")
 
 
@@ -257,3 +259,32 @@ def test_what_an_estimator_says_cannot_differ_from_what_is_verified(name: str) -
         assert (told > 0).tolist() == pruned.result_.mask.tolist()
     else:
         assert told == getattr(pruned.result_, {"objective_value_": "value"}.get(name, name.rstrip("_")))
+
+
+X, Y = make_classification(160, 5, flip_y=0.2, random_state=1)
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        ExactPruner(objective="accuracy", node_limit=20, random_state=0),
+        ExactPruner(objective="log-loss", voting="soft", node_limit=20, random_state=0),
+        ExactPruner(n_classifiers=6, node_limit=20, random_state=0),
+        MarginPruner(random_state=0),
+    ],
+    ids=["votes", "mean", "out-of-fold", "rule"],
+)
+def test_a_calibration_that_was_changed_is_told(pruner: Any) -> None:
+    if pruner.n_classifiers != 6:
+        pruner.set_params(pool=make_pool(X[:80], Y[:80], n_classifiers=8, random_state=0))
+    fitted = pruner.fit(X[80:], Y[80:])
+    assert verify(fitted, X[80:], Y[80:]).failures == ()
+    kept = fitted.calibration_
+    own = fitted.committee_
+    other = dataclasses.replace(kept, factors=tuple(np.array(kept.factors) * [1, 0.9]))
+    fitted.committee_ = dataclasses.replace(own, calibration=other)
+    assert "calibrate the probabilities otherwise" in verify(fitted, X[80:], Y[80:]).failures[0]
+    fitted.committee_ = dataclasses.replace(own, calibration=None)
+    assert other_calibration(fitted.chosen_, X[80:], Y[80:])
+    fitted.committee_ = dataclasses.replace(own, calibration=None, probabilities="mean")
+    assert other_calibration(fitted.chosen_, X[80:], Y[80:]) == []

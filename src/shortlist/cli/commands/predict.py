@@ -235,7 +235,7 @@ def _early(committee: Any, rows: "pd.DataFrame") -> Answered:
     """Return the answers of members that are asked one after the other, and how many each row asked."""
     import pandas as pd
 
-    from shortlist.ensembles.committees.unanswered import unanswered_rows
+    from shortlist.ensembles.committees.facts import unanswered_rows
 
     found, prices = committee.predict_early(rows), committee.prices
     answers = pd.DataFrame({PREDICTION: found.labels, "calls": found.calls})
@@ -280,7 +280,7 @@ def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") 
     """
     import pandas as pd
 
-    from shortlist.ensembles.committees.unanswered import empty_cells, unanswered_rows
+    from shortlist.ensembles.committees.facts import empty_cells, unanswered_rows
 
     if committee is None:  # an evolved ensemble
         open_, classes = empty_cells(rows, estimator.unknown_words(rows)), estimator.classes_

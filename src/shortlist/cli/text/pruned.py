@@ -341,7 +341,7 @@ def _reached(reached: "Reached") -> list[str]:
 
 
 def _other(other: "OtherDiversity") -> str:
-    from shortlist.ensembles.goals.diversity import MEASURES
+    from shortlist.ensembles.goals.selection_limits import MEASURES
 
     measure = MEASURES[other.measure]
     wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")

@@ -29,7 +29,7 @@ from shortlist.ensembles.committees.committee import (
 )
 from shortlist.ensembles.pools.answers import check_probabilities, gives_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.foreign import as_pool
+from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power, times_factors
@@ -224,7 +224,7 @@ class PoolPruner(EnsembleClassifier):
         """Return the class of every row, ``(n_samples,)``, as the committee answers them.
 
         A row without an answer gets ``reject_label_``;
-        :func:`~shortlist.ensembles.committees.unanswered.unanswered_rows` says why.
+        :func:`~shortlist.ensembles.committees.facts.unanswered_rows` says why.
         """
         return self._answering().predict(self._checked(X))
 

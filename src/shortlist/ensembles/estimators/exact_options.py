@@ -17,11 +17,6 @@ from shortlist.ensembles.estimators.base import (
     SOFT,
     PoolPruner,
 )
-from shortlist.ensembles.goals.diversity import (
-    DiversityLimits,
-    Setting,
-    diversity_limits,
-)
 from shortlist.ensembles.goals.mean_goals import (
     MEAN_LOSSES,
     asks_for_choice,
@@ -29,7 +24,13 @@ from shortlist.ensembles.goals.mean_goals import (
     mean_goal,
     soft_metric,
 )
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import (
+    DiversityLimits,
+    SelectionLimits,
+    Setting,
+    diversity_limits,
+    selection_limits,
+)
 from shortlist.ensembles.goals.weights import for_classes, weights_of
 from shortlist.ensembles.pools.answers import (
     check_probabilities,

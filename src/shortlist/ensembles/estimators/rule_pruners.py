@@ -18,9 +18,7 @@ from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.greedy_means import greedy_means
-from shortlist.ensembles.rules.orderings import keep_all, keep_best
+from shortlist.ensembles.rules.orderings import backfit, greedy_means, keep_all, keep_best
 from shortlist.ensembles.votes.class_votes import (
     ClassVotes,
     Members,

@@ -11,8 +11,13 @@ from typing import Any
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import ValueBounds
-from shortlist.ensembles.fronts.front_search import BOUNDS_END, SEARCHED_SHARE, find_front, only_best
+from shortlist.ensembles.fronts.front_claims import (
+    BOUNDS_END,
+    SEARCHED_SHARE,
+    ValueBounds,
+    find_front,
+    only_best,
+)
 from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront, walk_front
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.weights import ClassWeights, Weights

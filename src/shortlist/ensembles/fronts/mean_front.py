@@ -23,9 +23,10 @@ from shortlist.ensembles.averaging._tangent_kernels import (
 from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.fronts.front_claims import ValueBounds, best_at_its_price
-from shortlist.ensembles.fronts.front_search import (
+from shortlist.ensembles.fronts.front_claims import (
     SEARCHED_SHARE,
+    ValueBounds,
+    best_at_its_price,
     committee_arrays,
     find_front,
     kept_committees,

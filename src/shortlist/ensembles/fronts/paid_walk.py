@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
-from shortlist.ensembles.committees._kernels import cheapest_beginnings
-from shortlist.ensembles.committees.orders import open_rows, set_sums
+from shortlist.ensembles.committees.orders import cheapest_beginnings, open_rows, set_sums
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
-from shortlist.ensembles.fronts.front_search import only_best
+from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, only_best
 from shortlist.ensembles.fronts.front_walk import FoundCommittee
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.votes.binary_votes import Votes

@@ -38,7 +38,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from shortlist.ensembles.pools.foreign import as_pool
+    >>> from shortlist.ensembles.pools.members import as_pool
     >>> X, y = load_iris(return_X_y=True)
     >>> class_answers(as_pool([DecisionTreeClassifier().fit(X, y)]), X[[0, 50, 100]]).ravel().tolist()
     [0, 1, 2]
@@ -94,7 +94,7 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from shortlist.ensembles.pools.foreign import as_pool
+    >>> from shortlist.ensembles.pools.members import as_pool
     >>> X, y = load_iris(return_X_y=True)
     >>> class_probabilities(as_pool([DecisionTreeClassifier().fit(X, y)]), X[[50]]).tolist()
     [[[0.0, 1.0, 0.0]]]
@@ -114,7 +114,7 @@ def class_shares(pool: Pool, X: Any) -> Shares:
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from shortlist.ensembles.pools.foreign import as_pool
+    >>> from shortlist.ensembles.pools.members import as_pool
     >>> X, y = load_iris(return_X_y=True)
     >>> class_shares(as_pool([DecisionTreeClassifier().fit(X, y)]), X[[50]]).tolist()
     [[[0, 32767, 0]]]

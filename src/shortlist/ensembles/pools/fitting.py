@@ -16,8 +16,7 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
 from shortlist.ensembles.pools.families import FAMILIES, Family
-from shortlist.ensembles.pools.foreign import as_pool
-from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.members import Member, as_pool
 from shortlist.ensembles.pools.pool import Pool, named_columns, numbered
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object

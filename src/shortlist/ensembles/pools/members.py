@@ -1,17 +1,23 @@
-"""One classifier of a pool: an estimator that sees some columns and answers class indices."""
+"""Members of pools: estimators that answer class indices, their copies, and what was fitted elsewhere."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.metaestimators import available_if
 
+from shortlist._words import all_of
 from shortlist.arrays import Labels
-from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.pool import Pool, numbered
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 
@@ -92,3 +98,190 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
         if pool.costs is None
         else np.where(np.array(each) > 0, 0.0, np.asarray(pool.costs)[places]),
     )
+
+
+POOL_SOURCES = (
+    "a Pool, a list of fitted classifiers, a dict or pairs of names and such, or a fitted VotingClassifier, "
+    "BaggingClassifier, RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
+)
+
+
+def as_pool(source: Any) -> Pool:
+    """Return classifiers that were fitted elsewhere as a pool.
+
+    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
+    classifier, or knows other classes than the first one. The sentence names it.
+
+    `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
+    answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
+    pipelines, and classifiers that only have ``predict``. Without names classifiers are called by what they
+    are, and numbered where there are several of a kind.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> as_pool(forest).names
+    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
+    >>> as_pool({"first": forest.estimators_[0], "last": forest.estimators_[2]}).names
+    ('first', 'last')
+    """
+    if isinstance(source, Pool):
+        return source
+    if isinstance(source, Mapping | list | tuple) and not source:
+        raise BadInputError(
+            "pool", "must hold at least one fitted classifier", f"an empty {type(source).__name__}"
+        )
+    if isinstance(source, Mapping):
+        return _of_named(list(source.items()))
+    if isinstance(source, list | tuple):
+        is_named = all(isinstance(one, tuple) and len(one) == 2 for one in source)
+        return _of_named(source) if is_named else _of_list(source)
+    if isinstance(source, Pipeline):
+        return _of_pipeline(source)
+    if _is_ensemble(source):
+        return _of_ensemble(source)
+    advice = " Put a single classifier into a list." if _is_classifier(source) else ""
+    raise BadInputError("pool", f"must be {POOL_SOURCES}", _shown(source), advice)
+
+
+def to_array(X: Any, dtype: Any = None) -> Any:
+    """Return rows as their ensemble hands them on: an array without names, sparse as it is."""
+    if issparse(X):
+        return X if dtype is None else X.astype(dtype)
+    return np.asarray(X, dtype=dtype)
+
+
+def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
+    if odd := [name for name, _ in source if not isinstance(name, str)]:
+        raise BadInputError("pool", "must name each classifier by a text", repr(odd[0])[:60])
+    return replace(_of_list([member for _, member in source]), names=tuple(name for name, _ in source))
+
+
+def _of_list(source: Sequence[Any]) -> Pool:
+    all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
+    for index, classes in enumerate(all_classes):
+        if classes.tolist() != all_classes[0].tolist():
+            raise BadInputError(
+                "the classifiers must tell the same classes apart, but pool[0] has "
+                f"{all_of(all_classes[0])} and pool[{index}], a {type(source[index]).__name__}, has "
+                f"{all_of(classes)}. Fit them on the same labels."
+            )
+    names = [_feature_names(member) for member in source]
+    counts = [getattr(member, "n_features_in_", None) for member in source]
+    families = tuple(map(_kind, source))
+    several = {family for family in families if families.count(family) > 1}
+    numbers = zip(numbered(families), families, strict=True)
+    return Pool(
+        tuple(source),
+        all_classes[0],
+        tuple(number if family in several else family for number, family in numbers),
+        families,
+        n_features_in=next((count for count in counts if count is not None), None),
+        feature_names_in=next((each for each in names if each is not None), None),
+    )
+
+
+def _kind(member: Any) -> str:
+    """Return what a classifier is, with what comes before it, such as ``SVC after StandardScaler``."""
+    if not isinstance(member, Pipeline):
+        return type(member).__name__
+    *before, last = [
+        step for step in member.named_steps.values() if step is not None and step != "passthrough"
+    ]
+    return _kind(last) + (f" after {all_of(map(_kind, before))}" if before else "")
+
+
+def _of_pipeline(source: Pipeline) -> Pool:
+    """Return the members of the last step, which see what the steps before it make."""
+    last = source.steps[-1][1]
+    if not _is_ensemble(last):
+        raise BadInputError(
+            "pool",
+            f"must be {POOL_SOURCES}",
+            f"a Pipeline that ends in {_shown(last)}",
+            "Put a single classifier into a list.",
+        )
+    pool = _of_ensemble(last)
+    if len(source.steps) == 1:
+        return pool
+    before = source[:-1]
+    return replace(
+        pool,
+        preprocessor=before if pool.preprocessor is None else make_pipeline(before, pool.preprocessor),
+        n_features_in=getattr(source, "n_features_in_", None),
+        feature_names_in=_feature_names(source),
+    )
+
+
+def _is_ensemble(source: Any) -> bool:
+    from sklearn.ensemble import (
+        BaggingClassifier,
+        ExtraTreesClassifier,
+        RandomForestClassifier,
+        VotingClassifier,
+    )
+
+    return isinstance(
+        source, VotingClassifier | BaggingClassifier | RandomForestClassifier | ExtraTreesClassifier
+    )
+
+
+def _of_ensemble(source: Any) -> Pool:
+    """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
+    from sklearn.ensemble import BaggingClassifier, VotingClassifier
+
+    classes = _classes_of(source, "pool")
+    families = tuple(map(_kind, source.estimators_))
+    names = numbered(families)
+    preprocessor: Any = None
+    columns: Sequence[Any] = [None] * len(source.estimators_)
+    if isinstance(source, VotingClassifier):
+        names = tuple(name for name, given in source.estimators if not isinstance(given, str))
+    elif isinstance(source, BaggingClassifier):
+        columns = source.estimators_features_
+        preprocessor = FunctionTransformer(to_array)
+    else:
+        preprocessor = FunctionTransformer(to_array, kw_args={"dtype": np.float32})
+    members = tuple(
+        Member(estimator, classes, seen) for estimator, seen in zip(source.estimators_, columns, strict=True)
+    )
+    n_features = getattr(source, "n_features_in_", None)
+    return Pool(members, classes, names, families, preprocessor, None, n_features, _feature_names(source))
+
+
+def _classes_of(member: Any, where: str) -> Labels:
+    try:
+        classes = member.classes_
+    except (AttributeError, NotFittedError):
+        if _is_classifier(member) and not isinstance(member, type):
+            raise BadInputError(
+                f"{where} is {_shown(member)} that is not fitted. Call its fit first."
+            ) from None
+        raise BadInputError(where, "must be a fitted classifier", _shown(member)) from None
+    if not hasattr(member, "predict"):
+        raise BadInputError(f"{where} must be a fitted classifier, but {_shown(member)} has no predict.")
+    labels = np.asarray(classes) if not isinstance(classes, list) else np.empty((0, 0))
+    if labels.ndim != 1:
+        raise BadInputError(f"{where} is {_shown(member)} with several outputs; a pool needs one output.")
+    return labels
+
+
+def _is_classifier(member: Any) -> bool:
+    try:
+        return bool(is_classifier(member))
+    except (AttributeError, TypeError):
+        return hasattr(member, "predict_proba")
+
+
+def _shown(member: Any) -> str:
+    if isinstance(member, str | int | float | type(None)):
+        return repr(member)
+    if isinstance(member, type):
+        return f"the class {member.__name__} instead of an object of it"
+    return f"a {type(member).__name__}"
+
+
+def _feature_names(member: Any) -> tuple[str, ...] | None:
+    names = getattr(member, "feature_names_in_", None)
+    return None if names is None else tuple(names)

@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
-from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.selection_limits import (
+    CREDIT_SLACK,
+    CREDIT_UNITS,
+    DiversityLimits,
+    SelectionLimits,
+)
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.cuts import Cut, CutTerms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows

@@ -23,9 +23,9 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
 from shortlist.ensembles.pruning import engines
+from shortlist.ensembles.pruning.engines import EngineSettings, Run
 from shortlist.ensembles.pruning.evidence import solver_name
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
-from shortlist.ensembles.pruning.run import EngineSettings, Run
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows

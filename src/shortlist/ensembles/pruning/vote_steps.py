@@ -23,9 +23,8 @@ from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
 from shortlist.ensembles.pruning import engines
-from shortlist.ensembles.pruning.engines import PruningShape
+from shortlist.ensembles.pruning.engines import PruningShape, Run, Step
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
-from shortlist.ensembles.pruning.run import Run, Step
 from shortlist.milp import Limits, Program, Session, Solver
 from shortlist.milp.solution import Solution
 from shortlist.milp.watch import OnBound

@@ -11,8 +11,7 @@ from shortlist.arrays import Mask, VoteMatrix
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.orderings import reduced_error, single_right
+from shortlist.ensembles.rules.orderings import backfit, reduced_error, single_right
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary, no_votes
 from shortlist.runs.budget import Budget

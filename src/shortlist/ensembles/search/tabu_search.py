@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Longs, Mask, Shorts
-from shortlist.ensembles.goals.diversity import CREDIT_SLACK
-from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.selection_limits import CREDIT_SLACK, SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import _walk_kernels as kernels

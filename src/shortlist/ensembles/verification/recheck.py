@@ -16,8 +16,12 @@ from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
 from shortlist.ensembles.estimators.base import SOFT, fit_probabilities
-from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.selection_limits import (
+    DiversityLimits,
+    SelectionLimits,
+    diversity_limits,
+    selection_limits,
+)
 from shortlist.ensembles.goals.weights import weights_of
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
@@ -26,13 +30,14 @@ from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
+    find_recorded_rows,
     other_probabilities,
     other_problem,
     recheck_means,
     recheck_step,
+    unusable_answers,
     what_was_checked,
 )
-from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import BadInputError
