@@ -1,7 +1,12 @@
-"""From records of calls to a log of answers: one row for each case and repeat, one column for each judge."""
+"""From tables and records of calls to a log of answers: a row for each case and repeat, a column for each judge.
 
-from collections.abc import Sequence
-from dataclasses import replace
+A wide table is read by column, as numbers of labels: one of 100,000 cases and 100 judges has ten million answers;
+each takes eight bytes here, and two hundred as a record.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,24 +14,115 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import NOT_ASKED
-from shortlist.panels.answer_log import (
-    AnswerLog,
-    Measures,
-    label_of,
-    make_log,
-    sorted_labels,
-)
+from shortlist.panels.answer_log import AnswerLog, Coded, Measures, label_of, make_log, sorted_labels
 from shortlist.panels.log_checks import checked_probabilities
-from shortlist.panels.logs.records import LogColumns, Records, label_codes
+from shortlist.panels.logs.prices import prices_by_name, read_prices
+from shortlist.panels.logs.records import (
+    LogColumns,
+    Records,
+    check_dropped,
+    label_codes,
+    records_of,
+    refuse_nameless,
+)
 from shortlist.panels.panel_options import FEWEST_CASES
+from shortlist.panels.scores import SILENT, UNASKED
 from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
 USUAL_COLUMNS = LogColumns()
+
+
+@dataclass(frozen=True, eq=False)
+class Wide:
+    """A table with a row for each case and a column for each judge.
+
+    `cases`, ``(n_rows,)``. `said`: of all judges, ``(n_rows, n_judges)``. `truth`, `content`: of the cases,
+    or None. `measures`: confidences, prices and latencies by name, ``(n_rows, n_judges)``. `numbered`,
+    `columns`: as of :class:`shortlist.panels.logs.records.Records`.
+    """
+
+    source: str
+    cases: NDArray[Any]
+    judges: tuple[str, ...]
+    said: Coded
+    truth: NDArray[Any] | None
+    content: NDArray[Any] | None
+    measures: Mapping[str, NDArray[np.float64]]
+    features: "pd.DataFrame"
+    numbered: bool
+    columns: tuple[str, ...]
+
+    def records(self, shares: Sequence[NDArray[Any] | None] = ()) -> Records:
+        """Return a record for each row and judge, to be put together with other files.
+
+        `shares`: of each judge the probabilities of all labels in each row, or None.
+        """
+        import pandas as pd
+
+        n_judges = len(self.judges)
+        again = pd.Series(self.cases).groupby(self.cases).cumcount().to_numpy()
+        labels = np.array([*self.said.labels, None], dtype=object)
+        given: dict[str, Any] = {
+            "judge": np.repeat(np.array(self.judges, dtype=object), len(self.cases)),
+            "case": np.tile(self.cases, n_judges),
+            "epoch": np.tile(again, n_judges) if again.any() else None,
+            "answer": labels[self.said.codes.T.ravel()],
+            "truth": None if self.truth is None else np.tile(self.truth, n_judges),
+            "content": None if self.content is None else np.tile(self.content, n_judges),
+        }
+        given |= {name: numbers.T.ravel() for name, numbers in self.measures.items()}
+        if shares:
+            none = np.full(len(self.cases), None, dtype=object)
+            given["probabilities"] = np.concatenate([none if one is None else one for one in shares])
+        features = pd.concat([self.features] * n_judges, ignore_index=True)
+        made = records_of(self.source, given, features, len(given["judge"]))
+        return replace(made, numbered=self.numbered, columns=self.columns)
+
+
+def coded(table: "pd.DataFrame", names: Sequence[str]) -> Coded:
+    """Return the cells of some columns as numbers of labels; -1 where a cell is empty."""
+    places: dict[str, int] = {}
+    codes = np.empty((len(table), len(names)), dtype=np.int64)
+    for column, name in enumerate(names):
+        own, labels = label_codes(table[name])
+        of_own = [places.setdefault(label, len(places)) if label else -1 for label in labels]
+        codes[:, column] = np.array([*of_own, -1], dtype=np.int64)[own]
+    return Coded(codes, list(places))
+
+
+def wide_log(
+    wide: Wide,
+    notes: Sequence[str],
+    columns: LogColumns,
+    *,
+    costs: str | Path | Mapping[str, float] | None = None,
+    classes: Sequence[Any] | None = None,
+    like: Sequence[str] | None = None,
+) -> AnswerLog:
+    """Make a log of a table, as :func:`assembled` does of its records."""
+    import pandas as pd
+
+    told = list(notes)
+    check_dropped(set(wide.judges), wide.columns, columns.drop)
+    kept = [place for place, judge in enumerate(wide.judges) if judge not in columns.drop]
+    judges = [wide.judges[place] for place in kept]
+    measures = {name: numbers[:, kept] for name, numbers in wide.measures.items()}
+    said = wide.said if len(kept) == len(wide.judges) else wide.said._replace(codes=wide.said.codes[:, kept])
+    if costs is not None:
+        measures["price"] = prices_by_name(judges, measures.get("price"), read_prices(costs, told), told)
+    names = [label_of(case) or None for case in wide.cases.tolist()]
+    refuse_nameless(wide.source, pd.DataFrame({"case": names}))
+    rows = {"row": np.arange(len(names)), "case": wide.cases, "truth": wide.truth, "content": wide.content}
+    cells = pd.DataFrame(rows)
+    cells = cells.astype(object).where(cells.notna(), None)
+    _note_repeats(len(cells), cells["case"], told)
+    features = wide.features.reset_index(drop=True)
+    return _log_of(
+        cells, judges, said, measures, told, columns, features=features, classes=classes, like=like
+    )
 
 
 def assembled(
@@ -60,34 +156,59 @@ def assembled(
         )
         own = (frame["judge"] + "'s answer").where(frame["score"].notna(), None)
         frame, classes = frame.assign(answer=own, truth=None), ()
-    ways = columns.fold
-    if ways:
-        shares = [_folded_keys(told, ways) for told in frame["probabilities"].tolist()]
-        frame = frame.assign(
-            answer=_folded(frame["answer"], ways), truth=_folded(frame["truth"], ways), probabilities=shares
-        )
-        classes = None if classes is None else [folded(label_of(label), ways) for label in classes]
-    firsts = frame.drop_duplicates("row").sort_values("row")
     judges = frame.drop_duplicates("column").sort_values("column")["judge"].tolist()
-    shape = (len(firsts), len(judges))
-    said = np.full(shape, NOT_ASKED, dtype=object)
-    said[frame["row"], frame["column"]] = frame["answer"].where(frame["answer"].notna(), None)
-    truth = one_of_each_case(frame, "truth", "truth")
-    one_of_each_case(frame, "content", "input")
-    if like is not None and (not like or {label_of(one) for one in truth} <= {"", *like}):
-        classes = like
-    features = firsts[list(records.features)].infer_objects()
+    shape, place = (int(frame["row"].max()) + 1, len(judges)), (frame["row"], frame["column"])
+    answers = coded(frame, ["answer"])
+    said = Coded(np.full(shape, UNASKED), answers.labels)
+    said.codes[place] = answers.codes[:, 0]
+    measures = {}
+    for name in ("confidence", "latency", "price", "score"):
+        if frame[name].notna().any():
+            measures[name] = np.full(shape, np.nan)
+            measures[name][place] = frame[name].to_numpy(dtype=np.float64)
+    features = frame.drop_duplicates("row").sort_values("row")[list(records.features)].infer_objects()
     features.columns = [name.removeprefix("feature:") for name in records.features]
+    log = _log_of(
+        frame, judges, said, measures, told, columns=columns, features=features, classes=classes, like=like
+    )
+    return _with_probabilities(log, frame, columns.fold)
+
+
+def _log_of(
+    cells: "pd.DataFrame",
+    judges: Sequence[str],
+    said: Coded,
+    measures: Mapping[str, NDArray[np.float64]],
+    told: list[str],
+    *,
+    columns: LogColumns,
+    features: "pd.DataFrame",
+    classes: Sequence[Any] | None,
+    like: Sequence[str] | None,
+) -> AnswerLog:
+    """Make a log whose labels are folded; `cells` tell of each row the case, its truth and its content."""
+    ways, (codes, labels) = columns.fold, said
+    if ways:
+        places: dict[str, int] = {}
+        moved = [places.setdefault(folded(label, ways), len(places)) for label in labels]
+        codes, labels = np.array([*moved, UNASKED, SILENT], dtype=np.int64)[codes], list(places)
+        classes = None if classes is None else [folded(label_of(label), ways) for label in classes]
+    truth = _one_of_each_case(cells, "truth", "truth", ways)
+    _one_of_each_case(cells, "content", "input")
+    if like is not None and (not like or {*truth} <= {None, *like}):
+        classes = like
+    prices = measures.get("price")
+    if prices is not None and prices.ndim == 2:
+        prices = _filled_prices(prices, judges, codes, told)
+    firsts = cells.drop_duplicates("row").sort_values("row")
     log = make_log(
-        judges, firsts["case"].to_numpy(dtype=str), said, truth,
+        judges, firsts["case"].to_numpy(dtype=str), Coded(codes, labels), truth,
         measures=Measures(
-            confidence=_cells(frame, "confidence", shape), latency=_cells(frame, "latency", shape),
-            prices=filled_prices(_cells(frame, "price", shape), judges, said != NOT_ASKED, told),
-            scores=_cells(frame, "score", shape), right_above=columns.right_above,
+            confidence=measures.get("confidence"), latency=measures.get("latency"), prices=prices,
+            scores=measures.get("score"), right_above=columns.right_above,
         ),
-        features=features, groups=groups_of(firsts), classes=classes, notes=told,
+        features=features, groups=_groups_of(firsts), classes=classes, notes=told,
     )  # fmt: skip
-    log = _with_probabilities(log, frame)
     return replace(log, folds_case=CASE in ways, folds_punctuation=PUNCTUATION in ways)
 
 
@@ -113,8 +234,7 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     keys["again"] = keys.groupby(["case", "epoch", "judge"], sort=False).cumcount()
     row = keys.groupby(["case", "epoch", "again"], sort=False).ngroup()
     column, _ = pd.factorize(frame["judge"])
-    repeated = int(row.max()) + 1 - frame["case"].nunique()
-    notes += repeated_note(repeated)
+    _note_repeats(int(row.max()) + 1, frame["case"], notes)
     twice = frame["judge"][keys["again"] > 0].unique().tolist()
     if twice:
         notes.append(
@@ -124,67 +244,41 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     return frame.assign(row=row, column=column)
 
 
-def repeated_note(n_rows: int) -> list[str]:
-    """Return a sentence on rows that repeat a case, where there are any."""
-    told = f"{counted(n_rows, 'row')} of the log repeat a case, as another epoch or run; no split parts them."
-    return [told] if n_rows else []
+def _note_repeats(n_rows: int, cases: "pd.Series[Any]", notes: list[str]) -> None:
+    if repeated := n_rows - cases.nunique():
+        rows = counted(repeated, "row")
+        notes.append(f"{rows} of the log repeat a case, as another epoch or run; no split parts them.")
 
 
-def _folded(column: "pd.Series[Any]", ways: Sequence[str]) -> "pd.Series[Any]":
+def _one_of_each_case(
+    cells: "pd.DataFrame", name: str, what: str, ways: Sequence[str] = ()
+) -> list[str | None]:
+    """Return what is told of each row's case, folded and as text, None where nothing is.
+
+    Raises BadInputError if cells of a case differ.
+    """
     import pandas as pd
 
-    codes, found = label_codes(column)
-    labels = [folded(label, ways) or None for label in found]
-    return pd.Series(np.array([*labels, None], dtype=object)[codes], index=column.index, dtype=object)
-
-
-def _folded_keys(told: Any, ways: Sequence[str]) -> Any:
-    return (
-        {folded(label_of(label), ways): share for label, share in told.items()} if told is not None else None
-    )
-
-
-def _cells(frame: "pd.DataFrame", name: str, shape: tuple[int, int]) -> NDArray[np.float64] | None:
-    """Return a number of each case and judge; None where no record has it."""
-    if frame[name].isna().all():
-        return None
-    cells = np.full(shape, np.nan)
-    cells[frame["row"], frame["column"]] = frame[name].to_numpy(dtype=np.float64)
-    return cells
-
-
-def one_of_each_case(frame: "pd.DataFrame", name: str, what: str) -> list[Any]:
-    """Return what the records say of each row's case, None where none does; they must agree.
-
-    Raises BadInputError if they do not.
-    """
-    known = frame[frame[name].notna()]
-    texts = _compared(known[name])
-    firsts = texts.groupby(known["case"]).first()
-    differs = texts.to_numpy() != known["case"].map(firsts).to_numpy()
+    known = cells[cells[name].notna()]
+    codes, labels = label_codes(known[name])
+    texts = pd.Series(np.array([folded(one, ways) for one in labels] or [""], dtype=object)[codes])
+    cases = known["case"].reset_index(drop=True)
+    firsts = texts.groupby(cases).first()
+    differs = (texts != cases.map(firsts)).to_numpy()
     if differs.any():
         other = known[differs].iloc[0]
         raise BadInputError(
             f"case {other['case']!r}",
             f"must have one {what} in all records",
-            f"{str(firsts[other['case']])[:40]!r} and {str(other[name])[:40]!r}",
+            f"{firsts[other['case']][:40]!r} and {str(other[name])[:40]!r}",
             "Read logs of one set of cases together, or name the cases apart.",
         )
     of_case = firsts.to_dict()
-    cases = frame.drop_duplicates("row").sort_values("row")["case"]
-    return [of_case.get(case) for case in cases.tolist()]
+    rows = cells.drop_duplicates("row").sort_values("row")["case"]
+    return [of_case.get(case) or None for case in rows.tolist()]
 
 
-def _compared(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return labels as text, once for each different one; no label is left out."""
-    import pandas as pd
-
-    codes, labels = label_codes(column)
-    texts = np.array(labels, dtype=object)
-    return pd.Series(texts[codes] if len(texts) else [], index=column.index, dtype=object)
-
-
-def groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
+def _groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
     """Return the group of each row: those of one case, and of cases with the same content, are together."""
     import pandas as pd
     from scipy.sparse import coo_array
@@ -199,12 +293,10 @@ def groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
     return np.asarray(found[cases], dtype=np.int64)
 
 
-def filled_prices(
-    prices: NDArray[np.float64] | None, judges: Sequence[str], is_asked: Any, notes: list[str]
-) -> NDArray[np.float64] | None:
+def _filled_prices(
+    prices: NDArray[np.float64], judges: Sequence[str], codes: NDArray[np.int64], notes: list[str]
+) -> NDArray[np.float64]:
     """Fill gaps with the judge's mean; a judge without any price is an error, and calls filled are noted."""
-    if prices is None:
-        return None
     unknown = np.isnan(prices)
     without = [judge for judge, column in zip(judges, unknown.T, strict=True) if column.all()]
     if without:
@@ -215,23 +307,22 @@ def filled_prices(
             "Give a table of prices with the columns name and cost, or leave the judge out.",
         )
     means = np.nanmean(prices, axis=0)
-    n_filled = int((unknown & is_asked).sum())
+    n_filled = int((unknown & (codes != UNASKED)).sum())
     if n_filled:
         notes.append(f"{counted(n_filled, 'call')} without a price got the mean price of their judge.")
     return np.where(unknown, means, prices)
 
 
-def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame") -> AnswerLog:
+def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame", ways: Sequence[str]) -> AnswerLog:
     """Return the log with the probabilities that its records have, if those are of its classes."""
-    from dataclasses import replace
-
     known = frame[frame["probabilities"].notna()]
     if known.empty:
         return log
     shares = np.full((*log.answers.shape, len(log.classes)), np.nan)
-    place = {label: number for number, label in enumerate(log.classes)}
-    n_left_out = 0
-    for row, column, told in zip(known["row"], known["column"], known["probabilities"], strict=True):
+    place, others, n_left_out = {label: number for number, label in enumerate(log.classes)}, set[str](), 0
+    for row, column, given in zip(known["row"], known["column"], known["probabilities"], strict=True):
+        told = {folded(label_of(label), ways): share for label, share in given.items()}
+        others |= set(told) - set(place)
         if set(told) <= set(place):
             shares[row, column] = 0.0
             shares[row, column, [place[label] for label in told]] = list(told.values())
@@ -239,9 +330,6 @@ def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame") -> AnswerLog:
             n_left_out += 1
     notes = log.notes
     if n_left_out:
-        words = sorted_labels(
-            sorted({label for told in known["probabilities"] for label in told} - set(place))
-        )
-        calls, word = counted(n_left_out, "call"), words[0][:40]
+        calls, word = counted(n_left_out, "call"), sorted_labels(sorted(others))[0][:40]
         notes += (f"Probabilities of {calls} are left out, as some are of no class, such as {word!r}.",)
     return replace(log, probabilities=checked_probabilities(shares, shares.shape), notes=notes)

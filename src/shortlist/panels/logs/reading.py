@@ -10,7 +10,7 @@ from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.logs.assembly import assembled
+from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.number_labels import (
     BESIDE_NUMBERS,
@@ -31,7 +31,6 @@ from shortlist.panels.logs.records import (
 from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, refuse_others, tool_records
-from shortlist.panels.logs.wide import Wide, wide_log
 from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table

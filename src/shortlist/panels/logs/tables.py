@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.assembly import Wide, coded
 from shortlist.panels.logs.number_labels import with_number_labels
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
@@ -33,7 +34,6 @@ from shortlist.panels.logs.table_forms import (
     with_price,
     without_rejected,
 )
-from shortlist.panels.logs.wide import Wide, coded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Wide tables by column: the same log as from a record for each answer, in a fraction of the memory."""
+"""Tables by column: the same log as from a record for each answer, in a fraction of the memory."""
 
 import tracemalloc
 from pathlib import Path
@@ -10,12 +10,11 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.logs.assembly import assembled
+from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.reading import _without, read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.logs.tables import table_records
-from shortlist.panels.logs.wide import Wide, wide_log
 
 WORDS: list[Any] = ["x", "y", "X", "x.", None, "", "other", 1, 1.0, True, "true", float("nan")]
 
