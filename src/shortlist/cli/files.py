@@ -72,7 +72,7 @@ def check_files(
 def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[Path | None, ...]:
     """Return the file of each kind, by its endings, or None.
 
-    Raises BadInputError if two are of one kind. `kinds`: their endings, which :func:`check_files` has checked.
+    Raises BadInputError if two are of one kind. `kinds`: the endings of each.
 
     >>> files_by_kind([Path("a.html"), Path("b.joblib")], model=MODEL_FILE, page=PAGE_FILE)
     (PosixPath('b.joblib'), PosixPath('a.html'))

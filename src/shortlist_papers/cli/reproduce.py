@@ -239,7 +239,7 @@ def _failed(claims: "ResultTable") -> list[str]:
 
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
-    """Write every table as CSV, all of them as a page, also of Markdown, and the rows that they are made of."""
+    """Write every table as CSV, all of them as a page, also in Markdown, and the rows they are made of."""
     from shortlist.cli.text.output import save
     from shortlist.files import write_text
     from shortlist.report.page import page

@@ -270,7 +270,7 @@ def _write_bad_files(folder: Path) -> None:
     credit.csv --out front.txt                                    | must end in .parquet
     credit.csv --out no/front.parquet                             | folder does not exist
     credit.csv --out no/m.joblib                                  | folder does not exist
-    credit.csv --out a.joblib --out b.joblib                      | must name one front and one model at most
+    credit.csv --out a.joblib --out b.joblib                      | must name one front, one model and one page at most
     one_class.csv                                                 | the target 'approved' of one_class.csv must hold two classes or more, got one class only
     rare.csv                                                      | 4 rows of each, got 3 of 'rare'
     real.csv                                                      | this looks like a number to predict, not a class

@@ -116,7 +116,9 @@ def print_found(
 def _next(front: "Front", saved: Path | None, point: int) -> str:
     """Say how to look at other points."""
     if saved is None:
-        return "Next: --out FRONT.parquet keeps all points, --details prints the first, --out PAGE.html draws them."
+        return (
+            "Next: --out FRONT.parquet keeps all points, --out PAGE.html draws them, --details prints some."
+        )
     other = point + 1 if point + 1 < len(front) else point - 1
     compare = f"shortlist front show {saved} --pick {point},{other}"
     return f"Next: compare points with {compare}; take one with shortlist front pick {saved}."
