@@ -1,7 +1,7 @@
 """From tables and records of calls to a log of answers: a row for each case and repeat, a column for each judge.
 
-A wide table is read by column, as numbers of labels: one of 100,000 cases and 100 judges has ten million answers;
-each takes eight bytes here, and two hundred as a record.
+A wide table is read by column, as numbers of labels: one of 100,000 cases and 100 judges has ten million
+answers; each takes eight bytes here, and two hundred as a record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def wide_log(
     _note_repeats(len(cells), cells["case"], told)
     features = wide.features.reset_index(drop=True)
     return _log_of(
-        cells, judges, said, measures, told, columns, features=features, classes=classes, like=like
+        cells, judges, said, measures, told, columns=columns, features=features, classes=classes, like=like
     )
 
 
