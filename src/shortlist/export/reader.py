@@ -91,16 +91,14 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
     and judges that could not be had: the others decide without them. Raises ReaderError if the policy is
     damaged, or a value cannot be used.
     """
-    kinds = {"stages": _staged, "judges": _judged, "panel": _of_panel}
+    about: dict[str, Any] = {}
     try:
         if policy["kind"] == "panel" and isinstance(row, dict):
             row = _unfolded(row)
         _check_row(row)
-        told = kinds.get(policy["kind"], _of_committee)(policy, row, failed)
+        steps = {"committee": _of_committee, "judges": _judged, "stages": _staged, "panel": _of_panel}
+        told = _followed(policy, steps[policy["kind"]](policy, row, failed, about), about)
         columns, reasons = _columns_of(policy), failed if isinstance(failed, dict) else {}
-        if policy["kind"] == "stages":
-            done = [stage for stage in policy["stages"] if stage["number"] <= told["stage"]]
-            told["asked"] = [policy["features"][place]["name"] for stage in done for place in stage["buys"]]
         asked = [name for name in told.get("asked", columns) if name in columns]
         given = {name: [row[one] for one in columns[name] if one in row] for name in asked}
     except ReaderError:
@@ -113,60 +111,96 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
     return told | {"failed": {name: reasons.get(name, "failed") for name in asked if name in failed}}
 
 
-def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
-    """Return what classifiers decide together of a row that has all features, and a value of one."""
+class Ask(NamedTuple):
+    """What a step needs of a row: names that are not there, and words that the policy does not know.
+
+    `waits`: whether such words end the row as a missing name does.
+    """
+
+    names: list[str]
+    unknown: dict[str, Any]
+    waits: bool = False
+
+
+class Decide(NamedTuple):
+    """What a step decides: a class, the probability of each, how sure it is, and whether the row ends there."""
+
+    answer: Any
+    shares: list[float]
+    sure: float | None
+    ends: bool
+
+
+Steps = Iterator[Ask | Decide]
+"""What a policy asks for and decides about a row, in order; what it pays and whom it asks is told beside."""
+
+
+def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any]:
+    """Follow the steps of a policy until one lacks something, or ends the row: the loop of all kinds.
+
+    `about`: what the steps tell beside, such as the cost so far.
+    """
+    said, needs, unknown = Decide(None, [], None, ends=False), list[str](), dict[str, Any]()
+    for step in steps:
+        if isinstance(step, Decide):
+            said = step
+            if said.ends:
+                break
+        else:
+            needs, unknown = step.names, unknown | step.unknown
+            if needs or step.waits:
+                break
+    answered = said.ends and said.answer is not None
+    told = {"label": said.answer if answered else policy["reject_label"], "answered": answered}
+    told |= {"probabilities": said.shares, "confidence": said.sure}
+    return told | {"needs": needs, "unknown": unknown, "handed_over": False} | about
+
+
+def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str], _about: dict[str, Any]) -> Steps:
+    """Ask for all features; then the classifiers decide together if there is a value of one."""
     found = [(feature, _state(feature, row, failed)) for feature in policy["features"]]
     needs = [feature["name"] for feature, state in found if state == "not asked"]
     unknown = {feature["name"]: row[feature["name"]] for feature, state in found if state == "unknown"}
-    if needs:
-        return _told(policy, None, [], None, needs=needs, unknown=unknown)
+    yield Ask(needs, unknown)
     columns = _columns(policy, row, set(range(len(found))), failed)
     answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
-    label, probabilities = _decided(policy, _summed(policy, answers), len(answers))
-    probabilities = _calibrated(policy.get("calibration"), probabilities)
-    if label is None or not any(state == "answered" for _, state in found):
-        return _told(policy, None, probabilities, None, unknown=unknown)
-    confident = probabilities[label] >= policy["answer_from"]
-    known_label = label if confident else None
-    return _told(policy, known_label, probabilities, probabilities[label], unknown=unknown)
-
-
-def _judged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
-    asked, outcomes, waits_for = _asked(policy, row, failed)
-    answers = [_judge(policy, judge, row, failed)[0] for judge in policy["judges"]]
     label, shares = _decided(policy, _summed(policy, answers), len(answers))
-    probabilities = _calibrated(policy.get("calibration"), shares)
-    likely = None if label is None or waits_for else probabilities[label]
-    told = _told(policy, None if waits_for else outcomes.pop(), probabilities, likely)
-    if waits_for:
-        word = _judge(policy, waits_for, row, failed)[1]
-        told |= {"unknown": {waits_for["columns"][0]: word}} if word else {"needs": [waits_for["name"]]}
-    told["asked"] = list(dict.fromkeys(policy["judges"][place]["name"] for place in asked))  # copies once
-    prices = [judge["price"] for judge in policy["judges"]]
-    return told if None in prices else told | {"cost": _total([prices[place] for place in asked])}
+    shares, sure = _calibrated(policy.get("calibration"), shares), None
+    if label is not None and any(state == "answered" for _, state in found):
+        sure = shares[label]
+    confident = label is not None and sure is not None and sure >= policy["answer_from"]
+    yield Decide(policy["classes"][label] if confident else None, shares, sure, ends=True)
 
 
-def _asked(
-    policy: Any, row: dict[str, Any], failed: Collection[str]
-) -> tuple[dict[int, Opinion], set[int | None], Any]:
-    """Return what those answer who are asked, by place, in that order; the outcome; and who is missing.
-
-    The outcome is a class or None, for no answer. A judge that is missing was not asked, or said no class.
-    """
+def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
+    """Ask judges one by one until no other answers could change the outcome."""
+    judges = policy["judges"]
+    answers = [_judge(policy, judge, row, failed)[0] for judge in judges]
+    label, shares = _decided(policy, _summed(policy, answers), len(answers))
+    shares = _calibrated(policy.get("calibration"), shares)
+    about |= {"asked": []} | ({} if any(judge["price"] is None for judge in judges) else {"cost": 0.0})
+    yield Decide(None, shares, None, ends=False)
     asked: dict[int, Opinion] = {}
     last, known, sums = None, None, _summed(policy, [])
     for place in policy["order"]:
-        judge = policy["judges"][place]
+        judge = judges[place]
         if last is None or judge["columns"] != last["columns"]:  # otherwise a copy, who has answered
             outcomes = _outcomes(policy, asked, sums)
             if len(outcomes) == 1:
-                return asked, outcomes, None
-            last, (known, word) = judge, _judge(policy, judge, row, failed)
-            if word or (judge["columns"][0] not in row and judge["name"] not in failed):
-                return asked, outcomes, judge
+                break
+            last, (known, word), column = judge, _judge(policy, judge, row, failed), judge["columns"][0]
+            lacks = not word and column not in row and judge["name"] not in failed
+            yield Ask([judge["name"]] * lacks, {column: word} if word else {}, waits=bool(word))
+            about["asked"].append(judge["name"])
         asked[place] = known
         sums = _counted(policy, sums, known)
-    return asked, _outcomes(policy, asked, sums), None
+        if "cost" in about:
+            about["cost"] += judge["price"]
+    else:
+        outcomes = _outcomes(policy, asked, sums)
+    outcome = outcomes.pop()
+    sure = None if label is None else shares[label]
+    yield Decide(None if outcome is None else policy["classes"][outcome], shares, sure, ends=True)
 
 
 def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
@@ -240,41 +274,34 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
     return outcomes
 
 
-def _staged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
-    probabilities: list[float] = []
-    best, last = None, dict[str, Any](number=0, cost=0.0)
+def _staged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
+    """Buy features stage by stage until one is sure enough."""
+    about |= {"stage": 0, "cost": 0.0, "asked": []}
     if "taken" in policy["stages"][0]:
-        last["taken"] = dict.fromkeys(policy["stages"][0]["taken"], 0.0)
+        about["taken"] = dict.fromkeys(policy["stages"][0]["taken"], 0.0)
     for stage in policy["stages"]:
         bought = [policy["features"][place] for place in stage["buys"]]
-        states = {feature["name"]: _state(feature, row, failed) for feature in bought}
+        states = [(one["name"], _state(one, row, failed), one["may_be_missing"]) for one in bought]
         needs = [
-            feature["name"]
-            for feature in bought
-            if states[feature["name"]] == "not asked"
-            or (states[feature["name"]] == "silent" and not feature["may_be_missing"])
+            name for name, state, may in states if state == "not asked" or (state == "silent" and not may)
         ]
-        unknown = {
-            feature["name"]: row[feature["name"]]
-            for feature in bought
-            if states[feature["name"]] == "unknown" and not feature["may_be_missing"]
-        }
-        if needs or unknown:
-            return _told(policy, None, probabilities, best, last, needs=needs, unknown=unknown)
-        columns, last = _columns(policy, row, set(stage["known"]), failed), stage
-        probabilities = _score(stage["model"], [columns[i] for i in stage["columns"]])
-        label = max(range(len(probabilities)), key=lambda k: (probabilities[k], -k))
-        best = probabilities[label]
+        unknown = {name: row[name] for name, state, may in states if state == "unknown" and not may}
+        yield Ask(needs, unknown, waits=bool(unknown))
+        columns = _columns(policy, row, set(stage["known"]), failed)
+        about |= {"stage": stage["number"], "cost": stage["cost"]}
+        about |= {"taken": stage["taken"]} if "taken" in stage else {}
+        about["asked"] += [one["name"] for one in bought]
+        shares = _score(stage["model"], [columns[i] for i in stage["columns"]])
+        label = max(range(len(shares)), key=lambda k: (shares[k], -k))
         known = (policy["features"][place] for place in stage["known"])
         has_value = any(_state(feature, row, failed) == "answered" for feature in known)
         least = LARGEST if stage["least"] is None else stage["least"]
-        if has_value and best >= max(policy["thresholds"][label], least):
-            return _told(policy, label, probabilities, best, stage)
-    return _told(policy, None, probabilities, best, last)
+        ends = has_value and shares[label] >= max(policy["thresholds"][label], least)
+        yield Decide(policy["classes"][label], shares, shares[label], ends=ends)
 
 
-def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
-    """Return what a panel decides, or whom it asks; who is silent, fails or says no class has no vote."""
+def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
+    """Ask the judges of a panel stage by stage; who is silent, fails or says no class has no vote."""
     final, is_open = policy["final"], not policy["classes"]
     fold = _comparison(policy)
     labels: list[str | None] = [fold(_word(label)) for label in policy["classes"]]
@@ -283,34 +310,31 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         labels = [*spelled, None, None]
         policy = policy | {"classes": [*spelled.values(), None, None]}
     heard: dict[int, int | None] = {}
-    asked, needs, unknown = list[str](), list[str](), dict[str, str]()
-    number, cost, best, answers = 0, 0.0, StageDecision(None, [], 0.0), False
     stages, way = _way_of(policy, row)
+    about |= {"handed_over": False, "stage": 0, "cost": 0.0} | way | {"asked": []}
+    yield Decide(None, [], 0.0, ends=False)
     for stage in stages:
-        for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
-            word = _said(judge, row, failed)
-            if word is None:
-                needs.append(judge["name"])
-                continue
-            heard[place] = labels.index(fold(word)) if fold(word) in labels else None
-            unknown |= {judge["name"]: word} if word and heard[place] is None else {}
-            asked.append(judge["name"])
-            cost += judge["price"]
-        if needs:
-            break
-        number += 1
+        asks = [(place, policy["judges"][place]) for place in stage["asks"]]
+        words = {place: _said(judge, row, failed) for place, judge in asks}
+        heard |= {place: labels.index(fold(word)) if word is not None and fold(word) in labels else None
+                  for place, word in words.items()}  # fmt: skip
+        had = [(place, judge) for place, judge in asks if words[place] is not None]
+        about["asked"] += [judge["name"] for _, judge in had]
+        for _, judge in had:
+            about["cost"] += judge["price"]
+        yield Ask(
+            [judge["name"] for place, judge in asks if words[place] is None],
+            {judge["name"]: words[place] for place, judge in had if words[place] and heard[place] is None},
+        )
+        about["stage"] += 1
         kind = "votes" if "votes" in stage["decision"] else stage["decision"]["rule"]
         decides: Any = {"votes": _voted, "alone": _alone, "confidence": _latest}.get(kind, _scored)
         best = decides(policy, stage, heard, row)
-        if _ends(stage, best, always=number == len(stages) and final["kind"] == "answer"):
-            answers = True
-            break
-    is_left = not (answers or needs)
-    last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
-    label = best.label if answers else None
-    shares = best.shares[:-2] if is_open else best.shares
-    told = _told(policy, label, shares, best.sure, last, needs=needs, unknown=unknown)
-    return told | way | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+        ends = _ends(stage, best, always=about["stage"] == len(stages) and final["kind"] == "answer")
+        shares = best.shares[:-2] if is_open else best.shares
+        yield Decide(policy["classes"][best.label] if ends else None, shares, best.sure, ends=ends)
+    about["cost"] += final["price"]
+    about["handed_over"] = final["kind"] == "hand-over"
 
 
 def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, str]:
@@ -526,26 +550,6 @@ def _known(feature: Any, value: Any) -> list[Any]:
     """Return the value that a policy knows by a word: as it is, or as it is written; empty for none."""
     same = [one for one in feature["known"] if one == value]
     return same or [one for one in feature["known"] if _text(one) == _text(value)]
-
-
-def _told(
-    policy: Any,
-    label: int | None,
-    probabilities: list[float],
-    confidence: float | None,
-    stage: Any = None,
-    *,
-    needs: Collection[str] = (),
-    unknown: Any = None,
-) -> dict[str, Any]:
-    answered = label is not None
-    told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
-    told |= {"probabilities": probabilities, "confidence": confidence}
-    told |= {"needs": list(needs), "unknown": unknown or {}, "handed_over": False}
-    if stage is None:
-        return told
-    told |= {"stage": stage["number"], "cost": stage["cost"]}
-    return told | {"taken": stage["taken"]} if "taken" in stage else told
 
 
 def _columns(policy: Any, row: dict[str, Any], known: set[int], failed: Collection[str] = ()) -> list[float]:
