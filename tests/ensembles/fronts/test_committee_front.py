@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.fronts import committee_front as committee_fronts
 from shortlist.ensembles.fronts.committee_front import committee_front
-from shortlist.ensembles.fronts.committee_problem import (
-    MEMBER_OBJECTIVES,
-    VALUE_OBJECTIVES,
-    CommitteeProblem,
-    committee_problem,
-)
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, VALUE_OBJECTIVES
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.results.front import Front

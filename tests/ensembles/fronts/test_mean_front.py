@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.averaging import _tangent_kernels as averaging
 from shortlist.ensembles.fronts import mean_front as mean_fronts
+from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
 from shortlist.ensembles.fronts.front_walk import WalkedFront
 from shortlist.ensembles.fronts.mean_front import mean_front, walk_means
-from shortlist.ensembles.fronts.mean_front_problem import (
-    MOST_ROWS_OF_LOSSES,
-    MeanFrontProblem,
-    mean_front_problem,
-)
+from shortlist.ensembles.fronts.objectives import MOST_ROWS_OF_LOSSES
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
 from shortlist.ensembles.fronts.committee_front import committee_front
-from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
+from shortlist.ensembles.fronts.committee_problem import (
+    CommitteeProblem,
+    committee_problem,
+    mean_front_problem,
+)
 from shortlist.ensembles.fronts.front_claims import looked_at
 from shortlist.ensembles.fronts.mean_front import mean_front
-from shortlist.ensembles.fronts.mean_front_problem import mean_front_problem
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.binary_votes import merge_rows

@@ -20,33 +20,34 @@ from shortlist.ensembles.estimators.exact_options import positive_class, price_s
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
+    CommitteeProblem,
+    MeanFrontProblem,
+    committee_problem,
+    mean_front_problem,
+)
+from shortlist.ensembles.fronts.front_claims import as_selection, best_at_its_price
+from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
+from shortlist.ensembles.fronts.objectives import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
     PAID,
-    committee_problem,
-    member_bytes,
-    member_times,
+    check_rows_of_losses,
     read_objectives,
 )
-from shortlist.ensembles.fronts.front_claims import best_at_its_price
-from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
-from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, soft_metric
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
-from shortlist.ensembles.pools.answers import check_probabilities, class_shares
+from shortlist.ensembles.pools.answers import check_probabilities, class_shares, member_bytes, member_times
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
+from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
-from shortlist.results.front import Front
 from shortlist.results.picking import PICK_RULES
-from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.results.told import Kind, difference_of
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
@@ -285,22 +286,22 @@ class FrontPruner(ExactPruner):
             "classes": labels,
             "limits": selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
         }
+        problem: CommitteeProblem | MeanFrontProblem
         if isinstance(votes, SoftVotes):
-            soft = mean_front_problem(votes, self._texts(), **given)
-            self.front_ = self._with_prices(mean_front(soft, budget.begun(), names=pool.names))
-            self.point_ = self._chosen_point(rows, record)
-            self._take(mean_selection(soft, self.front_, self.point_), given["limits"])
-            return record
-        problem = committee_problem(votes, self._texts(), **given)
-        self.front_ = self._with_prices(committee_front(problem, budget.begun(), names=pool.names))
-        self.point_ = self._chosen_point(rows, record)
-        self._take(self._committee(votes), given["limits"])
-        return record
-
-    def _with_prices(self, front: Front) -> Front:
-        """Return the front with what each candidate adds, so that its points can be counted again."""
+            problem = mean_front_problem(votes, self._texts(), **given)
+            front = mean_front(problem, budget.begun(), names=pool.names)
+        else:
+            problem = committee_problem(votes, self._texts(), **given)
+            front = committee_front(problem, budget.begun(), names=pool.names)
         prices = {name: np.asarray(own).tolist() for name, own in self.prices_.items()}
-        return dataclasses.replace(front, extras={**front.extras, "prices": prices})
+        self.front_ = dataclasses.replace(front, extras={**front.extras, "prices": prices})
+        self.point_ = self._chosen_point(rows, record)
+        if isinstance(problem, MeanFrontProblem):
+            result = mean_selection(problem, self.front_, self.point_)
+        else:
+            result = self._committee(problem.votes)
+        self._take(result, given["limits"])
+        return record
 
     def _known_prices(
         self, pool: Pool, X: Any, names: Sequence[str], study: Study
@@ -407,12 +408,13 @@ class FrontPruner(ExactPruner):
         if isinstance(votes, Votes):
             threshold = front.extras["thresholds"][self.point_]
             counts = confusion(votes, mask, threshold)
-            total, everything = weights.total(counts), weights.total(_all_right(votes))
-            make = functools.partial(EnsembleSelection, threshold=threshold, confusion=counts)
+            all_right = Confusion(votes.n_positive, 0, votes.n_negative, 0)
+            total, everything = weights.total(counts), weights.total(all_right)
+            make = functools.partial(EnsembleSelection, mask=mask, threshold=threshold, confusion=counts)
         else:
             total = weights.total(votes, mask)
             everything = int(weights.row_gains(votes).sum())
-            make = functools.partial(ClassSelection, decisions=decision_table(votes, mask))
+            make = functools.partial(ClassSelection, mask=mask, decisions=decision_table(votes, mask))
         value, bounds = weights.value(total), front.extras["bounds"]
         share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
         bound = max(value, weights.value(everything) * share)
@@ -424,23 +426,6 @@ class FrontPruner(ExactPruner):
             best = weights.value(round(of_all * everything))
             if best < bound:
                 bound, optimal, by = best, at_its_price[1], CHEAPER_WALK
-        bound = value if optimal else bound
-        found: PrunedSelection = make(
-            mask=mask,
-            objective=weights.objective,
-            value=value,
-            bound=bound,
-            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-            proof=Proof(
-                ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
-                missing=(bound - value,),
-                limit="" if optimal else front.proof.limit,
-            ),
-            seconds=front.seconds,
-            proved_by=by if by == CHEAPER_WALK else bound_of_front(by),
+        return as_selection(
+            front, make, objective=weights.objective, value=value, bound=bound, optimal=optimal, by=by
         )
-        return found
-
-
-def _all_right(votes: Votes) -> Confusion:
-    return Confusion(votes.n_positive, 0, votes.n_negative, 0)

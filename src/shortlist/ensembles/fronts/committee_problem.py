@@ -1,88 +1,62 @@
-"""What matters of a committee, as integers: right decisions by class, and what its members add up to."""
+"""What matters of a committee that votes, or averages probabilities, as integers that are minimised."""
 
-import dataclasses
 import math
-import pickle
-import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.arrays import Mask
-from shortlist.ensembles.committees.ballots import Ballot, Plurality, Threshold
+from shortlist._words import all_of
+from shortlist.arrays import Counts, Mask
+from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.facts import price_paid
-from shortlist.ensembles.committees.orders import FEW_MEMBERS
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
+from shortlist.ensembles.fronts.objectives import (
+    BY_CLASS,
+    MEMBER_OBJECTIVES,
+    PAID,
+    SIZE,
+    VALUE_UNITS,
+    check_rows_of_losses,
+    few_members,
+    paid_objective,
+    price_objective,
+    read_objectives,
+)
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, class_weights, decision_table
-from shortlist.ensembles.pools.answers import class_answers
-from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
+from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
-from shortlist.exact import as_integers
-from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective, Sense
-from shortlist.runs.budget import seconds_now
-
-VALUE_OBJECTIVES = {
-    "accuracy": "share of right decisions",
-    "balanced-accuracy": "mean of the shares of right decisions in each class",
-    "true-positives": "rows of the positive class that are found",
-    "true-negatives": "rows of the negative class that are left alone",
-    "recall": "share of the positive rows that are found; recall:CLASS of the rows of any class",
-    "specificity": "share of the negative rows that are left alone",
-}
-"""What may be maximised."""
-
-SIZE, PAID = "size", "price-paid"
-
-MEMBER_OBJECTIVES = {
-    "cost": "sum of the prices of the members",
-    SIZE: "number of members",
-    "time": "measured time of all members for the rows",
-    "bytes": "length of the members as they are saved",
-    PAID: "mean price of a row, asked no further than until its class is settled",
-}
-"""What may be minimised."""
-
-VALUE_UNITS = {
-    "true-positives": "rows",
-    "true-negatives": "rows",
-    "time": "ms per 1,000 rows",
-    "bytes": "bytes",
-}
-"""Units of the values, for people."""
-
-BY_CLASS = "recall:"
 
 
-@dataclass(frozen=True, eq=False)
-class CommitteeProblem:
-    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FrontProblem(ABC):
+    """Answers of candidates, and the objectives of a committee as integers, however it decides."""
 
-    votes: Votes | ClassVotes
-    """Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the class
-    with most votes.
-    """
     objectives: tuple[Objective, ...]
     """Those of values first, then those of members; each has an integer scale."""
     asked: NDArray[np.intp]
     """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
-    gains: NDArray[np.int64]
-    """What a right row of each class adds to each value, at least 0, ``(n_values, n_classes)``."""
     prices: NDArray[np.int64]
     """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
-    limits: SelectionLimits
-    """Sizes, from 1."""
     budgets: NDArray[np.int64]
     """The most that each objective of members may sum to, ``(n_prices,)``."""
+    limits: SelectionLimits
+    """Sizes, from 1."""
+    answers: NDArray[Any]
+    """What each classifier answers on each row, as the ballot adds it up."""
+    counts: Counts | None = None
+    """How many samples each row stands for, where rows are merged."""
+    has_threshold: bool = False
+    """Whether a threshold decides, which is chosen with the members."""
     paid: NDArray[np.int64] | None = None
     """What asking each costs, where the price that is paid is an objective, the last one,
     ``(n_classifiers,)``: its points are sums over all samples.
@@ -91,24 +65,12 @@ class CommitteeProblem:
     @property
     def n_classifiers(self) -> int:
         """Number of classifiers."""
-        return self.votes.n_classifiers
-
-    @property
-    def has_threshold(self) -> bool:
-        """Whether a threshold decides."""
-        return isinstance(self.votes, Votes)
-
-    @cached_property
-    def class_sizes(self) -> NDArray[np.int64]:
-        """How many samples there are of each class."""
-        return np.bincount(
-            self.votes.labels, weights=self.votes.counts, minlength=self.gains.shape[1]
-        ).astype(np.int64)
+        return int(self.prices.shape[1])
 
     @property
     def n_values(self) -> int:
         """Number of objectives of values."""
-        return len(self.gains)
+        return len(self.objectives) - len(self.prices) - (self.paid is not None)
 
     @property
     def n_committees(self) -> int:
@@ -120,16 +82,79 @@ class CommitteeProblem:
         """Whether an objective of members is their number."""
         return self.objectives[self.n_values + price].name == SIZE
 
-    def highest(self) -> NDArray[np.int64]:
-        """Return each value when every row is right, and the sum of all values then, ``(n_values + 1,)``."""
-        values = self.gains @ self.class_sizes
-        return np.append(values, values.sum())
-
     def is_within(self, mask: Mask) -> bool:
         """Whether a committee keeps the limits."""
         return self.limits.satisfied_by(mask) and bool(
             (self.prices[:, mask].sum(axis=1) <= self.budgets).all()
         )
+
+    @abstractmethod
+    def highest(self) -> NDArray[np.int64]:
+        """Return what each value cannot exceed, row by row, and the sum of these, ``(n_values + 1,)``."""
+
+    @abstractmethod
+    def ballot(self, threshold: int, size: int) -> Ballot:
+        """Return how that number of members decides."""
+
+    @abstractmethod
+    def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
+        """Count the values of a committee from the answers, ``(n_values,)``."""
+
+    def point(self, mask: Mask, threshold: int = 0) -> NDArray[np.int64]:
+        """Return the objectives of a committee, minimised, counted from the answers."""
+        linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
+        paid = []
+        if self.paid is not None:
+            ballot = self.ballot(threshold, int(mask.sum()))
+            paid = [price_paid(ballot, ballot.added(self.answers[:, mask]), self.paid[mask], self.counts)]
+        return np.concatenate([-self.reached(mask, threshold), linear, paid]).astype(np.int64)
+
+
+def _shared_parts(
+    names: Sequence[str],
+    values: Sequence[Objective],
+    votes: Votes | ClassVotes | SoftVotes,
+    costs: Mapping[str, Sequence[float] | NDArray[Any]] | None,
+    *,
+    limits: SelectionLimits,
+    max_cost: float | None = None,
+) -> dict[str, Any]:
+    """Return the fields that every problem has: objectives of members, and limits."""
+    n, given = votes.n_classifiers, costs or {}
+    prices = [name for name in names if name in MEMBER_OBJECTIVES and name != PAID]
+    charged = [price_objective(name, n, given, max_cost) for name in prices]
+    own = [name for name in names if name not in MEMBER_OBJECTIVES]
+    paid = paid_objective(n, given, votes.n_samples) if PAID in names else None
+    return {
+        "objectives": (*values, *(one for one, _, _ in charged), *([] if paid is None else paid[:1])),
+        "asked": np.array([[*own, *prices, PAID].index(name) for name in names], dtype=np.intp),
+        "prices": np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, n),
+        "budgets": np.array([budget for _, _, budget in charged], dtype=np.int64),
+        "limits": limits if paid is None else few_members(limits),
+        "paid": None if paid is None else paid[1],
+    }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CommitteeProblem(FrontProblem):
+    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`."""
+
+    votes: Votes | ClassVotes
+    """Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the class
+    with most votes.
+    """
+    gains: NDArray[np.int64]
+    """What a right row of each class adds to each value, at least 0, ``(n_values, n_classes)``."""
+
+    @cached_property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """How many samples there are of each class."""
+        return _class_sizes(self.votes, self.gains.shape[1])
+
+    def highest(self) -> NDArray[np.int64]:
+        """Return each value when every row is right, and the sum of all values then, ``(n_values + 1,)``."""
+        values = self.gains @ self.class_sizes
+        return np.append(values, values.sum())
 
     def right(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
         """Count the right decisions by class from the votes, ``(n_classes,)``."""
@@ -138,20 +163,9 @@ class CommitteeProblem:
             return np.array([counts.true_negative, counts.true_positive], dtype=np.int64)
         return np.diag(decision_table(self.votes, mask))
 
-    def point(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
-        """Return the objectives of a committee, minimised, counted from the votes."""
-        linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
-        paid = []
-        if self.paid is not None:
-            ballot = self.ballot(threshold, int(mask.sum()))
-            added = ballot.added(self.answers[:, mask])
-            paid = [price_paid(ballot, added, self.paid[mask], self.votes.counts)]
-        return np.concatenate([-(self.gains @ self.right(mask, threshold)), linear, paid]).astype(np.int64)
-
-    @property
-    def answers(self) -> NDArray[np.uint8]:
-        """The class that each classifier answers on each row, of two 1 for the positive one."""
-        return self.votes.votes if isinstance(self.votes, Votes) else self.votes.codes
+    def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
+        """Count the values of a committee from the votes, ``(n_values,)``."""
+        return np.asarray(self.gains @ self.right(mask, threshold))
 
     def ballot(self, threshold: int, size: int) -> Ballot:
         """Return how that number of members decides."""
@@ -213,104 +227,26 @@ def committee_problem(
             f"objectives of votes must be of decisions, got {all_of(averaged)}, which is of probabilities. "
             "Leave it out, or take mean_front_problem."
         )
-    values = [name for name in names if name not in MEMBER_OBJECTIVES]
-    prices = [name for name in names if name in MEMBER_OBJECTIVES and name != PAID]
-    found = [_value(name, votes, labels) for name in values]
-    charged = [price_objective(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
-    ordered = [*values, *prices, PAID]
-    paid = paid_objective(votes.n_classifiers, costs or {}, votes.n_samples) if PAID in names else None
+    found = [_value(name, votes, labels) for name in names if name not in MEMBER_OBJECTIVES]
     return CommitteeProblem(
         votes=votes,
-        objectives=tuple(objective for objective, _ in found)
-        + tuple(objective for objective, _, _ in charged)
-        + (() if paid is None else (paid[0],)),
-        asked=np.array([ordered.index(name) for name in names], dtype=np.intp),
+        answers=votes.votes if isinstance(votes, Votes) else votes.codes,
+        counts=votes.counts,
+        has_threshold=isinstance(votes, Votes),
         gains=np.array([gains for _, gains in found], dtype=np.int64).reshape(-1, n_classes),
-        prices=np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, votes.n_classifiers),
-        limits=limits if paid is None else few_members(limits),
-        budgets=np.array([budget for _, _, budget in charged], dtype=np.int64),
-        paid=None if paid is None else paid[1],
+        **_shared_parts(names, [one for one, _ in found], votes, costs, limits=limits, max_cost=max_cost),
     )
 
 
-def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """Return the names of objectives, each in its direction.
-
-    `objectives`: such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: what the classes are
-    called.
-
-    Raises BadInputError as of :func:`committee_problem`.
-
-    >>> read_objectives(["max accuracy", "min size"], ["no", "yes"])
-    ['accuracy', 'size']
-    """
-    names: list[str] = []
-    for text in objectives:
-        sense, _, name = " ".join(text.split()).partition(" ")
-        known = [f"max {value}" for value in (*VALUE_OBJECTIVES, f"{BY_CLASS}CLASS")] + [
-            f"min {price}" for price in (*MEMBER_OBJECTIVES, *MEAN_LOSSES)
-        ]
-        if sense not in {"max", "min"} or not name:
-            raise BadInputError(
-                f"an objective must begin with max or min, such as 'max accuracy' or 'min cost', "
-                f"got {text!r}."
-            )
-        plain = name if name.startswith(BY_CLASS) else name.replace("_", "-")
-        minimised = plain in MEMBER_OBJECTIVES or plain in MEAN_LOSSES
-        if not minimised and plain not in VALUE_OBJECTIVES and not plain.startswith(BY_CLASS):
-            raise BadInputError(
-                f"an objective must be {any_of(known, most=20)}, got {text!r}.{did_you_mean(text, known)}"
-            )
-        wanted = "min" if minimised else "max"
-        if sense != wanted:
-            raise BadInputError(
-                f"{plain} gets better the {'less' if wanted == 'min' else 'more'} there is of it, "
-                f"got {text!r}. Write '{wanted} {plain}'."
-            )
-        plain = _of_class(plain, labels)
-        if plain in names:
-            raise BadInputError(f"the objectives must all differ, got {plain} twice. Leave one of them out.")
-        names.append(plain)
-    losses = [name for name in names if name in MEAN_LOSSES]
-    others = [name for name in names if name not in MEAN_LOSSES and name not in MEMBER_OBJECTIVES]
-    if losses and others:
-        raise BadInputError(
-            f"{all_of(losses)} goes with objectives of members only, as probabilities are averaged "
-            f"for it, got {all_of(others)}, which counts votes. Leave one of them out."
-        )
-    if len(names) < 2:
-        raise BadInputError(
-            f"a front needs at least two objectives, got {all_of(names)}. Add one, such as 'min size'."
-        )
-    return names
-
-
-def _of_class(name: str, labels: Sequence[str]) -> str:
-    if name.startswith(BY_CLASS):
-        label = name.removeprefix(BY_CLASS)
-        if label not in labels:
-            raise BadInputError(
-                "recall",
-                f"must be of one of the classes {any_of(labels)}",
-                repr(label),
-                did_you_mean(label, labels),
-            )
-        if len(labels) == 2:
-            return "recall" if label == labels[1] else "specificity"
-    elif name in {"true-positives", "true-negatives", "recall", "specificity"} and len(labels) > 2:
-        raise BadInputError(
-            f"{name} needs a positive class, but there are {len(labels)} classes. Name one of them, as in "
-            f"'max {BY_CLASS}{labels[-1]}'."
-        )
-    return name
+def _class_sizes(votes: Votes | ClassVotes, n_classes: int) -> NDArray[np.int64]:
+    return np.bincount(votes.labels, weights=votes.counts, minlength=n_classes).astype(np.int64)
 
 
 def _value(
     name: str, votes: Votes | ClassVotes, labels: Sequence[str]
 ) -> tuple[Objective, NDArray[np.int64]]:
-    """Return a value, and what a right row of each class adds to it."""
     n_classes = len(labels)
-    sizes = np.bincount(votes.labels, weights=votes.counts, minlength=n_classes).astype(np.int64)
+    sizes = _class_sizes(votes, n_classes)
     gains, scale = np.zeros(n_classes, dtype=np.int64), 1
     if name == "accuracy":
         gains[:], scale = 1, int(sizes.sum())
@@ -337,98 +273,59 @@ def _value(
     return Objective(name, Sense.MAX, scale, VALUE_UNITS.get(name, "")), gains
 
 
-def price_objective(
-    name: str, n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], max_cost: float | None
-) -> tuple[Objective, NDArray[np.int64], int]:
-    """Return an objective of members, what each adds to it, and the most that it may reach."""
-    prices = [1.0] * n_classifiers if name == SIZE else given.get(name)
-    if prices is None:
-        raise BadInputError(
-            f"min {name} needs the {name} of every member, got none. Pass it as costs[{name!r}]."
-        )
-    if len(prices) != n_classifiers:
-        raise BadInputError(
-            f"costs[{name!r}] must have one entry per classifier, {n_classifiers}, got {len(prices)}."
-        )
-    exact = [exact_cost(name, price) for price in np.asarray(prices).tolist()]
-    limit = (
-        sum(exact, Fraction(0)) if name != "cost" or max_cost is None else exact_cost("max_cost", max_cost)
-    )
-    (*whole, budget), scale = as_integers([*exact, limit])
-    if max(sum(whole), budget) >= LARGEST_POINT:
-        raise BadInputError(f"{name} must have fewer digits to stay exact. Round it.")
-    return (
-        Objective(name, Sense.MIN, scale, VALUE_UNITS.get(name, "")),
-        np.array(whole, dtype=np.int64),
-        budget,
-    )
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanFrontProblem(FrontProblem):
+    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`."""
+
+    values: tuple[MeanProblem, ...]
+    """One for each objective of values; their totals are maximised."""
+
+    @cached_property
+    def _highest(self) -> NDArray[np.int64]:
+        totals = np.array([value.first_bound for value in self.values], dtype=np.int64)
+        return np.append(totals, totals.sum())
+
+    def highest(self) -> NDArray[np.int64]:
+        """Return what no total can exceed, row by row, and the sum of these, ``(n_values + 1,)``."""
+        return self._highest.copy()
+
+    def reached(self, mask: Mask, _threshold: int) -> NDArray[np.int64]:
+        """Count the totals of a committee from the probabilities, ``(n_values,)``."""
+        size = int(mask.sum())
+        return np.array([value.rate(value.tally(mask), size)[0] for value in self.values], dtype=np.int64)
+
+    def ballot(self, _threshold: int, _size: int) -> Ballot:
+        """Return the mean of probabilities, as it is."""
+        return Mean(np.ones(self.values[0].votes.n_classes, dtype=np.int64))
 
 
-def paid_objective(
-    n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], n_samples: int
-) -> tuple[Objective, NDArray[np.int64]]:
-    """Return the objective of the price that is paid, whose points are sums over samples, and the prices."""
-    cost, prices, _ = price_objective("cost", n_classifiers, given, None)
-    if int(prices.sum()) * n_samples >= LARGEST_POINT:
-        raise BadInputError(f"`cost` must have fewer digits for {PAID} to stay exact. Round it.")
-    return Objective(PAID, Sense.MIN, (cost.scale or 1) * n_samples), prices
+def mean_front_problem(
+    votes: SoftVotes,
+    objectives: Sequence[str],
+    *,
+    costs: Mapping[str, Sequence[float] | NDArray[Any]] | None = None,
+    classes: Sequence[Any] | NDArray[Any] | None = None,
+    limits: SelectionLimits | None = None,
+) -> MeanFrontProblem:
+    """Read objectives of means of probabilities, and write all of them as integers.
 
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"`` and those of members. `costs`,
+    `classes`, `limits`: as of :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
-def few_members(limits: SelectionLimits) -> SelectionLimits:
-    """Return the limits on size within which the cheapest order is known."""
-    if limits.min_size > FEW_MEMBERS:
-        raise BadInputError(
-            "min_size",
-            f"must be at most {FEW_MEMBERS} with min {PAID}",
-            f"{limits.min_size}: the cheapest order is known up to that size",
-            "Lower it, or take min cost.",
-        )
-    return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))
-
-
-REPEATS = 5
-"""Number of measurements, of which the median is taken."""
-
-DECIMALS = 3
-"""Of milliseconds per 1,000 rows."""
-
-
-def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now) -> NDArray[np.float64]:
-    """Measure how long each member takes, in milliseconds per 1,000 rows, ``(n_classifiers,)``.
-
-    The rows are transformed once before, which all members share, and that is not counted. The measurement
-    depends on the machine and on what else it does.
-
-    `pool`: whose members are asked, one after the other and each several times. `X`, ``(n_samples,
-    n_features)``: at least one row. `clock`: tells the time in seconds.
+    Raises BadInputError as there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """
-    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
-    times = []
-    for k in range(len(pool)):
-        alone = pool.subset([k])
-        if pool.preprocessor is not None:
-            alone = dataclasses.replace(alone, preprocessor=None, n_features_in=None, feature_names_in=None)
-        seconds = []
-        for _ in range(REPEATS):
-            start = clock()
-            class_answers(alone, rows)
-            seconds.append(clock() - start)
-        times.append(statistics.median(seconds) * 1e6 / len(X))
-    return np.asarray(np.round(times, DECIMALS))
-
-
-def member_bytes(pool: Pool) -> NDArray[np.float64]:
-    """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
-
-    Raises BadInputError if a member cannot be pickled; the sentence names it.
-    """
-    sizes = []
-    for name, member in zip(pool.names, pool.classifiers, strict=True):
-        try:
-            sizes.append(len(pickle.dumps(member)))
-        except (pickle.PicklingError, AttributeError, TypeError, RuntimeError, ValueError) as error:
-            raise BadInputError(
-                f"classifier {name} cannot be saved ({type(error).__name__}), so its bytes are not known. "
-                "Leave it out of the pool, or leave out min bytes."
-            ) from None
-    return np.array(sizes, dtype=np.float64)
+    labels = range(votes.n_classes) if classes is None else classes
+    names = read_objectives(objectives, [str(label) for label in labels])
+    check_rows_of_losses(votes.n_samples)
+    limits = limits or selection_limits(votes.n_classifiers)
+    if limits.min_size < 1 or limits.diversity is not None or limits.costs is not None:
+        raise BadInputError("limits of a front must be on the size, from 1 on. Leave out the others.")
+    goals = [mean_goal(name, votes) for name in names if name not in MEMBER_OBJECTIVES]
+    values = [
+        Objective(goal.objective.name, goal.objective.sense, SCALE * goal.denominator) for goal in goals
+    ]
+    return MeanFrontProblem(
+        values=tuple(MeanProblem(votes, goal, limits) for goal in goals),
+        answers=votes.shares,
+        **_shared_parts(names, values, votes, costs, limits=limits),
+    )

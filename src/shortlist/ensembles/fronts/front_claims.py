@@ -8,21 +8,22 @@ are not proved. The proof says how far any committee can be ahead of the points 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.arrays import Mask, Points
-from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID
+from shortlist.arrays import Points
+from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist.ensembles.fronts.committee_problem import FrontProblem
 from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee, WalkedFront
-from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
+from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, COMMITTEE_WALK, bound_of_front
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
@@ -45,6 +46,35 @@ def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
     return best, bool(best == front.values[index, values[0]])
 
 
+def as_selection(
+    front: Front,
+    make: Callable[..., PrunedSelection],
+    *,
+    objective: Objective,
+    value: float,
+    bound: float,
+    optimal: bool,
+    by: str,
+    tolerance: float = 0.0,
+) -> PrunedSelection:
+    """Return a committee of a front as a selection, with a value and what `by` proves that none exceeds."""
+    bound = value if optimal else bound
+    return make(
+        objective=objective,
+        value=value,
+        bound=bound,
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        proof=Proof(
+            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+            tolerances=(tolerance,) if tolerance else (),
+            missing=(abs(bound - value),),
+            limit="" if optimal else front.proof.limit,
+        ),
+        seconds=front.seconds,
+        proved_by=by if by == CHEAPER_WALK else bound_of_front(by),
+    )
+
+
 def looked_at(front: Front) -> str:
     """Say which committees were looked at where the price that is paid matters and some were not."""
     if PAID not in front.names:
@@ -64,48 +94,6 @@ def paid_columns(front: Front) -> dict[str, list[float]]:
     """Return what early exit takes at each point, as far as it is known and no objective."""
     known = {"calls": front.extras.get("calls"), PAID: front.extras.get("price_paid")}
     return {name: paid for name, paid in known.items() if paid and name not in front.names}
-
-
-class FrontProblem(Protocol):
-    """What claims ask of a problem, of votes or of means of probabilities."""
-
-    @property
-    def objectives(self) -> tuple[Objective, ...]:
-        """Those of values first, then those of members."""
-
-    @property
-    def asked(self) -> NDArray[np.intp]:
-        """Place of every objective as it was asked for."""
-
-    @property
-    def limits(self) -> SelectionLimits:
-        """Sizes, from 1."""
-
-    @property
-    def prices(self) -> NDArray[np.int64]:
-        """What each member adds to each objective of members."""
-
-    @property
-    def paid(self) -> NDArray[np.int64] | None:
-        """What asking each member costs, where the price that is paid is an objective, the last one."""
-
-    @property
-    def n_values(self) -> int:
-        """Number of objectives of values."""
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-
-    @property
-    def has_threshold(self) -> bool:
-        """Whether a threshold decides."""
-
-    def highest(self) -> NDArray[np.int64]:
-        """Return what no value can exceed, and their sum."""
-
-    def point(self, mask: Mask, threshold: int, /) -> NDArray[np.int64]:
-        """Return the objectives of a committee with a threshold, minimised, counted anew."""
 
 
 @dataclass(frozen=True, eq=False)

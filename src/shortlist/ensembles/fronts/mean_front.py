@@ -23,9 +23,11 @@ from shortlist.ensembles.averaging._tangent_kernels import (
 from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.front_claims import (
     SEARCHED_SHARE,
     ValueBounds,
+    as_selection,
     best_at_its_price,
     committee_arrays,
     find_front,
@@ -33,12 +35,11 @@ from shortlist.ensembles.fronts.front_claims import (
     only_best,
 )
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, FoundCommittee, WalkedFront
-from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.paid_walk import paid_front
-from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
+from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
-from shortlist.results.proof import Proof, ProofKind, Status
+from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
@@ -351,25 +352,14 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
     total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
     shown = value.value(total)
     bound = float(known.get("at_most", known.get("at_least")))
-    near, by = max(value.tolerance, 1e-9), bound_of_front(known["proved_by"])
+    near, by = max(value.tolerance, 1e-9), known["proved_by"]
     optimal, at_its_price = abs(bound - shown) <= near, best_at_its_price(front, index)
     if not optimal and at_its_price is not None and abs(bound - at_its_price[0]) > near:
         (bound, optimal), by = at_its_price, CHEAPER_WALK
-    bound = shown if optimal else bound
-    return value.result(mask, 0)(
-        objective=value.objective,
-        value=shown,
-        bound=bound,
-        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-        proof=Proof(
-            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
-            tolerances=(value.tolerance,) if value.tolerance else (),
-            missing=(abs(bound - shown),),
-            limit="" if optimal else front.proof.limit,
-        ),
-        seconds=front.seconds,
-        proved_by=by,
-    )
+    return as_selection(
+        front, value.result(mask, 0), objective=value.objective, value=shown, bound=bound, optimal=optimal,
+        by=by, tolerance=value.tolerance,
+    )  # fmt: skip
 
 
 def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:

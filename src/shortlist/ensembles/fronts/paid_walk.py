@@ -10,25 +10,22 @@ each row that is open then.
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.ensembles.committees.orders import cheapest_beginnings, open_rows, set_sums
-from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, FrontProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, only_best
 from shortlist.ensembles.fronts.front_walk import FoundCommittee
-from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import SolverError
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
-
-PaidProblem = TypeVar("PaidProblem", CommitteeProblem, MeanFrontProblem)
 
 MOST_VOTERS, MOST_AVERAGED = 20, 10
 """Number of candidates up to which every committee is looked at: by votes, and by means of probabilities."""
@@ -38,10 +35,10 @@ OTHERS_END = 0.4
 
 
 def paid_front(
-    problem: PaidProblem,
+    problem: CommitteeProblem | MeanFrontProblem,
     budget: Budget,
     names: Sequence[str] | None,
-    front_by_cost: Callable[[PaidProblem, Budget], Front],
+    front_by_cost: Callable[[Any, Budget], Front],
     *,
     most: int | None = None,
 ) -> Front:
@@ -55,10 +52,7 @@ def paid_front(
     `most`: up to this many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
     :data:`MOST_AVERAGED`.
     """
-    n: int = problem.n_classifiers
-    known: list[FoundCommittee] = []
-    found: list[FoundCommittee]
-    ended: bool
+    n, known = problem.n_classifiers, list[FoundCommittee]()
     most = most or (MOST_AVERAGED if isinstance(problem, MeanFrontProblem) else MOST_VOTERS)
     candidates = np.arange(n)
     highest, proved_by = problem.highest(), ("every row is right",) * problem.n_values
@@ -83,23 +77,20 @@ def paid_front(
     return dataclasses.replace(front, extras={**front.extras, "n_candidates": len(candidates)})
 
 
-def _by_cost(problem: PaidProblem) -> PaidProblem:
+def _by_cost(problem: FrontProblem) -> FrontProblem:
     """Return the problem with the price of asking all members in place of the price that is paid."""
-    objectives: tuple[Objective, ...] = problem.objectives[:-1]
-    prices, paid = problem.prices, problem.paid
+    objectives, prices, budgets, paid = problem.objectives[:-1], problem.prices, problem.budgets, problem.paid
     assert paid is not None, "the price that is paid is an objective"
-    is_new = "cost" not in [one.name for one in objectives]
-    if is_new:
+    if "cost" not in [one.name for one in objectives]:
         objectives = (*objectives, Objective("cost", Sense.MIN, scale=1))
-        prices = np.vstack([prices, paid])
-    same: Any = dataclasses.replace  # of either kind
-    other = same(problem, objectives=objectives, prices=prices, paid=None, asked=np.arange(len(objectives)))
-    if is_new and isinstance(problem, CommitteeProblem):
-        other = same(other, budgets=np.append(problem.budgets, paid.sum()))
-    return cast("PaidProblem", other)
+        prices, budgets = np.vstack([prices, paid]), np.append(budgets, paid.sum())
+    asked = np.arange(len(objectives))
+    return dataclasses.replace(
+        problem, objectives=objectives, prices=prices, budgets=budgets, paid=None, asked=asked
+    )
 
 
-def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> FoundCommittee:
+def _counted(problem: FrontProblem, mask: Mask, threshold: int) -> FoundCommittee:
     return FoundCommittee(mask, threshold, problem.point(mask, threshold))
 
 

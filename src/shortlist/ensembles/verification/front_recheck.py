@@ -19,8 +19,8 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Thre
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.estimators.base import SOFT
-from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID, SIZE
-from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem, mean_front_problem
+from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool

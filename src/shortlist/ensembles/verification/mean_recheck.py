@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
+from shortlist.ensembles.audit.cut_check import CutVerdict
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
@@ -126,7 +127,7 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
     fields that the model's options mean, by name.
     """
     return [
-        f"the certificate is about other {field} than the options of the model"
+        f"the certificate is about other {field} than the model"
         for field, what in meant.items()
         if not _is_as_meant(certificate.get(field), what)
     ]
@@ -188,39 +189,66 @@ def recheck_means(
         verdict = count_mean_selection(meant | {"members": members}, *plain)
     else:
         verdict = check_mean_certificate(certificate, *plain)
-    failures = list(verdict.failures)
-    if certificate is not None:
         if isinstance(found := certificate.get("goal"), dict):  # 0.3.0 wrote more than is meant
             certificate = certificate | {"goal": {name: found.get(name) for name in meant["goal"]}}
+    return as_claimed(
+        chosen, result, verdict, certificate, meant | {"members": members},
+        unit=-goal.denominator * 2**32, most_off=MOST_OFF,
+    )  # fmt: skip
+
+
+def as_claimed(
+    chosen: Chosen,
+    result: PrunedSelection,
+    verdict: CutVerdict,
+    certificate: Certificate | None,
+    meant: dict[str, Any],
+    *,
+    unit: int,
+    most_off: float = 0.0,
+) -> dict[str, Any]:
+    """Compare what was recomputed with the claims of a model, and return fields of the verification.
+
+    `certificate`: the model's, if any, which has to be about what is `meant`, by its fields: a proof of
+    another problem proves nothing. `unit`: of totals, below 0 where the objective is a loss. `most_off`: by
+    how much numbers that are sums of logarithms may differ.
+    """
+    failures = list(verdict.failures)
+    if certificate is not None:
         failures += other_problem(certificate, meant)
-        if certificate.get("members") != members:
-            failures.append("the certificate is about other members than the model's")
-    sign, unit = -1, -goal.denominator * 2**32
+    sign = 1 if unit > 0 else -1
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
-    if sign * (result.bound - result.value) < -MOST_OFF:
-        failures.append(
-            f"the model claims the bound {result.bound:g}, which its value {result.value:g} beats"
-        )
-    if value is not None and abs(value - result.value) > MOST_OFF:
-        failures.append(f"the model claims the value {result.value:g}, its members are worth {value:g}")
-    if bound is not None and sign * (result.bound - bound) > MOST_OFF:
+    if not sign * (result.bound - result.value) >= -most_off:
+        side = "below" if sign > 0 else "above"
+        failures.append(f"the model claims the bound {result.bound:g}, {side} its own value {result.value:g}")
+    if value is not None and not abs(value - result.value) <= most_off:
+        failures.append(other_value(result.value, value))
+    elif value is not None:
+        value = result.value
+    if bound is not None and sign * (result.bound - bound) > most_off:
         failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
     certified = result.certified_bound
-    if bound is not None and (certified is None or sign * (certified - bound) < -MOST_OFF):
-        failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
+    if most_off and bound is not None:
+        if certified is None or sign * (certified - bound) < -most_off:
+            failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
+        bound = bound if failures else certified
     evidence = None
     if not failures:
-        evidence = dataclasses.replace(
-            chosen.evidence, value=result.value, certified_bound=result.certified_bound
-        )
+        assert value is not None, "what nothing contradicts was counted"
+        evidence = dataclasses.replace(chosen.evidence, value=value, certified_bound=bound)
     return {
         "failures": tuple(failures),
-        "value": value if value is None or abs(value - result.value) > MOST_OFF else result.value,
-        "bound": result.certified_bound if bound is not None and not failures else bound,
+        "value": value,
+        "bound": bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
         **what_was_checked(certificate),
     }
+
+
+def other_value(claimed: float, value: float) -> str:
+    """Say that a model claims another value than its members have."""
+    return f"the model claims the value {claimed:g}, its members are worth {value:g}"
 
 
 def recheck_step(

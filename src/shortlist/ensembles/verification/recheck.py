@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
-from shortlist.ensembles.audit.cut_check import CutVerdict, check_certificate, count_selection
+from shortlist.ensembles.audit.cut_check import check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
@@ -30,13 +30,13 @@ from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
+    as_claimed,
     find_recorded_rows,
     other_probabilities,
-    other_problem,
+    other_value,
     recheck_means,
     recheck_step,
     unusable_answers,
-    what_was_checked,
 )
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -390,7 +390,6 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
     weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
     limits = _limits(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
     meant = plain_problem(weights, limits)
-    unit = weights.denominator
     certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.selection).tolist()
     if certificate is None:
@@ -401,25 +400,8 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
         verdict = check_certificate(certificate, *plain)
     else:
         verdict = check_class_certificate(certificate, *plain, n_classes)
-    failures = list(verdict.failures)
-    if certificate is not None:  # a proof of another problem proves nothing
-        failures += other_problem(certificate, meant)
-        if (members, result.threshold) != (certificate.get("members"), certificate.get("threshold")):
-            failures.append("the certificate is about other members or another threshold than the model's")
-    failures += _false_claims(result, unit, verdict)
-    value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
-    evidence = None
-    if not failures:
-        assert value is not None, "what nothing contradicts was counted"
-        evidence = dataclasses.replace(chosen.evidence, value=value, certified_bound=bound)
-    return {
-        "failures": tuple(failures),
-        "value": value,
-        "bound": bound,
-        "claimed_bound": result.bound,
-        "evidence": evidence,
-        **what_was_checked(certificate),
-    }
+    about = meant | {"members": members, "threshold": result.threshold}
+    return as_claimed(chosen, result, verdict, certificate, about, unit=weights.denominator)
 
 
 def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
@@ -427,30 +409,10 @@ def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], E
     value = int(np.count_nonzero(right)) / len(right)
     as_claimed = round(claimed * len(right)) == round(value * len(right))
     return {
-        "failures": () if as_claimed else (_other_value(claimed, value),),
+        "failures": () if as_claimed else (other_value(claimed, value),),
         "value": value,
         "evidence": evidence(value) if as_claimed else None,
     }
-
-
-def _false_claims(result: PrunedSelection, unit: int, verdict: CutVerdict) -> list[str]:
-    """Say where value and bound are not what the check recomputed."""
-    failures = [] if result.bound >= result.value else [_low_bound(result)]
-    if verdict.value is not None and verdict.value / unit != result.value:
-        failures.append(_other_value(result.value, verdict.value / unit))
-    if verdict.bound is not None and result.bound > verdict.bound / unit:
-        failures.append(
-            f"the model claims the bound {result.bound:g}, the certificate proves {verdict.bound / unit:g}"
-        )
-    return failures
-
-
-def _other_value(claimed: float, value: float) -> str:
-    return f"the model claims the value {claimed:g}, its members are worth {value:g}"
-
-
-def _low_bound(result: PrunedSelection) -> str:
-    return f"the model claims the bound {result.bound:g}, below its own value {result.value:g}"
 
 
 def _limits(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
