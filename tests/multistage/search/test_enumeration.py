@@ -2,7 +2,6 @@ import functools
 import itertools
 import pickle
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -24,7 +23,6 @@ from shortlist.multistage.search.walkers import (
     FoundAssignments,
     Walker,
     WalkSettings,
-    make_walker,
 )
 from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
@@ -34,75 +32,6 @@ from shortlist.runs.studies.study import KeepSettings
 from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
-
-Outcome = tuple[Fraction, Fraction, Fraction]
-
-
-def plain_front(known: oracles.Facts, k: int) -> Counter[Outcome]:
-    """Return the non-dominated outcomes of S(n, k) with how many assignments share each."""
-    counts = Counter(known.outcome(q) for q in oracles.all_assignments(known.n_features, k))
-    return Counter(
-        {a: count for a, count in counts.items() if not any(oracles.dominates(b, a) for b in counts)}
-    )
-
-
-def found_front(result: StageResult) -> dict[Outcome, int]:
-    n = result.problem.n_rows
-    return {
-        (
-            Fraction(int(m[0]), n),
-            Fraction(int(m[1]), max(1, int(m[0]))),
-            Fraction(int(m[2]), n),
-        ): int(count)
-        for m, count in zip(result.measures, result.n_tied, strict=True)
-    }
-
-
-@pytest.mark.parametrize("bounds", [True, False])
-@given(known=facts(), k=st.integers(1, 4), jobs=st.sampled_from([1, 2]))
-def test_the_front_and_its_ties_equal_the_plain_twin(
-    bounds: bool, known: oracles.Facts, k: int, jobs: int
-) -> None:
-    k = min(k, known.n_features)
-    result = enumerate_front(problem_of(known, k), bounds=bounds, workers=jobs)
-
-    assert found_front(result) == plain_front(known, k)
-    assert result.proof.kind is ProofKind.COMPLETE
-    for assignment, measure in zip(result.assignments, result.measures, strict=True):
-        assert result.problem.measures(assignment[None, :])[0, :3].tolist() == measure[:3].tolist()
-
-
-@examples(10)
-@given(known=facts(max_features=6, max_price=1), k=st.integers(2, 5))
-def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -> None:
-    k = min(k, known.n_features)
-    problem = problem_of(known, k)
-    with_bounds, without = (enumerate_front(problem, bounds=bounds) for bounds in (True, False))
-
-    assert found_front(with_bounds) == found_front(without)
-    assert with_bounds.assignments.tolist() == without.assignments.tolist()
-
-
-@given(known=facts(), k=st.integers(1, 4), bounds=st.booleans())
-def test_the_archive_for_many_rows_gives_the_same(known: oracles.Facts, k: int, bounds: bool) -> None:
-    k = min(k, known.n_features)
-    result = enumerate_front(problem_of(known, k), bounds=bounds, walk=WalkSettings(table_rows=0))
-
-    assert found_front(result) == plain_front(known, k)
-
-
-OBJECTIVE_SETS = [
-    DEFAULT_OBJECTIVES,
-    ("coverage", "conclusive_accuracy", "acquisition_cost", "stages"),
-    ("conclusive_accuracy", "false_positive_rate", "acquisition_cost"),
-    ("coverage", "worst_case_cost", "conclusive_accuracy"),
-    ("evaluation_cost", "coverage", "conclusive_accuracy"),
-]
-WITH_HOURS = [
-    ("coverage", "hours"),
-    ("coverage", "conclusive_accuracy", "acquisition_cost", "hours"),
-    ("hours", "stages", "conclusive_accuracy"),
-]
 
 
 def exact_values(result: StageResult) -> dict[tuple[Fraction, ...], int]:
@@ -117,6 +46,52 @@ def exact_values(result: StageResult) -> dict[tuple[Fraction, ...], int]:
             vector.append(Fraction(whole, scale) * objective.sign)
         found[tuple(vector)] = ties
     return found
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+@given(
+    known=facts(), k=st.integers(1, 4), removal=st.booleans(), most_pairs=st.sampled_from([0, 1000]),
+    jobs=st.sampled_from([1, 2]),
+)  # fmt: skip
+def test_the_front_and_its_ties_equal_the_plain_twin(
+    *, bounds: bool, known: oracles.Facts, k: int, removal: bool, most_pairs: int, jobs: int
+) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k, removal=removal)
+    result = enumerate_front(problem, bounds=bounds, workers=jobs, walk=WalkSettings(most_pairs))
+
+    assert exact_values(result) == known.front(
+        k, DEFAULT_OBJECTIVES, removal=removal, penalties={}, call_cost=Fraction(1),
+        call_cost_per_feature=Fraction(0),
+    )  # fmt: skip
+    assert result.proof.kind is ProofKind.COMPLETE
+    for assignment, measure in zip(result.assignments, result.measures, strict=True):
+        assert problem.measures(assignment[None, :])[0, :3].tolist() == measure[:3].tolist()
+
+
+@examples(10)
+@given(known=facts(max_features=6, max_price=1), k=st.integers(2, 5), removal=st.booleans())
+def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int, removal: bool) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k, removal=removal)
+    with_bounds, without = (enumerate_front(problem, bounds=bounds) for bounds in (True, False))
+
+    assert exact_values(with_bounds) == exact_values(without)
+    assert with_bounds.assignments.tolist() == without.assignments.tolist()
+
+
+OBJECTIVE_SETS = [
+    DEFAULT_OBJECTIVES,
+    ("coverage", "conclusive_accuracy", "acquisition_cost", "stages"),
+    ("conclusive_accuracy", "false_positive_rate", "acquisition_cost"),
+    ("coverage", "worst_case_cost", "conclusive_accuracy"),
+    ("evaluation_cost", "coverage", "conclusive_accuracy"),
+]
+WITH_HOURS = [
+    ("coverage", "hours"),
+    ("coverage", "conclusive_accuracy", "acquisition_cost", "hours"),
+    ("hours", "stages", "conclusive_accuracy"),
+]
 
 
 PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
@@ -299,40 +274,40 @@ def answer(result: StageResult) -> list[Any]:
     return [result.assignments.tolist(), result.measures.tolist(), result.n_tied.tolist()]
 
 
-@pytest.mark.parametrize(("table_rows", "workers"), [(2000, 1), (2000, 2), (0, 1), (0, 2)])
+@pytest.mark.parametrize(("most_pairs", "workers"), [(1000, 1), (1000, 2), (0, 1), (0, 2)])
 @examples(15)
 @given(known=facts(), k=st.integers(1, 4), every=st.integers(2, 9))
 def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
-    table_rows: int, workers: int, known: oracles.Facts, k: int, every: int
+    most_pairs: int, workers: int, known: oracles.Facts, k: int, every: int
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
-    whole = enumerate_front(problem, walk=WalkSettings(table_rows))
+    whole = enumerate_front(problem, walk=WalkSettings(most_pairs))
     with kept_study() as study:
         result = until_complete(
-            lambda: stopped_after(every, problem, study, walk=WalkSettings(table_rows), workers=workers)
+            lambda: stopped_after(every, problem, study, walk=WalkSettings(most_pairs), workers=workers)
         )
     assert (
         answer(result)
         == answer(whole)
-        == answer(enumerate_front(problem, workers=2, walk=WalkSettings(table_rows)))
+        == answer(enumerate_front(problem, workers=2, walk=WalkSettings(most_pairs)))
     )
     if workers == 1:
         assert result.n_looked == whole.n_looked
 
 
-@pytest.mark.parametrize(("table_rows", "workers"), [(2000, 1), (2000, 2), (0, 1), (0, 2)])
+@pytest.mark.parametrize(("most_pairs", "workers"), [(1000, 1), (1000, 2), (0, 1), (0, 2)])
 @examples(15)
 @given(known=facts(), k=st.integers(2, 4), looks=st.integers(4, 9))
 def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
-    table_rows: int, workers: int, known: oracles.Facts, k: int, looks: int
+    most_pairs: int, workers: int, known: oracles.Facts, k: int, looks: int
 ) -> None:
     problem = problem_of(known, min(k, known.n_features))
-    whole = enumerate_front(problem, walk=WalkSettings(table_rows))
+    whole = enumerate_front(problem, walk=WalkSettings(most_pairs))
 
     def some_looks() -> StageResult:
         now = itertools.count()  # each look at the clock takes a second
         budget = Budget(looks, clock=functools.partial(next, now), study=study)
-        result = enumerate_front(problem, budget=budget, walk=WalkSettings(table_rows, 1), workers=workers)
+        result = enumerate_front(problem, budget=budget, walk=WalkSettings(most_pairs, 1), workers=workers)
         assert result.proof.kind is ProofKind.COMPLETE or result.proof.limit == f"{looks} s"
         return result
 
@@ -343,12 +318,12 @@ def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
         assert result.n_looked == whole.n_looked
 
 
-@pytest.mark.parametrize("table_rows", [0, 2000])
-def test_a_cancellation_is_looked_at_within_a_task(table_rows: int) -> None:
+@pytest.mark.parametrize("most_pairs", [0, 1000])
+def test_a_cancellation_is_looked_at_within_a_task(most_pairs: int) -> None:
     known = {frozenset(i for i in range(5) if m >> i & 1): ((m > 30, m > 30),) for m in range(1, 32)}
     problem = problem_of(oracles.Facts(5, (0,), known, (1, 2, 3, 4, 5)), 5)
     cancellation = Cancellation()
-    walker = fresh_walker(problem, 5, WalkSettings(table_rows, 1))
+    walker = fresh_walker(problem, 5, WalkSettings(most_pairs, 1))
     plain = walker.walk_on
 
     def walk_on() -> bool:
@@ -374,13 +349,13 @@ def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path
     with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
         part = study.part("at most 2 stages")
         stopped_after(4, problem, study)
-        first = part.kept("walker 0")
-        part.keep("walker 1", lambda: first, now=True)  # as if a second thread had done the same tasks
+        first = part.kept("chains 0")
+        part.keep("chains 1", lambda: first, now=True)  # as if a second thread had done the same tasks
         assert answer(enumerate_front(problem, budget=Budget(study=study))) == answer(
             enumerate_front(problem)
         )
         assert list(part.results()) == ["walk"]
-        assert (part.kept("walker 0"), part.kept("walker 1")) == (None, first)
+        assert (part.kept("chains 0"), part.kept("chains 1")) == (None, first)
 
 
 class Counting:
@@ -436,7 +411,7 @@ def test_a_task_that_one_thread_began_and_another_has_done_counts_once(
         for number, place in enumerate(order):
             looked, task, walker = states[place]
             state = KeptState(walker.state(), {"looked": looked, "task": task})
-            study.keep(f"walker {number}", state.packed, now=True)
+            study.keep(f"chains {number}", state.packed, now=True)
         walk = walk_tasks(
             Counting(), [np.array([mask]) for mask in range(1, 5)],
             lambda parts: FoundAssignments(parts[0].measures, np.sum([p.ties for p in parts], axis=0), parts[0].chains),
@@ -471,19 +446,19 @@ def first_of(_problem: Any, parts: list[FoundAssignments]) -> FoundAssignments:
 
 def fresh_walker(problem: StageProblem, k: int, walk: WalkSettings) -> Walker:
     space, nothing = enumeration._space(problem), np.zeros((0, 7), dtype=np.int64)
-    return make_walker(problem, space, k, nothing, bounds=True, walk=walk)
+    return Walker(problem, space, k, nothing, bounds=True, walk=walk)
 
 
 def tied(problem: StageProblem, found: FoundAssignments) -> list[tuple[list[int], int]]:
     return sorted(zip(problem.vectors(found.measures).tolist(), found.ties.tolist(), strict=True))
 
 
-@given(known=facts(), k=st.integers(1, 4), table_rows=st.sampled_from([0, 2000]))
-def test_units_find_the_front_and_the_ties_of_one_walk(known: oracles.Facts, k: int, table_rows: int) -> None:
+@given(known=facts(), k=st.integers(1, 4), most_pairs=st.sampled_from([0, 1000]))
+def test_units_find_the_front_and_the_ties_of_one_walk(known: oracles.Facts, k: int, most_pairs: int) -> None:
     k = min(k, known.n_features)
     problem, join = problem_of(known, k), enumeration._nondominated
-    expected = enumerate_front(problem, walk=WalkSettings(table_rows))
-    make = functools.partial(fresh_walker, problem, k, WalkSettings(table_rows))
+    expected = enumerate_front(problem, walk=WalkSettings(most_pairs))
+    make = functools.partial(fresh_walker, problem, k, WalkSettings(most_pairs))
     tasks = [np.array([mask]) for mask in range(1, 1 << known.n_features)]
     walk = walk_units(make, tasks, join, Budget(), workers=1, study=NO_STUDY)
 

@@ -77,15 +77,23 @@ def space_size(n_features: int, max_stages: int) -> int:
     return sum(n_ordered_partitions(n_features, j) for j in range(1, max_stages + 1))
 
 
-def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
+def completions(n_features: int, max_stages: int, *, removal: bool = False) -> NDArray[np.int64]:
     """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``.
 
-    1 where m is 0.
+    1 where m is 0. With `removal` some of them, or all, may be left out.
+
+    >>> completions(2, 2).tolist(), completions(2, 2, removal=True).tolist()
+    ([[1, 1, 1], [0, 1, 1], [0, 1, 3]], [[1, 1, 1], [1, 2, 2], [1, 4, 6]])
     """
-    return np.array(
-        [[1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)] for m in range(n_features + 1)],
-        dtype=np.int64,
-    )
+    ways = np.zeros((n_features + 1, max_stages + 1), dtype=np.int64)
+    ways[:, 0] = removal
+    ways[0] = 1
+    for m in range(1, n_features + 1):
+        for s in range(1, max_stages + 1):
+            # the next stage takes a features
+            next_stage = sum(math.comb(m, a) * int(ways[m - a, s - 1]) for a in range(1, m + 1))
+            ways[m, s] = removal + next_stage
+    return ways
 
 
 def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:

@@ -16,8 +16,8 @@ from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, space_size
-from shortlist.multistage.search._enumeration import UNSEEN, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
+from shortlist.multistage.search._walk_kernels import UNSEEN, Space
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.valid_chains import walk_valid_chains
 from shortlist.multistage.search.walkers import (
@@ -25,7 +25,6 @@ from shortlist.multistage.search.walkers import (
     FoundAssignments,
     Walker,
     WalkSettings,
-    make_walker,
 )
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
@@ -88,7 +87,7 @@ def enumerate_front(
         tasks = _tasks(problem, level)
         seeds = np.concatenate([known, found.measures])
         seeds = seeds[nondominated_rows(*problem.comparable(seeds))]
-        make = functools.partial(make_walker, problem, space, level, seeds, bounds=bounds, walk=walk)
+        make = functools.partial(Walker, problem, space, level, seeds, bounds=bounds, walk=walk)
         study = budget.study.part(f"at most {level} stages")
         part = _level(problem, level, budget)
         if isinstance(workers, str):
@@ -388,7 +387,7 @@ def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
 
 
 def _checkpoint(number: int, study: Study) -> Checkpoint:
-    return Checkpoint(f"walker {number}", study)
+    return Checkpoint(f"chains {number}", study)
 
 
 def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:

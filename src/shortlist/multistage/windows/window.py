@@ -10,7 +10,7 @@ from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress
 from shortlist.multistage.search.enumeration import space_of
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.walkers import make_walker
+from shortlist.multistage.search.walkers import Walker
 from shortlist.multistage.subclassifiers.logistic_fits import standardised
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
 from shortlist.runs import Budget
@@ -171,7 +171,7 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     valid &= fitted
     space = space_of(problem, sets, bits, problem.costs.price(sets), calls)
     n_items, k = len(window.items), min(problem.max_stages, len(window.items))
-    walker = make_walker(problem, space, k, known, bounds=True)
+    walker = Walker(problem, space, k, known, bounds=True)
     walker.begin(np.arange(1, 1 << n_items, dtype=np.int64))
     ended = False
     while not ended:
