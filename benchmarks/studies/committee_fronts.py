@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import committee_problem
-from shortlist.ensembles.pools.answers import member_bytes, member_times
+from shortlist.ensembles.fronts.objectives import member_bytes, member_times
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes

@@ -32,8 +32,9 @@ from shortlist.ensembles.measured import (
 from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
+from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import cross_fit, whole_pool
+from shortlist.ensembles.pools.refit import cross_fit
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import places_of

@@ -9,8 +9,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.fronts.committee_problem import committee_problem
+from shortlist.ensembles.fronts.objectives import member_bytes, member_times
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.pools.answers import member_bytes, member_times
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool

@@ -208,7 +208,8 @@ class Threshold(Ballot):
     def vote_shares(self, codes: ClassCodes) -> Floats:
         """Return votes stretched so that ``threshold + 1/2`` are one half; both are that where it is open."""
         votes = np.count_nonzero(codes == self.positive, axis=1)
-        return self._as_columns(*2 * (self._stretched(votes, np.count_nonzero(codes > 1, axis=1)),))
+        share = undecided_about(votes, np.count_nonzero(codes > 1, axis=1), self.above, self.n_members)
+        return self._as_columns(share, share)
 
     def n_votes(self, _codes: ClassCodes) -> int:
         """Return how many members vote, those who abstain among them."""
@@ -218,14 +219,14 @@ class Threshold(Ballot):
         self, votes: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int
     ) -> tuple[Floats, Floats]:
         """Return the least and the most that smoothed shares of votes may become."""
-        fewest, most = (self._stretched(votes[:, self.positive] + more, n_silent) for more in (0, n_left))
+        fewest, most = (
+            undecided_about(votes[:, self.positive] + more, n_silent, self.above, self.n_members)
+            for more in (0, n_left)
+        )
         return (
             smoothed_shares(self._as_columns(most, fewest), self.n_members),
             smoothed_shares(self._as_columns(fewest, most), self.n_members),
         )
-
-    def _stretched(self, votes: NDArray[np.int64], n_silent: NDArray[np.int64] | int) -> Floats:
-        return undecided_about(votes, n_silent, self.above, self.n_members)
 
     def _as_columns(self, against: Floats, in_favour: Floats) -> Floats:
         columns = (1 - against, in_favour)

@@ -29,9 +29,9 @@ from shortlist.ensembles.committees.committee import (
 )
 from shortlist.ensembles.pools.answers import check_probabilities, gives_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.members import as_pool
+from shortlist.ensembles.pools.members import as_pool, whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
-from shortlist.ensembles.pools.refit import cross_fit, whole_pool
+from shortlist.ensembles.pools.refit import cross_fit
 from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power, times_factors
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import reject_label_for
@@ -301,11 +301,16 @@ class PoolPruner(EnsembleClassifier):
         """Set the committee of the members that were chosen, and where its probabilities come from."""
         self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
         self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
+        prices = self.chosen_pool_.costs
+        if self.member_costs is not None:
+            prices = np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
+        elif prices is not None:
+            prices = np.asarray(prices, dtype=np.float64)[np.cumsum(weights) - weights]
         committee = Committee(
             self.chosen_pool_,
             weights,
             self._ballot(int(weights.sum()), threshold),
-            prices=self._prices(self.chosen_pool_, weights),
+            prices=prices,
             record=member_answers(self.validation_, self.selection_, self._positive_place()),
         )
         if len(self.chosen_pool_):
@@ -328,14 +333,6 @@ class PoolPruner(EnsembleClassifier):
 
     def _after_choice(self, rows: PruningRows) -> None:
         """Do what is left once there is a committee."""
-
-    def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        if self.member_costs is not None:
-            return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
-        if members.costs is None:
-            return None
-        firsts = np.cumsum(weights) - weights
-        return np.asarray(np.asarray(members.costs, dtype=np.float64)[firsts])
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

@@ -37,8 +37,8 @@ from shortlist.ensembles.pools.answers import (
     gives_probabilities,
 )
 from shortlist.ensembles.pools.judges import pass_costs
+from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
-from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes

@@ -39,9 +39,9 @@ from shortlist.ensembles.pools.answers import (
     class_shares,
 )
 from shortlist.ensembles.pools.judges import abstain_somewhere
-from shortlist.ensembles.pools.members import with_copies
-from shortlist.ensembles.pools.pool import Pool, positive_votes
-from shortlist.ensembles.pools.refit import refit_members, whole_pool
+from shortlist.ensembles.pools.members import whole_pool, with_copies
+from shortlist.ensembles.pools.pool import positive_votes
+from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.pruning import (
     WHY_FEW,
@@ -288,8 +288,6 @@ class ExactPruner(ExactOptions):
             study=study,
             clock=clock,
         )
-        if self.meant_voting != SOFT:
-            self._refuse_positive(rows.pool, rows.X)
         report(Progress("asking the classifiers", 0))
         record = self._prune(rows, budget)
         truth: NDArray[Any] = np.searchsorted(self.classes_, rows.y)
@@ -385,19 +383,16 @@ class ExactPruner(ExactOptions):
         self._take(prune_for(votes, self.goal, limits, budget.begun(), solver=self.solver), limits)
         return record
 
-    def _refuse_positive(self, pool: Pool, X: Any) -> None:
-        """Refuse a positive class where judges abstain, as a plurality decides there."""
-        if self.positive is not None and abstain_somewhere(pool.classifiers, X):
-            raise BadInputError(
-                "positive",
-                "must be left out where judges abstain",
-                repr(self.positive),
-                "Then plurality decides, with two classes as with several.",
-            )
-
     def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
         """Ask the pool, and return its votes, merged, and all of its answers for the record."""
         if self.positive_ is not None and abstain_somewhere(rows.pool.classifiers, rows.X):
+            if self.positive is not None:
+                raise BadInputError(
+                    "positive",
+                    "must be left out where judges abstain",
+                    repr(self.positive),
+                    "Then plurality decides, with two classes as with several.",
+                )
             self.positive_ = None
         if self.positive_ is not None:
             answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))

@@ -15,9 +15,8 @@ from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, check_po
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
 from shortlist.ensembles.pools.judges import abstentions
-from shortlist.ensembles.pools.members import with_copies
+from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
-from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.rules.orderings import backfit, greedy_means, keep_all, keep_best
 from shortlist.ensembles.votes.class_votes import (
     ClassVotes,

@@ -1,6 +1,8 @@
 """What may matter of a committee: the names of objectives, and what members add to them, as integers."""
 
-from collections.abc import Mapping, Sequence
+import pickle
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,10 +15,13 @@ from shortlist.ensembles.averaging.mean_problem import SCALE
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost
+from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 from shortlist.exact import as_integers
 from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective, Sense
+from shortlist.runs.budget import seconds_now
 
 VALUE_OBJECTIVES = {
     "accuracy": "share of right decisions",
@@ -185,3 +190,51 @@ def check_rows_of_losses(n_rows: int) -> None:
             f"a front of losses must have at most {MOST_ROWS_OF_LOSSES:,} rows that prune, to be compared "
             f"exactly, got {n_rows:,}. Prune on fewer rows, or leave the losses out."
         )
+
+
+REPEATS = 5
+"""Number of measurements, of which the median is taken."""
+
+DECIMALS = 3
+"""Of milliseconds per 1,000 rows."""
+
+
+def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now) -> NDArray[np.float64]:
+    """Measure how long each member takes, in milliseconds per 1,000 rows, ``(n_classifiers,)``.
+
+    The rows are transformed once before, which all members share, and that is not counted. The measurement
+    depends on the machine and on what else it does.
+
+    `pool`: whose members are asked, one after the other and each several times. `X`, ``(n_samples,
+    n_features)``: at least one row. `clock`: tells the time in seconds.
+    """
+    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
+    times = []
+    for k in range(len(pool)):
+        alone = pool.subset([k])
+        if pool.preprocessor is not None:
+            alone = replace(alone, preprocessor=None, n_features_in=None, feature_names_in=None)
+        seconds = []
+        for _ in range(REPEATS):
+            start = clock()
+            class_answers(alone, rows)
+            seconds.append(clock() - start)
+        times.append(statistics.median(seconds) * 1e6 / len(X))
+    return np.asarray(np.round(times, DECIMALS))
+
+
+def member_bytes(pool: Pool) -> NDArray[np.float64]:
+    """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
+
+    Raises BadInputError if a member cannot be pickled; the sentence names it.
+    """
+    sizes = []
+    for name, member in zip(pool.names, pool.classifiers, strict=True):
+        try:
+            sizes.append(len(pickle.dumps(member)))
+        except (pickle.PicklingError, AttributeError, TypeError, RuntimeError, ValueError) as error:
+            raise BadInputError(
+                f"classifier {name} cannot be saved ({type(error).__name__}), so its bytes are not known. "
+                "Leave it out of the pool, or leave out min bytes."
+            ) from None
+    return np.array(sizes, dtype=np.float64)

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from shortlist._words import all_of
 from shortlist.arrays import Labels
-from shortlist.ensembles.pools.pool import Pool, numbered
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, numbered
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
@@ -145,6 +145,11 @@ def as_pool(source: Any) -> Pool:
     raise BadInputError("pool", f"must be {POOL_SOURCES}", _shown(source), advice)
 
 
+def whole_pool(source: Any) -> Pool:
+    """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
+    return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
+
+
 def to_array(X: Any, dtype: Any = None) -> Any:
     """Return rows as their ensemble hands them on: an array without names, sparse as it is."""
     if issparse(X):
@@ -159,27 +164,20 @@ def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
 
 
 def _of_list(source: Sequence[Any]) -> Pool:
-    all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
-    for index, classes in enumerate(all_classes):
-        if classes.tolist() != all_classes[0].tolist():
+    known, names, n_features = _classes_of(source[0], "pool[0]"), None, None
+    for index, member in enumerate(source):
+        classes = _classes_of(member, f"pool[{index}]")
+        if classes.tolist() != known.tolist():
             raise BadInputError(
-                "the classifiers must tell the same classes apart, but pool[0] has "
-                f"{all_of(all_classes[0])} and pool[{index}], a {type(source[index]).__name__}, has "
-                f"{all_of(classes)}. Fit them on the same labels."
+                f"the classifiers must tell the same classes apart, but pool[0] has {all_of(known)} and "
+                f"pool[{index}], a {type(member).__name__}, has {all_of(classes)}. Fit them on the same labels."
             )
-    names = [_feature_names(member) for member in source]
-    counts = [getattr(member, "n_features_in_", None) for member in source]
+        names = _feature_names(member) if names is None else names
+        n_features = getattr(member, "n_features_in_", None) if n_features is None else n_features
     families = tuple(map(_kind, source))
-    several = {family for family in families if families.count(family) > 1}
     numbers = zip(numbered(families), families, strict=True)
-    return Pool(
-        tuple(source),
-        all_classes[0],
-        tuple(number if family in several else family for number, family in numbers),
-        families,
-        n_features_in=next((count for count in counts if count is not None), None),
-        feature_names_in=next((each for each in names if each is not None), None),
-    )
+    called = tuple(number if families.count(family) > 1 else family for number, family in numbers)
+    return Pool(tuple(source), known, called, families, n_features_in=n_features, feature_names_in=names)
 
 
 def _kind(member: Any) -> str:

@@ -13,7 +13,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.fitting import calm_fits, columns_that_vary, draw_stratified, fit_all
-from shortlist.ensembles.pools.members import Member, as_pool
+from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Unit, Work, silent
@@ -152,8 +152,3 @@ def cross_fit(
             )
         without.append(replace(pool, classifiers=members))
     return CrossFittedPool(pool, tuple(without), fold_of)
-
-
-def whole_pool(source: Any) -> Pool:
-    """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
-    return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)

@@ -64,13 +64,10 @@ def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int,
     many selections there are, each of which was looked at, so that the selection is the best. `value`:
     weighted sum of the selection.
     """
-    return claim | {"value": value} | _plain_bound(rows, bound, value)
-
-
-def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str, Any]:
     if isinstance(bound, int):
-        return {"bound": value, "selections": bound}
-    return {
+        return claim | {"value": value, "bound": value, "selections": bound}
+    return claim | {
+        "value": value,
         "bound": rows.weighted_sum(bound.bound),
         "denominator": bound.denominator,
         "cuts": [

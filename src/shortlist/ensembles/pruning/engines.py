@@ -277,21 +277,13 @@ class Run:
         """Whether there is something left to prove."""
         return not (self.best.proved or self.infeasible)
 
-    def take_kept(self) -> None:
-        """Take the best selection of an earlier run that was killed, where the clock ended this one."""
-        if self.is_open:
-            KeptBest(self.best, self.budget).take()
-
-    def note_end(self) -> None:
-        """Note that nothing is left to prove."""
-        if not self.is_open:
-            KeptBest(self.best, self.budget).note_end()
-
     def tell(self, stage: str, *, total: float = math.nan) -> None:
         """Note and report value and bound; `total` is a weighted sum that a solver claims."""
         best, value = self.best, self.best.problem.value
         KeptBest(self.best, self.budget).keep()
         best.record(self.budget.elapsed)
-        claimed = None if math.isnan(total) else value(round(total))
-        known = [one for one in (claimed, best.value) if one is not None]
-        self.budget.tell(stage, value=max(known, default=None), bound=value(best.bound))
+        known = best.value
+        if not math.isnan(total):
+            claimed = value(round(total))
+            known = claimed if known is None else max(claimed, known)
+        self.budget.tell(stage, value=known, bound=value(best.bound))

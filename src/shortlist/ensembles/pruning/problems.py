@@ -97,13 +97,10 @@ class VoteProblem(Generic[V, W]):
         """The same as a difference of values."""
         return self.weights.tolerance
 
-    @cached_property
+    @property
+    @abstractmethod
     def rows(self) -> RightRows:
         """Rows that some allowed selections are right on and others are not."""
-        return self._rows()
-
-    @abstractmethod
-    def _rows(self) -> RightRows: ...
 
     @abstractmethod
     def claim(self, mask: Mask, threshold: int) -> Certificate:
@@ -149,7 +146,9 @@ class VoteProblem(Generic[V, W]):
 class ThresholdProblem(VoteProblem[Votes, Weights]):
     """Two classes: positive where more members than a threshold vote so, and the threshold is chosen too."""
 
-    def _rows(self) -> RightRows:
+    @cached_property
+    def rows(self) -> RightRows:
+        """The distinct rows, each on one side."""
         return normalise(self.votes, self.weights, self.limits)
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
@@ -206,7 +205,9 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
 class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
     """Several classes: the class with most votes, of equals the first."""
 
-    def _rows(self) -> RightRows:
+    @cached_property
+    def rows(self) -> RightRows:
+        """The rows, with a form for every rival that can win."""
         return class_rows(self.votes, self.weights, self.limits)
 
     @cached_property

@@ -21,7 +21,7 @@ from shortlist.ensembles.goals.weights import (
     Weights,
     weights_of,
 )
-from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
+from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent, KeptBest
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Run
 from shortlist.ensembles.pruning.evidence import solver_name
@@ -63,8 +63,11 @@ def prove(
     best.offer_simple_selections()
     steps = VoteSteps(run, problem)
     steps.run_all()
-    run.take_kept()
-    run.note_end()
+    kept = KeptBest(best, budget)
+    if run.is_open:
+        kept.take()
+    if not run.is_open:
+        kept.note_end()
     limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit
     if best.mask is not None:
         if run.infeasible:
@@ -173,13 +176,11 @@ def prune_exactly(
     """
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
-    backend = None if solver == AUTO else open_solver(solver) if isinstance(solver, str) else solver
-    return prove(
-        problem_of(votes, weights, limits),
-        budget or Budget(),
-        solver=backend,
-        solver_name=solver_name(solver),
-    )
+    problem, budget = problem_of(votes, weights, limits), budget or Budget()
+    if solver == AUTO:
+        return prove(problem, budget)
+    backend = open_solver(solver) if isinstance(solver, str) else solver
+    return prove(problem, budget, solver=backend, solver_name=solver_name(solver))
 
 
 FEW = 10

@@ -96,7 +96,7 @@ class VoteSteps:
         walked = best.bound_by == engines.WALK and found <= self.run.settings.few_selections
         # without a cut all gain is the bound, which a selection that is right everywhere meets at once
         no_cuts = CutBound(self.problem.rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
-        known = [one for one in (self.cut_bound, self.pair_bound, no_cuts) if one is not None]
+        known = filter(None, (self.cut_bound, self.pair_bound, no_cuts))
         proof = found if walked else min(known, key=lambda one: one.bound)
         certificate = self.problem.certificate(proof, result.mask, best.threshold, best.total)
         certified = self.problem.value(certificate["bound"])

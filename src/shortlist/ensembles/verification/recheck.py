@@ -24,8 +24,8 @@ from shortlist.ensembles.goals.selection_limits import (
 )
 from shortlist.ensembles.goals.weights import weights_of
 from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
-from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.mean_recheck import (

@@ -120,12 +120,10 @@ def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:
     """Count what the members in `mask` decide, positive where more than `threshold` of them vote so."""
     positive = tally(votes.votes, mask) > threshold
     truth = votes.labels == 1
-    by_case = [int(votes.counts[case].sum()) for case in _cases(truth, positive)]
-    return Confusion(*by_case)
-
-
-def _cases(truth: Mask, positive: Mask) -> list[Mask]:
-    return [truth & positive, truth & ~positive, ~truth & ~positive, ~truth & positive]
+    counts = np.zeros((2, 2), dtype=np.int64)
+    np.add.at(counts, (truth.astype(np.intp), positive.astype(np.intp)), votes.counts)
+    (true_negative, false_positive), (false_negative, true_positive) = counts.tolist()
+    return Confusion(true_positive, false_negative, true_negative, false_positive)
 
 
 def _binary(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.uint8]:
