@@ -151,7 +151,7 @@ def _line(folder: Path, name: str, number: int, objectives: str) -> ProductQuest
 def tiny_line(rng: np.random.Generator) -> ProductQuestion:
     """Make a line of optional and alternative features with random prices."""
     from shortlist.products.attributes.attribute import Attribute
-    from shortlist.products.configuration.product_objectives import parse_objectives
+    from shortlist.products.configuration.question import parse_objectives
     from shortlist.products.feature_models.model import make_group, make_model
 
     names = ["line", *"abcdef"]

@@ -17,7 +17,7 @@ from shortlist.logic.compilation import compile_diagram
 from shortlist.methods.diagram.diagram_front import diagram_front
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.products import chosen_attributes, read_attributes, read_model
-from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.question import parse_objectives
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
 

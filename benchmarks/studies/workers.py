@@ -26,7 +26,7 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
-from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import find_front
 from shortlist.products.configuration.search_options import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget

@@ -16,10 +16,13 @@ from shortlist.methods.integer.recorded_solves import program_fingerprint
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
-from shortlist.products.configuration.found_front import checked_front, products_front
-from shortlist.products.configuration.front_search import ProductQuestion, program_of
-from shortlist.products.configuration.product_front import make_question, parse_question
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.front_search import checked_front, products_front, program_of
+from shortlist.products.configuration.question import (
+    FeatureObjective,
+    ProductQuestion,
+    make_question,
+    parse_question,
+)
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
 from shortlist.products.feature_models.model import Constraint, FeatureModel

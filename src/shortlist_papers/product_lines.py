@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.products import chosen_attributes, read_attributes, read_model
-from shortlist.products.configuration.found_front import checked_front, find_front
-from shortlist.products.configuration.front_search import ProductQuestion, padded_costs
-from shortlist.products.configuration.product_front import make_question
-from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.front_search import checked_front, find_front, padded_costs
+from shortlist.products.configuration.question import ProductQuestion, make_question, parse_objectives
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses

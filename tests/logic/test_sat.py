@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
 from shortlist.runs.budget import Budget
@@ -46,23 +46,6 @@ def test_backbone_is_what_all_models_share(clauses: Clauses) -> None:
     else:
         signed = [{v + 1 if value else -v - 1 for v, value in enumerate(model)} for model in everything]
         assert set(found or ()) == set.intersection(*signed)
-
-
-@given(clauses=clause_sets(most_variables=4, most_clauses=12), data=st.data())
-def test_a_minimal_conflict_loses_it_without_any_member(clauses: Clauses, data: st.DataObject) -> None:
-    groups = data.draw(st.lists(st.integers(-1, 4), min_size=clauses.n_clauses, max_size=clauses.n_clauses))
-
-    def possible(kept: set[int]) -> bool:
-        chosen = [c for c, group in zip(clauses, groups, strict=True) if group < 0 or group in kept]
-        return bool(models(Clauses.from_clauses(clauses.n_variables, chosen)))
-
-    found = minimal_conflict(clauses, groups)
-
-    if found is None:
-        assert possible(set(groups))
-    else:
-        assert not possible(set(found))
-        assert all(possible(set(found) - {member}) for member in found)
 
 
 def pigeons(n_pigeons: int, n_holes: int) -> Clauses:
@@ -134,8 +117,6 @@ def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
 def test_unknown_assumptions_are_refused() -> None:
     with pytest.raises(BadInputError, match="variables 1 to 1, got \\[2\\]"):
         SatSolver(Clauses.from_clauses(1, [])).solve([2])
-    with pytest.raises(BadInputError, match="one entry per clause, 1, got 2"):
-        minimal_conflict(Clauses.from_clauses(1, [(1,)]), [0, 1])
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from shortlist.products import (
     read_requirements,
 )
 from shortlist.products.attributes.attribute import exact_attribute
-from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.question import parse_objectives
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.encodings.inequalities import to_program

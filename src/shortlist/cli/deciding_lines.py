@@ -225,7 +225,7 @@ def _load(deciding: Deciding, name: str) -> Deciding:
 
 
 def _finish(deciding: Deciding, argument: str) -> Deciding:
-    from shortlist.products.configuration.product_objectives import parse_objectives
+    from shortlist.products.configuration.question import parse_objectives
     from shortlist.products.decisions.choices import finish
     from shortlist.results.proof import Status
 

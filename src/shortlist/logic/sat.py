@@ -1,6 +1,6 @@
 """Satisfiability under assumptions, the literals that every model shares, and minimal conflicts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,45 +201,27 @@ def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] 
     return tuple(literals[fixed].tolist())
 
 
-def minimal_conflict(
-    clauses: Clauses, groups: Sequence[int] | None = None, budget: Budget | None = None
-) -> tuple[int, ...] | None:
-    """Find constraints that contradict each other, none of which can be left out.
+def irreducible(
+    contradiction: Callable[[Sequence[int]], Collection[int] | None], parts: Sequence[int]
+) -> tuple[int, ...]:
+    """Return parts that contradict each other, none of which can be left out, rising.
 
-    `clauses`: what should hold. `groups`: the constraint that each clause belongs to, at least 0; a negative
-    number marks a clause that always holds. Default: every clause is its own constraint. `budget`: ends the
-    search by :class:`SearchStoppedError`.
+    They are dropped one by one, and with each all that the refutation did not need (clause-set refinement;
+    Belov, Lynce & Marques-Silva 2012).
 
-    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all
-    that the refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
+    `contradiction`: returns those of some parts that contradict each other, or None where all can hold.
+    `parts`: those of a contradiction.
 
-    Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the clauses
-    that always hold already contradict each other; None if there is no contradiction.
-
-    >>> minimal_conflict(Clauses.from_clauses(3, [(1,), (2, 3), (-1, 2), (-2,), (3,)]))
-    (0, 2, 3)
+    >>> irreducible(lambda parts: parts if {2, 5} <= {*parts} else None, [1, 2, 3, 5])
+    (2, 5)
     """
-    owners = list(range(clauses.n_clauses)) if groups is None else [int(group) for group in groups]
-    if len(owners) != clauses.n_clauses:
-        raise BadInputError("groups", f"must have one entry per clause, {clauses.n_clauses}", len(owners))
-    names = sorted({owner for owner in owners if owner >= 0})
-    switches = {name: clauses.n_variables + 1 + i for i, name in enumerate(names)}
-    switched = [
-        clause if owner < 0 else (*clause, -switches[owner])
-        for clause, owner in zip(clauses, owners, strict=True)
-    ]
-    solver = SatSolver(Clauses.from_clauses(clauses.n_variables + len(names), switched), budget)
-    answer = solver.solve(switches.values())
-    if answer.satisfiable:
-        return None
     needed: list[int] = []
-    left = [switch for switch in switches.values() if switch in set(answer.conflict)]
+    left = list(parts)
     while left:
         tried = left.pop()
-        answer = solver.solve(needed + left)
-        if answer.satisfiable:
+        core = contradiction([*needed, *left])
+        if core is None:
             needed.append(tried)
         else:
-            conflict = set(answer.conflict)
-            left = [switch for switch in left if switch in conflict]
-    return tuple(sorted(names[switch - clauses.n_variables - 1] for switch in needed))
+            left = [part for part in left if part in core]
+    return tuple(sorted(needed))

@@ -17,7 +17,7 @@ from shortlist.products.attributes.attribute_files import save_attributes as sav
 from shortlist.products.configuration.contradictions import Contradiction
 from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.configuration.product_front import configure as configure
-from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
+from shortlist.products.configuration.question import FeatureObjective, QuantityLimit
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
 from shortlist.products.conversion import Conversion

@@ -12,7 +12,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.feature_models.evaluation import broken_rules
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.products.feature_models.names import FeatureNames, feature_names

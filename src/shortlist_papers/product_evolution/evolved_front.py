@@ -6,10 +6,10 @@ from collections.abc import Callable
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.program_methods import SearchOptions
-from shortlist.products.configuration import found_front
+from shortlist.products.configuration import front_search
 from shortlist.products.configuration.feasibility import some_models
-from shortlist.products.configuration.found_front import checked_front
-from shortlist.products.configuration.front_search import ProductQuestion, padded_costs
+from shortlist.products.configuration.front_search import checked_front, padded_costs
+from shortlist.products.configuration.question import ProductQuestion
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
@@ -25,7 +25,7 @@ def find_front(question: ProductQuestion, method: str, options: SearchOptions, b
     Raises SolverError if a product does not stand the check.
     """
     if not isinstance(options, EvolutionOptions):
-        return found_front.find_front(question, method, options, budget).front
+        return front_search.find_front(question, method, options, budget).front
     found = front_by_evolution(question, method=method, options=options, budget=budget)
     return dataclasses.replace(checked_front(question, found, method), seconds=budget.elapsed)
 

@@ -19,7 +19,7 @@ from shortlist.methods.diagram.diagram_front import configurations, diagram_fron
 from shortlist.methods.diagram.sweep import SweepSettings
 from shortlist.products.attributes.attribute import exact_attribute
 from shortlist.products.attributes.attribute_files import read_attributes
-from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.question import parse_objectives
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
 from shortlist.results.front import Front

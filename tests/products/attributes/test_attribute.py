@@ -19,7 +19,7 @@ from shortlist.products.attributes.attribute import (
     scaled_attribute,
 )
 from shortlist.products.attributes.attribute_files import attributes_beside
-from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
+from shortlist.products.configuration.question import parse_limit, parse_objectives
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.objective import Sense
 from tests.products import oracles

@@ -20,7 +20,7 @@ from shortlist.products.configuration.contradictions import (
     find_contradiction,
 )
 from shortlist.products.configuration.least_values import only_rules
-from shortlist.products.configuration.product_objectives import QuantityLimit, parse_limit
+from shortlist.products.configuration.question import QuantityLimit, parse_limit
 from shortlist.products.feature_models.formulas import And, Linear, Literal
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget

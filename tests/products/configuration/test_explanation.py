@@ -2,13 +2,19 @@
 
 from itertools import combinations
 
+import numpy as np
 from hypothesis import given
+from hypothesis import strategies as st
 
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import irreducible
 from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
-from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
 from shortlist.products.feature_models.formulas import Implies, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, rule_text
 from tests.examples import examples
+from tests.logic.oracles import clause_sets
+from tests.logic.oracles import models as models_of
 from tests.products.strategies import models
 
 
@@ -44,3 +50,22 @@ def test_a_smaller_explanation_is_found_than_the_first_that_cannot_be_shortened(
     assert why is not None
     assert why.smallest
     assert [rule_text(model, rule) for rule in why.rules] == ["every product has F0", "!F0 | F5"]
+
+
+@given(clauses=clause_sets(most_variables=4, most_clauses=12), data=st.data())
+def test_a_minimal_conflict_loses_it_without_any_member(clauses: Clauses, data: st.DataObject) -> None:
+    groups = data.draw(st.lists(st.integers(-1, 4), min_size=clauses.n_clauses, max_size=clauses.n_clauses))
+
+    def possible(kept: set[int]) -> bool:
+        chosen = [c for c, group in zip(clauses, groups, strict=True) if group < 0 or group in kept]
+        return bool(models_of(Clauses.from_clauses(clauses.n_variables, chosen)))
+
+    switched = SwitchedRules(TracedClauses(clauses, np.array(groups, dtype=np.int32)))
+    found = switched.contradiction(switched.rules, ())
+
+    if found is None:
+        assert possible(set(groups))
+    else:
+        found = irreducible(lambda rules: switched.contradiction(rules, ()), found)
+        assert not possible(set(found))
+        assert all(possible(set(found) - {member}) for member in found)

@@ -11,8 +11,8 @@ import pytest
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.sat import SatSolver
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration.front_search import ProductQuestion
-from shortlist.products.configuration.product_front import configure, make_question, parse_question
+from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.question import ProductQuestion, make_question, parse_question
 from shortlist.products.configuration.recheck import (
     check_steps,
     completeness_formula,

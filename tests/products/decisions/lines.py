@@ -6,11 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration.product_objectives import (
-    FeatureObjective,
-    parse_limit,
-    parse_objectives,
-)
+from shortlist.products.configuration.question import FeatureObjective, parse_limit, parse_objectives
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
 from tests.products import oracles
 from tests.products.strategies import models

@@ -11,7 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.products import read_model
 from shortlist.products.attributes.attribute import random_attributes
 from shortlist.products.configuration.least_values import Least
-from shortlist.products.configuration.product_objectives import FeatureObjective, parse_objectives
+from shortlist.products.configuration.question import FeatureObjective, parse_objectives
 from shortlist.products.decisions import choices as module
 from shortlist.products.decisions.choices import Side, cost_of, finish, values_left
 from shortlist.products.decisions.deciding import decide_feature, start, undo, why

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.decisions import deciding
 from shortlist.products.decisions.deciding import decide_all, decide_feature, start, undo, why
 from shortlist.products.decisions.decision_state import Decision, DecisionState

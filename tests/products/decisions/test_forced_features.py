@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.least_values import Least, best_product
-from shortlist.products.configuration.product_objectives import FeatureObjective, parse_limit
+from shortlist.products.configuration.question import FeatureObjective, parse_limit
 from shortlist.products.decisions import forced_features as module
 from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features, limited_model
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_model, with_constraints

@@ -12,8 +12,8 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.products import FeatureModel
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
-from shortlist.products.configuration.product_front import configure, make_question, parse_question
-from shortlist.products.configuration.product_objectives import parse_limit
+from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.question import make_question, parse_limit, parse_question
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
 from shortlist.products.feature_models.evaluation import are_valid
@@ -23,7 +23,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
 from shortlist_papers.product_evolution import evolved_front
 from shortlist_papers.product_methods import method_options
-from tests.products.configuration.test_found_front import COSTS, GOALS, LINE
+from tests.products.configuration.test_front_search import COSTS, GOALS, LINE
 from tests.products.configuration.test_product_front import questions
 
 

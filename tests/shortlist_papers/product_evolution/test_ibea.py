@@ -14,7 +14,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.products import read_attributes, read_model
 from shortlist.products.attributes.attribute import exact_attribute
-from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.question import parse_objectives
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind

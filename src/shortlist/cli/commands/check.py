@@ -60,7 +60,7 @@ def check(
     )
     from shortlist.cli.text.model_analysis import check_facts, print_checks, save_checks
     from shortlist.cli.text.output import save
-    from shortlist.products.configuration.product_objectives import parse_objectives
+    from shortlist.products.configuration.question import parse_objectives
     from shortlist.products.formats import read_model
     from shortlist.products.product_tables import check_products, read_products
     from shortlist.runs.budget import seconds_now
@@ -98,7 +98,7 @@ def _wanted(question: QuestionOptions, headings: list[str]) -> str:
 
 
 def _with_requirements(asked: "AskedQuestion") -> "FeatureModel":
-    from shortlist.products.configuration.product_objectives import parse_limit
+    from shortlist.products.configuration.question import parse_limit
     from shortlist.products.feature_models.formulas import Literal
     from shortlist.products.feature_models.model import Constraint, with_constraints
 

@@ -10,7 +10,7 @@ from shortlist.cli.text.screen import cut, print_lines
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck
     from shortlist.methods.front_check import FrontCheck
-    from shortlist.products.configuration.front_search import ProductQuestion
+    from shortlist.products.configuration.question import ProductQuestion
     from shortlist.products.configuration.recheck import CompletenessProof
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
@@ -137,7 +137,7 @@ def _of_products(
     front: "Front", against: Path, attributes: list[str] | None, budget: "Budget", notes: list[str]
 ) -> "tuple[FrontCheck, ProductQuestion]":
     from shortlist.cli.options.product_questions import question_again, read_question
-    from shortlist.products.configuration.product_front import make_question, parse_question
+    from shortlist.products.configuration.question import make_question, parse_question
     from shortlist.products.configuration.recheck import recheck_products
 
     asked = read_question(against, question_again(front, attributes))

@@ -5,7 +5,7 @@ from typing import Any
 
 from shortlist.arrays import Mask
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver, SearchStoppedError
+from shortlist.logic.sat import SatSolver, SearchStoppedError, irreducible
 from shortlist.products.encodings.cnf import Clause
 from shortlist.runs.budget import Budget
 
@@ -148,6 +148,11 @@ def asked(
         return function
 
     solver = SatSolver(clauses, budget)
+
+    def contradiction(literals: Sequence[int]) -> Sequence[int] | None:
+        answer = solver.solve(literals)
+        return None if answer.satisfiable else answer.conflict
+
     found: list[Clause] = []
     try:
         unknown = manager.true()
@@ -163,7 +168,7 @@ def asked(
             literals = [v if cube[place] else -v for v, place in places.items()]
             answer = solver.solve(literals)
             if answer.model is None:
-                core = _fewest(solver, answer.conflict)
+                core = irreducible(contradiction, answer.conflict)
                 found.append(tuple(sorted((-literal for literal in core), key=abs)))
                 unknown &= disjunction(found[-1])
             else:
@@ -171,21 +176,6 @@ def asked(
     except (SearchStoppedError, DDMemoryError):
         pass
     return None
-
-
-def _fewest(solver: SatSolver, conflict: Sequence[int]) -> list[int]:
-    """Drop literals as long as the others still contradict the clauses."""
-    needed: list[int] = []
-    left = list(conflict)
-    while left:
-        tried = left.pop()
-        answer = solver.solve([*needed, *left])
-        if answer.satisfiable:
-            needed.append(tried)
-        else:
-            known = set(answer.conflict)
-            left = [literal for literal in left if literal in known]
-    return needed
 
 
 def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> Iterator[int]:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
+from shortlist.products.configuration.feasibility import required_text
 from shortlist.products.configuration.least_values import (
     Least,
     ProgramRules,
@@ -17,7 +19,7 @@ from shortlist.products.configuration.least_values import (
     least_value,
     only_rules,
 )
-from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
+from shortlist.products.configuration.question import FeatureObjective, QuantityLimit
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.formulas import And, Linear, Literal, formula_text
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
@@ -92,13 +94,13 @@ def find_contradiction(
     model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
     known whether there is a contradiction.
 
-    `limits`: what :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
+    `limits`: what :func:`~shortlist.products.configuration.question.parse_limit` reads, or others.
     `literals`: choices. `assumed`: literals that hold and are no part of the answer: what is to be explained.
     `budget`: ends the search; what is then returned may have parts that could be left out, and says so.
 
     >>> import numpy as np
     >>> from shortlist.products.attributes.attribute import Attribute
-    >>> from shortlist.products.configuration.product_objectives import parse_limit
+    >>> from shortlist.products.configuration.question import parse_limit
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
     >>> cost = {"cost": Attribute("cost", np.array([5, 6, 3]))}
@@ -214,7 +216,7 @@ def contradiction_sentences(
 
     >>> from shortlist.products.attributes.attribute import Attribute
     >>> from shortlist.products.configuration.contradictions import find_contradiction
-    >>> from shortlist.products.configuration.product_objectives import parse_limit
+    >>> from shortlist.products.configuration.question import parse_limit
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
     >>> limits = [parse_limit("cost<=10", phone, {"cost": Attribute("cost", np.array([5, 6, 3]))})]
@@ -226,13 +228,7 @@ def contradiction_sentences(
     every product has Phone
     """
     numbers = _Numbers(model, found, limits, literals, assumed, budget or Budget())
-    return _sentences(numbers, chosen or _required(model))
-
-
-def _required(model: FeatureModel) -> Callable[[int], str]:
-    return lambda literal: (
-        f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
-    )
+    return _sentences(numbers, chosen or partial(required_text, model))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver, SearchStoppedError
+from shortlist.logic.sat import SatSolver, SearchStoppedError, irreducible
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.solution import Limits
@@ -92,7 +92,7 @@ def fewest_rules(
     if found is None:
         return None
     try:
-        found = _irreducible(switched, found, literals)
+        found = irreducible(lambda rules: switched.contradiction(rules, literals), found)
     except SearchStoppedError:
         return Explanation(found, smallest=len(found) < 2, irreducible=len(found) < 2)
     missing: list[tuple[int, ...]] = []
@@ -105,24 +105,12 @@ def fewest_rules(
                 return Explanation(found, smallest=True)
             core = switched.contradiction(chosen, literals)
             if core is not None:
-                return Explanation(_irreducible(switched, core, literals), smallest=True)
+                fewest = irreducible(lambda rules: switched.contradiction(rules, literals), core)
+                return Explanation(fewest, smallest=True)
             missing.append(_left_out(switched, chosen, literals))
     except SearchStoppedError:
         pass
     return Explanation(found, smallest=len(found) < 2)
-
-
-def _irreducible(switched: SwitchedRules, rules: tuple[int, ...], literals: Sequence[int]) -> tuple[int, ...]:
-    needed: list[int] = []
-    left = list(rules)
-    while left:
-        tried = left.pop()
-        core = switched.contradiction([*needed, *left], literals)
-        if core is None:
-            needed.append(tried)
-        else:
-            left = [rule for rule in left if rule in core]
-    return tuple(sorted(needed))
 
 
 def _left_out(switched: SwitchedRules, rules: Sequence[int], literals: Sequence[int]) -> tuple[int, ...]:

@@ -1,6 +1,5 @@
 """Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +8,9 @@ from shortlist._validation import as_seed
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, irreducible
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.encodings.clauses import to_clauses, traced_clauses
+from shortlist.products.encodings.clauses import TracedClauses, to_clauses, traced_clauses
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.runs.budget import Budget
 
@@ -69,8 +68,9 @@ def check_feasibility(
     except SearchStoppedError:
         return Feasibility(checked=False)
     if fixed is None:
-        rules = [*traced.rules.tolist(), *range(model.n_rules, model.n_rules + len(requirements.literals))]
-        return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules, budget))
+        required = np.arange(model.n_rules, model.n_rules + len(requirements.literals), dtype=np.int32)
+        rules = TracedClauses(asked, np.concatenate([traced.rules, required]))
+        return Feasibility(checked=True, conflict=_sentences(model, requirements, rules, budget))
     given = {*(own or ()), *requirements.literals}
     implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
     kept = {*fixed, *requirements.literals}
@@ -127,26 +127,27 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
 
 
 def _sentences(
-    model: FeatureModel,
-    requirements: Requirements,
-    asked: Clauses,
-    rules: Sequence[int],
-    budget: Budget | None,
+    model: FeatureModel, requirements: Requirements, asked: TracedClauses, budget: Budget | None
 ) -> tuple[str, ...]:
+    from shortlist.products.configuration.explanation import SwitchedRules
+
     try:
-        found = minimal_conflict(asked, rules, budget) or ()
+        switched = SwitchedRules(asked, budget)
+        first = switched.contradiction(switched.rules, ()) or ()
+        found = irreducible(lambda rules: switched.contradiction(rules, ()), first)
     except SearchStoppedError:
         return (NOT_TOLD_APART,)
     literals = requirements.literals
     return tuple(
         rule_text(model, number)
         if number < model.n_rules
-        else _required(model, literals[number - model.n_rules])
+        else required_text(model, literals[number - model.n_rules])
         for number in found
     )
 
 
-def _required(model: FeatureModel, literal: int) -> str:
+def required_text(model: FeatureModel, literal: int) -> str:
+    """Say that a feature is required, or required to be left out."""
     return f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
 
 

@@ -1,10 +1,10 @@
-"""The front of a question about a product line, by decision diagram or by integer programs."""
+"""The front of a question about a product line, by a decision diagram or integer programs; all is checked."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,69 +13,187 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
-from shortlist.methods.program_methods import ProgramOptions, integer_method
-from shortlist.products.configuration.product_objectives import FeatureObjective
-from shortlist.products.configuration.requirements import Requirements
+from shortlist.methods.integer.engines import DIAGRAM, ProgramShape, engine_for
+from shortlist.methods.program_methods import ProgramOptions, SearchOptions, integer_method
+from shortlist.pareto import nondominated_unique
+from shortlist.products.configuration.question import ProductQuestion
+from shortlist.products.configuration.search_options import AutoOptions, DiagramOptions
 from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.formulas import Linear
-from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.feature_models.model import Constraint, with_constraints
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
-from shortlist.results.proof import Status
+from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective, Program
 
+DIAGRAM_SHARE = 0.3
+"""Part of a time limit that ``auto`` spends on making the diagram, and of the rest on its front. A diagram
+that is of use is mostly there within seconds; what is left must do for integer programs.
+"""
+
 
 @dataclass(frozen=True, eq=False)
-class ProductQuestion:
-    """What is asked of a product line."""
+class FoundFront:
+    """A checked front, and the diagram it came from, if any."""
 
-    model: FeatureModel
-    """The model as read."""
-    objectives: tuple[FeatureObjective, ...]
-    """What matters."""
-    limits: tuple[Constraint, ...]
-    """Limits, all to be met."""
-    requirements: Requirements
-    """Features that must be in or out."""
-    fixed: tuple[int, ...]
-    """Literals that hold in every product that meets the requirements, as far as known."""
+    front: Front
+    diagram: Diagram | None = None
 
-    @cached_property
-    def hard_limits(self) -> tuple[Constraint, ...]:
-        """Limits that decide which products there are."""
-        return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
 
-    @cached_property
-    def soft_limits(self) -> tuple[Constraint, ...]:
-        """Limits that are a bound on an objective in its better direction.
+def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> FoundFront:
+    """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
-        With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever
-        dominates a point within the limit is within it too. So such limits can wait until the front is there.
-        """
-        return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
+    ``front.extras["why"]`` says which engine answered and why. See
+    :func:`shortlist.products.configuration.product_front.configure` for the rest.
+    """
+    diagram = None
+    if isinstance(options, AutoOptions):
+        front, diagram, why = _by_auto(question, options, budget)
+    elif isinstance(options, DiagramOptions):
+        front, diagram, why = _by_diagram_alone(question, options, budget)
+    else:
+        front = _by_method(question, method, options, budget)
+        why = _reason(f"asked for {method}", front)
+    extras = {**front.extras, "why": why}
+    return FoundFront(dataclasses.replace(front, seconds=budget.elapsed, extras=extras), diagram)
 
-    def _bounds_an_objective(self, limit: Constraint) -> bool:
-        """Whether the limit reads ``objective <= number`` with the objective as to minimise."""
-        formula = limit.formula
-        if not isinstance(formula, Linear):
-            return False
-        factors = np.zeros(self.model.n_features, dtype=np.int64)
-        factors[np.array(formula.variables, dtype=np.int64) - 1] = formula.coefficients
-        return any(np.array_equal(factors, goal.minimised) for goal in self.objectives)
 
-    def points(self, selections: NDArray[np.generic]) -> Points:
-        """Return the scaled objectives to minimise, ``(n_configurations, n_objectives)``."""
-        return np.column_stack([goal.points(selections) for goal in self.objectives])
+Searched: TypeAlias = tuple[Front, Diagram | None, str]
+"""A checked front, the diagram it came from, if any, and why it came from there."""
 
-    def meets_requirements(self, selections: NDArray[np.generic]) -> Mask:
-        """Tell which configurations have the features asked for and lack the others."""
-        chosen = np.asarray(selections).astype(bool)
-        wanted, unwanted = list(self.requirements.select), list(self.requirements.deselect)
-        met: Mask = np.asarray(chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1))
-        return met
+
+def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) -> Searched:
+    """Take the diagram, and integer programs where it does not end within its share of the time."""
+    diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
+    shape = ProgramShape(
+        n_objectives=len(question.objectives),
+        n_columns=question.model.n_features,
+        n_rows=question.model.n_rules,
+        has_diagram=diagram is not None,
+    )
+    if diagram is None or engine_for(shape).name != DIAGRAM:
+        front = _by_method(question, "exact", options, budget)
+        return front, None, _reason(why, front)
+    front = _by_diagram(question, diagram, options, budget.share(DIAGRAM_SHARE))
+    if budget.cancellation.cancelled or budget.time_text not in front.proof.limit:
+        return front, diagram, why
+    exact = _by_method(question, "exact", options, budget)
+    why += ", but its front did not finish within its share of the time"
+    return _better(question, front, exact), diagram, _reason(why, exact)
+
+
+def _reason(why: str, front: Front) -> str:
+    """Return why there are integer programs, and which engine solved them."""
+    return "; ".join([why, *filter(None, [front.extras.get("why")])])
+
+
+def _by_diagram_alone(question: ProductQuestion, options: DiagramOptions, budget: Budget) -> Searched:
+    """Take the diagram, and nothing else where there is none in time."""
+    diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget)
+    if diagram is not None:
+        return _by_diagram(question, diagram, options, budget), diagram, "asked for diagram"
+    if budget.stopped:
+        return _nothing(question, budget.limit_text), None, why
+    raise BadInputError(f"method 'diagram' needs a diagram, but {why}. Take 'auto' or 'exact'.")
+
+
+def _by_method(question: ProductQuestion, name: str, options: SearchOptions, budget: Budget) -> Front:
+    assert isinstance(options, ProgramOptions), f"{name} needs its own options, got {options!r}"
+    front = front_by_program(question, method=name, options=options, budget=budget)
+    return checked_front(question, front, name)
+
+
+def _by_diagram(
+    question: ProductQuestion, diagram: Diagram, options: DiagramOptions, budget: Budget
+) -> Front:
+    tolerance = options.tolerance
+    names = [goal.objective.name for goal in question.objectives]
+    front = front_by_diagram(
+        question,
+        diagram,
+        tolerance=[float(tolerance.get(name, 0.0)) for name in names] if tolerance else None,
+        max_bytes=options.max_bytes,
+        budget=budget,
+    )
+    return checked_front(question, front, "diagram")
+
+
+def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
+    """Return the exact front if it is complete.
+
+    Otherwise the points of both, with what is proved of the rough one.
+    """
+    if exact.proof.kind is ProofKind.COMPLETE or not len(rough):
+        return exact
+    points = np.vstack([rough.points, exact.points])
+    selections = np.vstack([rough.decisions, exact.decisions]).astype(np.uint8)
+    kept = nondominated_unique(points)
+    return products_front(
+        question,
+        points[kept],
+        selections[kept],
+        rough.proof,
+        method=rough.method,
+        extras={**rough.extras, **exact.extras},
+    )
+
+
+def _nothing(question: ProductQuestion, limit: str) -> Front:
+    """Return a front without points, because a limit came before the first."""
+    n = len(question.objectives)
+    return products_front(
+        question,
+        np.empty((0, n), np.int64),
+        np.empty((0, question.model.n_features), np.uint8),
+        Proof(ProofKind.NONDOMINATED, limit=limit),
+        method="diagram",
+    )
+
+
+def checked_front(question: ProductQuestion, found: Front, method: str) -> Front:
+    """Return the front of the products that `method` found, each checked and its points added up again.
+
+    Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
+    Products outside the soft limits are dropped: the diagram leaves those to this check. Raises
+    SolverError if a product breaks a rule, or its objectives are not those of its point.
+    """
+    model = with_constraints(question.model, question.hard_limits)
+    selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
+    if not are_valid(model, selections).all() or not question.meets_requirements(selections).all():
+        raise SolverError(
+            f"method {method!r} found a configuration that breaks a rule of the model. "
+            "Use another method or solver."
+        )
+    points: Points = question.points(selections)
+    if not np.array_equal(points, found.points):
+        raise SolverError(
+            f"method {method!r} found a configuration whose objectives are not those of its point. "
+            "Use another method or solver."
+        )
+    within = np.ones(len(found), dtype=bool)
+    proof = found.proof
+    if proof.kind is ProofKind.COMPLETE:
+        proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
+    if soft := question.soft_limits:
+        within = are_valid(with_constraints(model, soft), selections)
+        # what stands in for a missing point may be outside the limits
+        if proof.kind is ProofKind.APPROXIMATE:
+            proof = dataclasses.replace(proof, missing=None)
+    return products_front(
+        question, points[within], selections[within], proof, method=method, extras=dict(found.extras)
+    )
+
+
+def products_front(
+    question: ProductQuestion, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
+) -> Front:
+    """Return a front over the features of the model."""
+    kinds = [goal.objective for goal in question.objectives]
+    return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
 
 
 def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:

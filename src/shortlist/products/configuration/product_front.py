@@ -15,37 +15,28 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
-from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
-from shortlist.products.configuration.contradictions import (
-    Contradiction,
-    all_of_it,
-    contradiction_sentences,
-    find_contradiction,
-)
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
-    Feasibility,
-    check_feasibility,
     some_products,
 )
-from shortlist.products.configuration.found_front import find_front, products_front
 from shortlist.products.configuration.front_search import (
-    ProductQuestion,
     configurations_by_diagram,
     configurations_by_program,
+    find_front,
+    products_front,
 )
-from shortlist.products.configuration.product_objectives import (
+from shortlist.products.configuration.question import (
     FeatureObjective,
-    limit_name,
-    parse_limit,
-    parse_objectives,
+    ProductQuestion,
+    make_question,
+    parse_question,
 )
-from shortlist.products.configuration.requirements import Requirements
+from shortlist.products.configuration.requirements import Requirements, from_literals
 from shortlist.products.configuration.search_options import DiagramOptions, search_options
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.front import Front
-from shortlist.results.objective import objective_names
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
@@ -184,10 +175,7 @@ def configure(
         return _infeasible(question, reason, feasibility.conflict, budget.elapsed)
     found = find_front(question, method, chosen, budget)
     front, why = found.front, str(found.front.extras["why"])
-    implied = Requirements(
-        tuple(v - 1 for v in feasibility.implied if v > 0),
-        tuple(-v - 1 for v in feasibility.implied if v < 0),
-    )
+    implied = from_literals(model, feasibility.implied)
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
         conflict = _conflict(question, budget)
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
@@ -208,45 +196,14 @@ def configure(
     return Configured(status, front, why, (), implied, question, found.diagram)
 
 
-def make_question(
-    model: FeatureModel,
-    goals: Sequence[FeatureObjective],
-    bounds: Sequence[Constraint] = (),
-    requirements: Requirements = NO_REQUIREMENTS,
-    *,
-    budget: Budget | None = None,
-) -> tuple[ProductQuestion, Feasibility]:
-    """Return a question with what its requirements imply, and what is known of its feasibility."""
-    feasibility = check_feasibility(model, requirements, budget=budget)
-    fixed = feasibility.fixed or requirements.literals
-    return ProductQuestion(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
-
-
-def parse_question(
-    model: FeatureModel,
-    objectives: str | Sequence[FeatureObjective],
-    limits: Sequence[str | Constraint],
-    attributes: Mapping[str, Attribute] | None,
-) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
-    """Return objectives and limits, reading those that are text; attributes default to those of the model."""
-    if attributes is None:
-        names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
-        names += [limit_name(limit) for limit in limits if isinstance(limit, str)]
-        attributes = chosen_attributes(names, [model_attributes(model)], model)
-    goals = (
-        parse_objectives(objectives, model, attributes) if isinstance(objectives, str) else tuple(objectives)
-    )
-    if not goals:
-        raise BadInputError(
-            "objectives", "must name at least one", "none", "Say for instance 'min deselected'."
-        )
-    bounds = tuple(
-        parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
-    )
-    return goals, bounds
-
-
 def _conflict(question: ProductQuestion, budget: Budget) -> tuple[str, ...]:
+    from shortlist.products.configuration.contradictions import (
+        Contradiction,
+        all_of_it,
+        contradiction_sentences,
+        find_contradiction,
+    )
+
     model, limits, literals = question.model, question.limits, question.requirements.literals
     found: Contradiction | None = all_of_it(limits, literals)
     with contextlib.suppress(SearchStoppedError):

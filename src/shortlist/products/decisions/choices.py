@@ -14,7 +14,7 @@ from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.least_values import Least, least_value
 from shortlist.products.configuration.product_front import Configured, configure
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
 from shortlist.products.decisions.deciding import decide_all
 from shortlist.products.decisions.decision_state import Decision, DecisionState

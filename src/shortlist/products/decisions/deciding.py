@@ -17,8 +17,7 @@ from shortlist.products.configuration.contradictions import (
     find_contradiction,
 )
 from shortlist.products.configuration.feasibility import MOST_UNDECIDED, USUAL_NODES
-from shortlist.products.configuration.product_front import parse_question
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.question import FeatureObjective, parse_question
 from shortlist.products.decisions.decision_state import (
     USUAL_SECONDS,
     Decision,

@@ -8,7 +8,7 @@ from shortlist.errors import BadInputError, OutOfReachError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.product_objectives import FeatureObjective
+from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.runs.budget import Budget

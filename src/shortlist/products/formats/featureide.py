@@ -28,8 +28,7 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.expressed import expressed
-from shortlist.products.formats.writing import WrittenModel, distinct_names, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, distinct_names, expressed, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 
@@ -241,7 +240,7 @@ def featureide_model(model: FeatureModel) -> WrittenModel:
     """Return a model as FeatureIDE's XML.
 
     A feature has children of one kind there: each optional or mandatory, or an or-group, or an alternative.
-    Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.expressed`).
+    Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.writing`).
     Attributes are kept; names lose spaces at their ends. Raises BadInputError if names cannot be told apart
     in XML, or a linear constraint needs too many clauses.
 

@@ -15,8 +15,7 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.expressed import expressed, is_clause
-from shortlist.products.formats.writing import WrittenModel, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, expressed, is_clause, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 
@@ -251,7 +250,7 @@ _SIMPLE = re.compile(r"(?!or$)[A-Za-z0-9_.\-]+", re.IGNORECASE)
 def sxfm_model(model: FeatureModel) -> WrittenModel:
     """Return a model as SXFM: a tree with groups of any bounds, and clauses.
 
-    Formulas become clauses (:mod:`shortlist.products.formats.expressed`). The format has no attributes and no
+    Formulas become clauses (:mod:`shortlist.products.formats.writing`). The format has no attributes and no
     abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
     Raises BadInputError if names cannot be told apart in XML, or a linear constraint needs too many clauses.
 

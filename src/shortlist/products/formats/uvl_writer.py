@@ -14,7 +14,7 @@ from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
-from shortlist.products.formats.writing import WrittenModel, distinct_names, rewritten
+from shortlist.products.formats.writing import WrittenModel, distinct_names, free_name, rewritten
 from shortlist.tables.spreadsheets import guarded
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -72,7 +72,7 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
         lines += ["constraints", *(f"\t{constraint}" for constraint in constraints)]
     variables = {_bare(name): variable for variable, name in enumerate(names, start=1)}
     if model.root is None:
-        variables[_root_name(names)] = 0
+        variables[free_name("every_product", names)] = 0
     own = len(attributes) - len(model.attributes)
     notes = (
         *rewritten(int(model.root is None), "root", "added, as the format needs a tree"),
@@ -102,7 +102,7 @@ def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
     chosen = [i for i in range(model.n_features) if selected[i]]
     root = model.root
     if root is None:
-        names = [*names, _root_name(names)]
+        names = [*names, free_name("every_product", names)]
         root = len(names) - 1
         groups = [Group(root, (i,), GroupKind.MANDATORY, 1, 1) for i in chosen]
     return "\n".join(["features", *_lines_below(root, groups, names, {})]) + "\n"
@@ -114,7 +114,9 @@ def _tree_lines(model: FeatureModel, names: list[str], attributes: dict[str, dic
         return _lines_below(model.root, model.groups, names, braces)
     root = model.n_features
     groups = [Group(root, (i,), GroupKind.OPTIONAL, 0, 1) for i in range(root)]
-    return _lines_below(root, groups, [*names, _root_name(names)], {**braces, root: " {abstract}"})
+    return _lines_below(
+        root, groups, [*names, free_name("every_product", names)], {**braces, root: " {abstract}"}
+    )
 
 
 def _lines_below(
@@ -202,13 +204,6 @@ def _quoted(name: str) -> str:
 def _bare(name: str) -> str:
     """Return a name as it is read: without the quotes around it."""
     return name[1:-1] if name.startswith('"') else name
-
-
-def _root_name(names: Sequence[str]) -> str:
-    name = "every_product"
-    while name in names:
-        name += "_"
-    return name
 
 
 CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")

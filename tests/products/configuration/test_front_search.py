@@ -18,12 +18,16 @@ from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import FeatureModel
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration import found_front, product_front
+from shortlist.products.configuration import front_search, product_front
 from shortlist.products.configuration.feasibility import some_products
-from shortlist.products.configuration.found_front import DIAGRAM_SHARE
-from shortlist.products.configuration.front_search import diagram_of, front_by_diagram, front_by_program
-from shortlist.products.configuration.product_front import configure, make_question, parse_question
-from shortlist.products.configuration.product_objectives import parse_limit
+from shortlist.products.configuration.front_search import (
+    DIAGRAM_SHARE,
+    diagram_of,
+    front_by_diagram,
+    front_by_program,
+)
+from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.question import make_question, parse_limit, parse_question
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import make_group, make_model, with_constraints
@@ -95,7 +99,7 @@ def test_auto_gives_the_diagram_a_share_of_the_time_and_integer_programs_the_res
         return real_diagram(question, budget=budget, **options)
 
     on_clock(monkeypatch, lambda: now[0])
-    monkeypatch.setattr(found_front, "diagram_of", slow)
+    monkeypatch.setattr(front_search, "diagram_of", slow)
     model, attributes = shop()
     answer = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S)
 
@@ -134,7 +138,7 @@ def test_where_the_sets_of_a_diagram_take_too_long_integer_programs_complete_the
 ) -> None:
     model, attributes = shop()
     whole = configure(model, "max selected, min cost", attributes=attributes)
-    monkeypatch.setattr(found_front, "front_by_diagram", limited_pass)
+    monkeypatch.setattr(front_search, "front_by_diagram", limited_pass)
     answer = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S)
 
     np.testing.assert_array_equal(answer.front.points, whole.front.points)
@@ -153,8 +157,8 @@ def test_where_integer_programs_do_not_end_either_the_points_of_both_are_kept(
         cut = {name: getattr(front, name)[1:3] for name in ("values", "decisions")}
         return dataclasses.replace(front, proof=Proof(ProofKind.NONDOMINATED, limit="1000 s"), **cut)
 
-    monkeypatch.setattr(found_front, "front_by_diagram", limited_pass)
-    monkeypatch.setattr(found_front, "front_by_program", some)
+    monkeypatch.setattr(front_search, "front_by_diagram", limited_pass)
+    monkeypatch.setattr(front_search, "front_by_program", some)
     front = configure(model, "max selected, min cost", attributes=attributes, time_limit_s=LIMIT_S).front
 
     expected = {tuple(point) for point in [*whole.points[::2], *whole.points[1:3]]}

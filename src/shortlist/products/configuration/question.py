@@ -1,20 +1,25 @@
-"""Objectives and limits as people write them, as integer vectors over the features."""
+"""What is asked of a product line: objectives and limits as people write them, as integer vectors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
-from shortlist.products.attributes.attribute import BUILT_IN, Attribute
+from shortlist.products.attributes.attribute import BUILT_IN, Attribute, chosen_attributes, model_attributes
+from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, Feasibility, check_feasibility
+from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.feature_models.formulas import And, Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.products.feature_models.names import suggestion
 from shortlist.results.objective import Objective, Sense, objective_names, read_limit
+from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective
@@ -153,3 +158,91 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     chosen = parts.get(sign, (at_most, at_least))
     formula = chosen[0] if len(chosen) == 1 else And(chosen)
     return QuantityLimit(formula, name=f"limit {text.strip()}", quantity=quantity)
+
+
+@dataclass(frozen=True, eq=False)
+class ProductQuestion:
+    """What is asked of a product line."""
+
+    model: FeatureModel
+    """The model as read."""
+    objectives: tuple[FeatureObjective, ...]
+    """What matters."""
+    limits: tuple[Constraint, ...]
+    """Limits, all to be met."""
+    requirements: Requirements
+    """Features that must be in or out."""
+    fixed: tuple[int, ...]
+    """Literals that hold in every product that meets the requirements, as far as known."""
+
+    @cached_property
+    def hard_limits(self) -> tuple[Constraint, ...]:
+        """Limits that decide which products there are."""
+        return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
+
+    @cached_property
+    def soft_limits(self) -> tuple[Constraint, ...]:
+        """Limits that are a bound on an objective in its better direction.
+
+        With ``f <= b`` for a minimised f the front is the part of the whole front with ``f <= b``: whatever
+        dominates a point within the limit is within it too. So such limits can wait until the front is there.
+        """
+        return tuple(limit for limit in self.limits if self._bounds_an_objective(limit))
+
+    def _bounds_an_objective(self, limit: Constraint) -> bool:
+        """Whether the limit reads ``objective <= number`` with the objective as to minimise."""
+        formula = limit.formula
+        if not isinstance(formula, Linear):
+            return False
+        factors = np.zeros(self.model.n_features, dtype=np.int64)
+        factors[np.array(formula.variables, dtype=np.int64) - 1] = formula.coefficients
+        return any(np.array_equal(factors, goal.minimised) for goal in self.objectives)
+
+    def points(self, selections: NDArray[np.generic]) -> Points:
+        """Return the scaled objectives to minimise, ``(n_configurations, n_objectives)``."""
+        return np.column_stack([goal.points(selections) for goal in self.objectives])
+
+    def meets_requirements(self, selections: NDArray[np.generic]) -> Mask:
+        """Tell which configurations have the features asked for and lack the others."""
+        chosen = np.asarray(selections).astype(bool)
+        wanted, unwanted = list(self.requirements.select), list(self.requirements.deselect)
+        met: Mask = np.asarray(chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1))
+        return met
+
+
+def make_question(
+    model: FeatureModel,
+    goals: Sequence[FeatureObjective],
+    bounds: Sequence[Constraint] = (),
+    requirements: Requirements = NO_REQUIREMENTS,
+    *,
+    budget: Budget | None = None,
+) -> tuple[ProductQuestion, Feasibility]:
+    """Return a question with what its requirements imply, and what is known of its feasibility."""
+    feasibility = check_feasibility(model, requirements, budget=budget)
+    fixed = feasibility.fixed or requirements.literals
+    return ProductQuestion(model, tuple(goals), tuple(bounds), requirements, fixed), feasibility
+
+
+def parse_question(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective],
+    limits: Sequence[str | Constraint],
+    attributes: Mapping[str, Attribute] | None,
+) -> tuple[tuple[FeatureObjective, ...], tuple[Constraint, ...]]:
+    """Return objectives and limits, reading those that are text; attributes default to those of the model."""
+    if attributes is None:
+        names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
+        names += [limit_name(limit) for limit in limits if isinstance(limit, str)]
+        attributes = chosen_attributes(names, [model_attributes(model)], model)
+    goals = (
+        parse_objectives(objectives, model, attributes) if isinstance(objectives, str) else tuple(objectives)
+    )
+    if not goals:
+        raise BadInputError(
+            "objectives", "must name at least one", "none", "Say for instance 'min deselected'."
+        )
+    bounds = tuple(
+        parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
+    )
+    return goals, bounds
