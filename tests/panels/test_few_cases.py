@@ -12,9 +12,8 @@ from shortlist.panels.choice import N_PARTS, choose_panels, told_notes
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.figures import Rechosen, figures, possible_prices
 from shortlist.panels.learning import folds_of
-from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
-from shortlist.panels.single_judges import best_single, single_panel
 from shortlist.panels.verdict import measured_panel, out_of_fold, rechosen, verdict
 from shortlist.results.objective import read_limit
 from shortlist.results.told import interval_of_mean, interval_over_folds, wilson_interval

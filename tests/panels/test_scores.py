@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shortlist.panels.answer_log import AnswerLog, by_agreement, make_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.figures import figures
+from shortlist.panels.panel_choice import single_panel
 from shortlist.panels.scores import SILENT, answers_right, scored_codes
-from shortlist.panels.single_judges import single_panel
 from tests.panels.made import log_of
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.panels.confidence import BY_CONFIDENCE
-from shortlist.panels.decisions import Heard, JudgeVotes
+from shortlist.panels.candidates import shape_of
+from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Candidate, Cases, bound_at, right_or_wrong, stages_of
 from shortlist.panels.search import FAMILIES, find_policies
-from shortlist.panels.shapes import shape_of
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 

@@ -13,12 +13,11 @@ from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ScoreTable, heard
-from shortlist.panels.figures import figures
-from shortlist.panels.losses import accuracy_scoring, scoring_of
+from shortlist.panels.figures import accuracy_scoring, figures
+from shortlist.panels.panel_choice import best_single, scoring_of, single_found, single_panel, surest
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
-from shortlist.panels.single_judges import best_single, single_found, single_panel, surest
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.verdict import compared, verdict
 from shortlist.panels.words import in_words, stages_in_words

@@ -10,6 +10,7 @@ import pytest
 
 from shortlist.export import reader
 from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.candidates import SINGLE, VOTED
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, JudgeVotes
 from shortlist.panels.facts import panel_facts, panel_report
@@ -19,7 +20,6 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Candidate, Cases, Recipe
 from shortlist.panels.saved_panels import panel_of
-from shortlist.panels.shapes import SINGLE, VOTED
 from shortlist.results.proof import ProofKind
 from tests.panels.made import given_of
 from tests.panels.oracles import heard_at_random, out_of_fold, thresholds_tried, undominated

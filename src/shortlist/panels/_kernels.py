@@ -227,34 +227,3 @@ def group_steps(
         case = order[cut]
         loss += going_on[case, 0] - stopped[case, 0]
         price += going_on[case, 1] - stopped[case, 1]
-
-
-@kernel("int64(int64[:, ::1], int64[:, ::1], int64, int64[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
-def merge_steps(
-    first: Longs, second: Longs, lowest: int, best: Longs, source: Longs, points: Longs, parts: Longs
-) -> int:
-    """Add every point of one group to every point of another, and write the sums that none dominates.
-
-    `best` and `source` have room for each loss from `lowest` on; `parts` gets the places of both summands.
-    The points are written with rising loss and falling price; the first summands win ties.
-    """
-    width = best.shape[0]
-    for place in range(width):
-        source[place] = -1
-    n_second = second.shape[0]
-    for a in range(first.shape[0]):
-        for b in range(n_second):
-            place = first[a, 0] + second[b, 0] - lowest
-            price = first[a, 1] + second[b, 1]
-            if source[place] < 0 or price < best[place]:
-                best[place] = price
-                source[place] = a * n_second + b
-    count = 0
-    for place in range(width):
-        if source[place] >= 0 and (count == 0 or best[place] < points[count - 1, 1]):
-            points[count, 0] = place + lowest
-            points[count, 1] = best[place]
-            parts[count, 0] = source[place] // n_second
-            parts[count, 1] = source[place] % n_second
-            count += 1
-    return count

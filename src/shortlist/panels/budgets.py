@@ -8,11 +8,10 @@ import numpy as np
 
 from shortlist._words import all_of, any_of
 from shortlist.arrays import Floats
-from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.panel_choice import PanelChoice, single_found
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST, LATENCY, PRICE
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Candidate
-from shortlist.panels.single_judges import single_found
 from shortlist.results.objective import Limit
 
 Row: TypeAlias = Mapping[str, Any]

@@ -1,16 +1,17 @@
 """Which sets of judges a search tries: all of them for a few judges, and some beyond."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
-from shortlist.panels.confidence import BY_CONFIDENCE
-from shortlist.panels.decisions import JudgeVotes
-from shortlist.panels.learning import VOTES, VOTING
+from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
+from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
@@ -210,3 +211,73 @@ def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tu
             if len(three) == 3 and set(three[0]) < set(three[1]) < set(three[2]):
                 triples[tuple(three)] = None
     return [(one[0], one[1], one[2]) for one in list(triples)[:MOST_TRIPLES]]
+
+
+SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned scores", "votes"
+CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
+THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
+UNLEARNED = {SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONFIDENT}
+"""Families in whose decisions nothing is learned, so that their policies cost next to nothing to measure."""
+
+
+class Shape(NamedTuple):
+    """A shape of cases, the families that are tried for it, the cheap and promising ones first, and why."""
+
+    name: str
+    holds: Callable[[Cases], bool]
+    families: tuple[str, ...]
+    why: str
+
+    def sentence(self, cases: Cases) -> str:
+        """Say in one line what is searched and why."""
+        return (
+            f"Searched, for {self.name} ({counted(cases.n_judges, 'judge')}): {all_of(self.families)}. "
+            f"{self.why}."
+        )
+
+
+def _all_differ(answers: Heard) -> bool:
+    """Whether no two judges answer any case alike."""
+    own = answers.words == np.arange(answers.words.shape[1])
+    return bool((own | (answers.words == answers.n_classes)).all())
+
+
+CASCADES = (SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
+SHAPES = (
+    Shape(
+        "answers of which no two are equal, with confidences",
+        lambda cases: BY_CONFIDENCE in cases.decisions,
+        (SINGLE, CONFIDENT),
+        "There is nothing to vote on",
+    ),
+    Shape(
+        "answers of which no two are equal, as scores alone",
+        lambda cases: cases.is_open and _all_differ(cases.answers),
+        (SINGLE,),
+        "There is nothing to vote on",
+    ),
+    Shape(
+        "answers from which nothing is learned, as free text",
+        lambda cases: all(name in {*VOTING, AGREEMENT} for name in cases.decisions),
+        (*CASCADES, VOTED, THREE_STAGES),
+        "Such answers can only be voted on",
+    ),
+    Shape(
+        "a few judges",
+        lambda cases: cases.n_judges <= ALL_SETS_UP_TO,
+        (*CASCADES, LEARNED, THREE_STAGES),
+        "Votes gain nothing beside learned scores",
+    ),
+    Shape(
+        "many judges",
+        lambda _cases: True,
+        (*CASCADES, LEARNED, THREE_STAGES),
+        "Votes gain nothing beside learned scores; pairs are learned where they agree well",
+    ),
+)
+"""The first shape that holds is taken."""
+
+
+def shape_of(cases: Cases) -> Shape:
+    """Return the shape of cases."""
+    return next(shape for shape in SHAPES if shape.holds(cases))

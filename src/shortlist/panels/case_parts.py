@@ -11,8 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.panels.answer_log import AnswerLog, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.confidence import BY_CONFIDENCE
-from shortlist.panels.decisions import ConfidenceScale, JudgeVotes, confidence_scale, heard
+from shortlist.panels.decisions import BY_CONFIDENCE, ConfidenceScale, JudgeVotes, confidence_scale, heard
 from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     AUTO,

@@ -10,16 +10,14 @@ from shortlist._words import counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
-from shortlist.panels.confidence import LatestAnswer
-from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes
+from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes, LatestAnswer
 from shortlist.panels.figures import PanelFigures
 from shortlist.panels.learning import AGREEMENT
-from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.panel_choice import PanelChoice, best_single, single_found, single_panel
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
 from shortlist.panels.recipes import Candidate
 from shortlist.panels.router import Alone, columns_of
-from shortlist.panels.single_judges import best_single, single_found, single_panel
 from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.objective import Limit

@@ -11,8 +11,8 @@ from shortlist._threads import limited_threads
 from shortlist.arrays import Floats
 from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.confidence import BY_CONFIDENCE, LatestAnswer
 from shortlist.panels.decisions import (
+    BY_CONFIDENCE,
     COUNTED,
     LATEST,
     PLURALITY,
@@ -21,6 +21,7 @@ from shortlist.panels.decisions import (
     Heard,
     JudgesDecision,
     JudgeVotes,
+    LatestAnswer,
     ScoreTable,
     decided_by_folds,
 )

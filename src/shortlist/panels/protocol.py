@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from shortlist._words import all_of
 from shortlist.export.protocol_scores import START, plain, score_limit
 from shortlist.export.protocols import Amount, Line, Protocol, Route, Rule, Step, Wording
-from shortlist.panels.confidence import LatestAnswer
 from shortlist.panels.decisions import (
     COUNTED,
     FIRST,
@@ -15,6 +14,7 @@ from shortlist.panels.decisions import (
     MAJORITY,
     JudgesDecision,
     JudgeVotes,
+    LatestAnswer,
     ScoreTable,
 )
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage

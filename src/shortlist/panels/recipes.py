@@ -1,4 +1,4 @@
-"""Policies as recipes, and the training cases: what each costs there, out of fold."""
+"""Policies as recipes, and the training cases: what each costs there, out of fold, at every threshold."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
+from shortlist.panels._kernels import group_steps
 from shortlist.panels.decisions import Decided, Heard
 from shortlist.panels.learning import Judged, OutOfFold
-from shortlist.panels.policy import HAND_OVER, Final, Outcome, Stage, ask_judges, by_ways
+from shortlist.panels.policy import HAND_OVER, NEVER, Final, Outcome, Stage, ask_judges, by_ways
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
 from shortlist.policies.follow import Said
@@ -246,3 +247,40 @@ def bound_at(cases: Cases, budget: float) -> float:
         more = np.minimum(more, cases.final_price)
     left = budget * len(cases.truth) * (1 + 1e-12) - least.sum()
     return float((np.cumsum(np.sort(more)) <= left).sum() / len(more)) if left >= 0 else 0.0
+
+
+class ChainFront(NamedTuple):
+    """Loss and price that no other threshold of the same chain dominates, and the thresholds.
+
+    `points`: loss and price of all cases, with rising loss and falling price, ``(n_points, 2)``.
+    `thresholds`: how sure the stage has to be, ``(n_points,)``.
+    """
+
+    points: NDArray[np.int64]
+    thresholds: Floats
+
+
+def threshold_front(decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]) -> ChainFront:
+    """Return the complete front of the threshold of one stage, in integers.
+
+    Takes the time of sorting the cases.
+
+    `decided`: what the stage decides about each case. Cases without a decision go on. `stopped`, `going_on`:
+    loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``. Going on is no cheaper.
+
+    >>> sure = Decided(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.7]))
+    >>> stopped = np.array([[0, 1], [1, 1], [0, 1]])
+    >>> front = threshold_front(sure, stopped, np.array([[0, 5], [0, 5], [0, 5]]))
+    >>> front.points.tolist(), front.thresholds.round(6).tolist()
+    ([[0, 7], [1, 3]], [0.65, 0.0])
+    """
+    cases = np.flatnonzero(decided.codes >= 0)
+    rest = going_on[decided.codes < 0].sum(axis=0, dtype=np.int64)
+    order = cases[np.argsort(-decided.sure[cases], kind="stable")]
+    values = decided.sure[order]
+    breaks = np.ones(len(order) + 1, dtype=np.int64)
+    breaks[1:-1] = values[:-1] - values[1:] > 1e-9
+    between = np.concatenate([[NEVER], (values[:-1] + values[1:]) / 2, [0.0] if len(order) else []])
+    cuts, points = np.empty(len(order) + 1, dtype=np.int64), np.empty((len(order) + 1, 2), dtype=np.int64)
+    count = group_steps(order, breaks, stopped, going_on, cuts, points)
+    return ChainFront((points[:count] + rest)[::-1], between[cuts[:count]][::-1])

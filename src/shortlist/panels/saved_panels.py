@@ -8,14 +8,15 @@ import numpy as np
 
 from shortlist.errors import BadFileError
 from shortlist.export import reader
-from shortlist.panels.confidence import BY_CONFIDENCE, LatestAnswer
 from shortlist.panels.decisions import (
+    BY_CONFIDENCE,
     UNANSWERED,
     VOTE_RULES,
     ConfidenceScale,
     Curve,
     JudgesDecision,
     JudgeVotes,
+    LatestAnswer,
     ScoreTable,
 )
 from shortlist.panels.policy import NEVER, Final, Panel, Question, Stage

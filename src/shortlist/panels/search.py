@@ -13,19 +13,6 @@ from shortlist.panels.agreement import MOST_OF_CASCADES, agreement_cascades
 from shortlist.panels.candidates import (
     ALL_PAIRS_UP_TO,
     ALL_SETS_UP_TO,
-    confident_triples,
-    pairs_of,
-    promising_judges,
-    stage_sets,
-    triples_of,
-)
-from shortlist.panels.chains import threshold_front
-from shortlist.panels.confidence import BY_CONFIDENCE
-from shortlist.panels.decisions import Decided, JudgeVotes
-from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
-from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
-from shortlist.panels.shapes import (
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
     CONFIDENT,
@@ -35,8 +22,17 @@ from shortlist.panels.shapes import (
     THREE_STAGES,
     UNLEARNED,
     VOTED,
+    confident_triples,
+    pairs_of,
+    promising_judges,
     shape_of,
+    stage_sets,
+    triples_of,
 )
+from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
+from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
+from shortlist.panels.policy import ANSWER, HAND_OVER
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
@@ -81,7 +77,7 @@ def find_policies(
     `max_stages`: from 1 to 3. `with_latency`: whether latency is an objective besides loss and price.
     `budget`: a limit or a cancellation ends the search with what was found, of which single judges always
     are. `families`: those of :data:`FAMILIES` that are tried; by default those that
-    :data:`shortlist.panels.shapes.SHAPES` names for such cases.
+    :data:`shortlist.panels.candidates.SHAPES` names for such cases.
     """
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)

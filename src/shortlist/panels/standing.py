@@ -3,8 +3,7 @@
 from enum import StrEnum
 
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.figures import PanelFigures
-from shortlist.panels.losses import accuracy_scoring
+from shortlist.panels.figures import PanelFigures, accuracy_scoring
 from shortlist.panels.policy import Panel
 from shortlist.panels.verdict import Verdict
 from shortlist.results.told import Difference, by_case, sign_flip_p

@@ -9,14 +9,27 @@ import numpy as np
 from scipy.special import ndtr
 
 from shortlist.panels.answer_log import AnswerLog, n_different
-from shortlist.panels.figures import PanelFigures, Rechosen, figures, possible_prices
-from shortlist.panels.losses import Scoring, accuracy_scoring, scoring_of
-from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.figures import (
+    PanelFigures,
+    Rechosen,
+    Scoring,
+    accuracy_scoring,
+    figures,
+    possible_prices,
+)
+from shortlist.panels.panel_choice import (
+    PanelChoice,
+    best_single,
+    keeps,
+    scoring_of,
+    single_found,
+    single_panel,
+    surest,
+)
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.promises import measured_cases
 from shortlist.panels.recipes import Recipe, followed
-from shortlist.panels.single_judges import best_single, keeps, single_found, single_panel, surest
 from shortlist.results.objective import Limit
 from shortlist.results.told import (
     CHANCE,

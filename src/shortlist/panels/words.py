@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._words import all_of
-from shortlist.panels.confidence import BY_CONFIDENCE
-from shortlist.panels.decisions import Heard, ScoreTable
+from shortlist.panels.decisions import BY_CONFIDENCE, Heard, ScoreTable
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
 from shortlist.panels.router import columns_of

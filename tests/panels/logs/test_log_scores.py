@@ -10,12 +10,12 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.candidates import SINGLE, shape_of
 from shortlist.panels.choice import choose_panels, told_notes
 from shortlist.panels.figures import figures
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns, as_score
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.shapes import SINGLE, shape_of
 
 
 def accuracies(log: AnswerLog) -> list[float]:

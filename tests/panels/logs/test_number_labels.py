@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.candidates import SINGLE, shape_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
-from shortlist.panels.shapes import SINGLE, shape_of
 from shortlist.tables.numbers import CellRules
 
 

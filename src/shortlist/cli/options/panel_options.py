@@ -401,7 +401,7 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
     """
     import numpy as np
 
-    from shortlist.panels.losses import scoring_of
+    from shortlist.panels.panel_choice import scoring_of
     from shortlist.panels.recipes import followed
 
     found, cases, log = [choice.found[point] for point in np.asarray(points)], choice.cases, choice.chosen

@@ -10,11 +10,9 @@ import pytest
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.facts import measured_in_words, panel_facts, panel_report
-from shortlist.panels.figures import figures
-from shortlist.panels.losses import Scoring
-from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.figures import Scoring, figures
+from shortlist.panels.panel_choice import PanelChoice, single_panel
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
-from shortlist.panels.single_judges import single_panel
 from shortlist.panels.verdict import compared
 from shortlist.results.told import Z, clustered_error, interval_of_mean, mean_error, most_unseen
 from tests.panels.test_choice import label_log

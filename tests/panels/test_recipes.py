@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shortlist.panels.chains import threshold_front
 from shortlist.panels.decisions import Decided
+from shortlist.panels.recipes import threshold_front
 from tests.panels.oracles import thresholds_tried
 
 
