@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from benchmarks.data.uci import read_uci
 from benchmarks.regret.engines import DEFAULT, Answer, Engine, Instance, Kind, share_of_box
 from shortlist.arrays import Labels
+from shortlist.multistage.engines import search_stages
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.method_choice import search_stages
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import streed_trees
-from shortlist.multistage.method_choice import refined_front
+from shortlist.multistage.engines import refined_front
 from shortlist.multistage.predict.prediction import (
     FittedStage,
     StagedModel,

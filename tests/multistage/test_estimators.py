@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage import AcquisitionError, MultiStageClassifier, feature_costs, method_choice
+from shortlist.multistage import AcquisitionError, MultiStageClassifier, engines, feature_costs
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
@@ -204,7 +204,7 @@ def test_windows_find_a_front_of_what_they_measured(
 ) -> None:
     few = WindowOptions(width=3, n_new=1, n_weightings=2, tries=1, kicks=1)
     monkeypatch.setattr(
-        method_choice,
+        engines,
         "search_windows",
         lambda problem, _, budget: search_windows(problem, few, budget=budget),
     )

@@ -13,18 +13,20 @@ from shortlist.errors import BadInputError, LowCoverageWarning, RoughSearchWarni
 from shortlist.guarantees.cells import reject_label_for
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.multistage.answering import StagedAnswers
-from shortlist.multistage.method_choice import (
-    STAGE_METHODS,
-    n_subsets,
-    refined_front,
-    sampled_rows,
-    search_stages,
-)
+from shortlist.multistage.engines import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
 from shortlist.multistage.predict.stage_answers import models_behind, promised_front
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.question import demand_of, fits_of, question_of, state_problem
+from shortlist.multistage.question import (
+    demand_of,
+    fits_of,
+    n_subsets,
+    question_of,
+    refined_front,
+    sampled_rows,
+    state_problem,
+)
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES

@@ -34,8 +34,7 @@ from shortlist.products.decisions.decision_files import read_decisions as read_d
 from shortlist.products.decisions.decision_files import staged_decisions as staged_decisions
 from shortlist.products.decisions.decision_files import write_decisions as write_decisions
 from shortlist.products.decisions.decision_state import Decision as Decision
-from shortlist.products.decisions.decision_state import DecisionProblem, DecisionState
-from shortlist.products.decisions.forced_features import LimitedModel
+from shortlist.products.decisions.decision_state import DecisionProblem, DecisionState, LimitedModel
 from shortlist.products.feature_models.model import Constraint, Group
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model

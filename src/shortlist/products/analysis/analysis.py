@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.explanation import Explanation, SwitchedRules, fewest_rules
-from shortlist.products.configuration.feasibility import MOST_UNDECIDED, USUAL_NODES
+from shortlist.products.configuration.feasibility import counting_diagram
 from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
 from shortlist.products.feature_models.model import FeatureModel, GroupKind
 from shortlist.runs.budget import Budget
@@ -130,9 +129,8 @@ def analyse(
         redundant.extend(r for r in range(first, model.n_rules) if _is_redundant(switched, traced, r))
     except SearchStoppedError:
         complete = False
-    if max_nodes is None:
-        max_nodes = USUAL_NODES if model.n_features - len(fixed) <= MOST_UNDECIDED else 0
-    n_products, products_with = _counted(model, traced.clauses.with_units(shared), max_nodes, budget)
+    open_ = model.n_features - len(fixed)
+    diagram, _ = counting_diagram(traced.clauses.with_units(shared), open_, max_nodes, budget)
     return Analysis(
         core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
         dead=_explained(switched, [(f, [f + 1]) for f in dead], n_explained),
@@ -141,8 +139,8 @@ def analyse(
         ),
         redundant=tuple(redundant),
         atomic_sets=tuple(atomic),
-        n_products=n_products,
-        products_with=products_with,
+        n_products=None if diagram is None else diagram.n_models,
+        products_with=() if diagram is None else tuple(diagram.commonality()[: model.n_features]),
         complete=complete,
     )
 
@@ -199,16 +197,3 @@ def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> 
         if switched.contradiction(others, (-clause).tolist()) is None:
             return False
     return True
-
-
-def _counted(
-    model: FeatureModel, clauses: Clauses, max_nodes: int, budget: Budget
-) -> tuple[int | None, tuple[int, ...]]:
-    from shortlist.logic.compilation import compile_diagram
-
-    if not max_nodes or budget.stopped:
-        return None, ()
-    diagram = compile_diagram(clauses, max_nodes=max_nodes, n_starts=4, budget=budget)
-    if diagram is None:
-        return None, ()
-    return diagram.n_models, tuple(diagram.commonality()[: model.n_features])

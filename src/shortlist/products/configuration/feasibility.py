@@ -1,6 +1,7 @@
 """Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.encodings.clauses import TracedClauses, to_clauses, traced_clauses
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.runs.budget import Budget
+
+if TYPE_CHECKING:
+    from shortlist.logic.diagram import Diagram
 
 NO_REQUIREMENTS = Requirements()
 
@@ -204,21 +208,32 @@ def summarise(
     core = tuple(v - 1 for v in shared if 0 < v <= model.n_features)
     dead = tuple(-v - 1 for v in shared if -model.n_features <= v < 0)
     n_open = model.n_features - len(core) - len(dead)
+    diagram, uncounted = counting_diagram(clauses.with_units(shared), n_open, max_nodes, budget)
+    n_products = None if diagram is None else diagram.n_models
+    return ModelSummary(satisfiable=True, core=core, dead=dead, n_products=n_products, uncounted=uncounted)
+
+
+def counting_diagram(
+    clauses: Clauses, n_open: int, max_nodes: int | None, budget: Budget
+) -> "tuple[Diagram | None, str]":
+    """Return a diagram from which products are counted, or why there is none.
+
+    `n_open`: how many features have both values. `max_nodes`: see :func:`summarise`.
+    """
     if max_nodes is None and n_open > MOST_UNDECIDED:
-        reason = f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`"
-        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted=reason)
+        return (
+            None,
+            f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`",
+        )
     if max_nodes == 0:
-        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")
+        return None, "no nodes to count with"
     from shortlist.logic.compilation import compile_diagram
 
     most = USUAL_NODES if max_nodes is None else max_nodes
-    units = clauses.with_units(shared)
-    diagram = compile_diagram(units, max_nodes=most, n_starts=4, budget=budget)
-    if diagram is None:
-        reason = f"no variable order gave a diagram within {most:,} nodes"
-        reason = _out_of_time(budget) if budget.stopped else reason
-        return ModelSummary(satisfiable=True, core=core, dead=dead, uncounted=reason)
-    return ModelSummary(satisfiable=True, core=core, dead=dead, n_products=diagram.n_models)
+    diagram = compile_diagram(clauses, max_nodes=most, n_starts=4, budget=budget)
+    if diagram is None and budget.stopped:
+        return None, _out_of_time(budget)
+    return diagram, "" if diagram else f"no variable order gave a diagram within {most:,} nodes"
 
 
 def _out_of_time(budget: Budget) -> str:

@@ -17,8 +17,7 @@ from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
 from shortlist.products.decisions.deciding import decide_all
-from shortlist.products.decisions.decision_state import Decision, DecisionState
-from shortlist.products.decisions.forced_features import LimitedModel
+from shortlist.products.decisions.decision_state import Decision, DecisionState, LimitedModel
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.runs.budget import Budget
 

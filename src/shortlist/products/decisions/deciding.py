@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import counted
 from shortlist.errors import BadInputError, ContradictionError, SolverError
-from shortlist.logic.diagram import Diagram, n_models_with
+from shortlist.logic.diagram import n_models_with
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.contradictions import (
@@ -16,7 +16,7 @@ from shortlist.products.configuration.contradictions import (
     contradiction_sentences,
     find_contradiction,
 )
-from shortlist.products.configuration.feasibility import MOST_UNDECIDED, USUAL_NODES
+from shortlist.products.configuration.feasibility import counting_diagram
 from shortlist.products.configuration.question import FeatureObjective, parse_question
 from shortlist.products.decisions.decision_state import (
     USUAL_SECONDS,
@@ -24,10 +24,10 @@ from shortlist.products.decisions.decision_state import (
     DecisionProblem,
     DecisionState,
     decision_text,
+    limited_model,
     side_word,
     what_is_forced,
 )
-from shortlist.products.decisions.forced_features import Forced, limited_model
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 
 MOST_TOLD = 12
@@ -95,7 +95,11 @@ def start(
     forced = what_is_forced(problem, ())
     if forced is None:
         raise _refused(problem, (), (), "no product is left")
-    diagram, uncounted = _diagram(problem, forced, max_nodes)
+    diagram, uncounted = None, "a limit or a constraint needs too many clauses"
+    if limited.whole and limited.clauses is not None:
+        clauses = limited.clauses.with_units(forced.literals)
+        n_open = model.n_features - len(forced.literals)
+        diagram, uncounted = counting_diagram(clauses, n_open, max_nodes, problem.budget())
     problem = dataclasses.replace(problem, diagram=diagram, uncounted=uncounted)
     n_products = None if diagram is None else diagram.n_models
     return DecisionState(problem, (), forced.literals, forced.complete, n_products)
@@ -201,27 +205,6 @@ def _refused(
     if len(sentences) > MOST_TOLD:
         told = (*told, f"{len(sentences) - MOST_TOLD} more")
     return ContradictionError(f"{what}: {'; '.join(told)} {against}.", found, sentences)
-
-
-def _diagram(problem: DecisionProblem, forced: Forced, max_nodes: int | None) -> tuple[Diagram | None, str]:
-    if not problem.limited.whole or problem.limited.clauses is None:
-        return None, "a limit or a constraint needs too many clauses"
-    if max_nodes == 0:
-        return None, "no nodes to count with"
-    n_open = problem.model.n_features - len(forced.literals)
-    if max_nodes is None and n_open > MOST_UNDECIDED:
-        return (
-            None,
-            f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`",
-        )
-    from shortlist.logic.compilation import compile_diagram
-
-    most = USUAL_NODES if max_nodes is None else max_nodes
-    clauses = problem.limited.clauses.with_units(forced.literals)
-    diagram = compile_diagram(clauses, max_nodes=most, n_starts=4, budget=problem.budget())
-    if diagram is None:
-        return None, f"no variable order gave a diagram within {most:,} nodes and {problem.time_limit_s:g} s"
-    return diagram, ""
 
 
 def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple[str, ...]]:

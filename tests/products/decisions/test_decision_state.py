@@ -12,8 +12,8 @@ from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.least_values import Least, best_product
 from shortlist.products.configuration.question import FeatureObjective, parse_limit
-from shortlist.products.decisions import forced_features as module
-from shortlist.products.decisions.forced_features import Forced, LimitedModel, forced_features, limited_model
+from shortlist.products.decisions import decision_state as module
+from shortlist.products.decisions.decision_state import Forced, LimitedModel, forced_features, limited_model
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_model, with_constraints
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -25,7 +25,7 @@ Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
 
 @given(line=lines(), data=st.data())
 @examples(40)
-def test_forced_features_are_those_that_all_products_share(line: Line, data: st.DataObject) -> None:
+def test_decision_state_are_those_that_all_products_share(line: Line, data: st.DataObject) -> None:
     model, _, limits = line
     chosen = data.draw(
         st.dictionaries(st.integers(1, model.n_features), st.sampled_from([1, -1]), max_size=2)

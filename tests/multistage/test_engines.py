@@ -15,10 +15,10 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage import MultiStageClassifier, method_choice
-from shortlist.multistage.engines import PLANS, StagePlan, StageShape
-from shortlist.multistage.method_choice import joined, n_subsets, sampled_rows
+from shortlist.multistage import MultiStageClassifier, engines
+from shortlist.multistage.engines import PLANS, StagePlan, StageShape, joined
 from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.question import n_subsets, sampled_rows
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
@@ -54,8 +54,8 @@ def test_an_enumeration_without_time_for_its_fits_keeps_what_the_search_has() ->
     enumerated = MultiStageClassifier(random_state=0).fit(X, y)
     searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
     with (
-        patch.object(method_choice, "enumerate_front", side_effect=FitsStoppedError("no time")),
-        patch.object(method_choice, "search_windows", one_stage),
+        patch.object(engines, "enumerate_front", side_effect=FitsStoppedError("no time")),
+        patch.object(engines, "search_windows", one_stage),
         pytest.warns(UserWarning, match="could not be enumerated: not all subsets .* of 100 s"),
     ):
         unfitted = MultiStageClassifier(random_state=0, time_limit_s=100, method="enumerate").fit(X, y)
@@ -134,10 +134,10 @@ def test_engines_in_turn_find_the_front_that_brute_force_has(
     for plan in PLANS:
         if "enumerate" in plan.engines:
             with (
-                patch.object(method_choice, "plan_for", lambda *_, plan=plan: plan),
-                patch.object(method_choice, "search_windows", one_stage),
+                patch.object(engines, "plan_for", lambda *_, plan=plan: plan),
+                patch.object(engines, "search_windows", one_stage),
             ):
-                found = method_choice.search_stages(
+                found = engines.search_stages(
                     problem, "auto", emsco_options=None, enumeration_budget=1, workers=1, budget=Budget()
                 ).result
             assert found.proof.kind is ProofKind.COMPLETE
@@ -168,7 +168,7 @@ def test_evolution_and_joined_fronts_lose_no_point_that_was_known(
 def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_nothing_is_doubted() -> None:
     X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
 
-    with patch.object(method_choice, "enumerate_front", side_effect=FitsStoppedError("no time")):
+    with patch.object(engines, "enumerate_front", side_effect=FitsStoppedError("no time")):
         found = MultiStageClassifier(random_state=0, time_limit_s=1e6).fit(X, y)
 
     assert (found.front_.method, found.front_.proof.kind) == ("windows", ProofKind.COMPLETE)
