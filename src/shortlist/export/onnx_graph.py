@@ -138,7 +138,7 @@ def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
     name = feature["column"]
     gap = _gap(graph, feature)
     if one["kind"] == "number":
-        column = graph.add("Where", gap, graph.constant(one["fill"]), name)
+        column = graph.add("Where", gap, one["fill"], name)
     elif one["kind"] == "missing":
         column = truth_as_number(graph, gap)
     else:
@@ -151,11 +151,11 @@ def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
             inside = graph.add("Not", inside)
         column = truth_as_number(graph, inside)
         if one["kind"] == "one_of" and not one["values"]:
-            column = graph.add("Mul", truth_as_number(graph, gap), graph.constant(0.0))
+            column = graph.add("Mul", truth_as_number(graph, gap), 0.0)
     for divide, subtract in one["scaling"]:
-        column = graph.add("Sub", graph.add("Div", column, graph.constant(divide)), graph.constant(subtract))
+        column = graph.add("Sub", graph.add("Div", column, divide), subtract)
     if one["clip"]:
-        column = graph.add("Clip", column, graph.constant(-one["clip"]), graph.constant(one["clip"]))
+        column = graph.add("Clip", column, -one["clip"], one["clip"])
     return column
 
 
@@ -170,30 +170,30 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
     else:
         scores = shares = _vote_shares(graph, decision, asked, n_classes, len(each))
     if by_mean:
-        parts = graph.add("Round", graph.add("Mul", asked, graph.constant(float(decision["whole"]))))
+        parts = graph.add("Round", graph.add("Mul", asked, float(decision["whole"])))
         if n_classes == 2:
-            half = graph.add("Equal", taken(graph, asked, [1], 2), graph.constant(0.5))
+            half = graph.add("Equal", taken(graph, asked, [1], 2), 0.5)
             second = graph.add("Sub", taken(graph, parts, [1], 2), truth_as_number(graph, half))
-            first = graph.add("Sub", graph.constant(float(decision["whole"])), second)
+            first = graph.add("Sub", float(decision["whole"]), second)
             parts = graph.add("Concat", first, second, axis=2)
         gains = np.asarray(decision["gains"], dtype=float)
         if len(set(decision["gains"])) > 1:
-            parts = graph.add("Round", graph.add("Mul", parts, graph.constant(gains / gains.max())))
+            parts = graph.add("Round", graph.add("Mul", parts, gains / gains.max()))
         scores = summed(graph, parts, 1)
     if policy["probabilities"] == "mean":
-        probabilities = graph.add("Div", summed(graph, asked, 1), graph.constant(float(len(each))))
+        probabilities = graph.add("Div", summed(graph, asked, 1), float(len(each)))
     else:
-        votes = graph.add("Mul", shares, graph.constant(float(len(each))))
+        votes = graph.add("Mul", shares, float(len(each)))
         smooth = graph.constant(float(len(each) + n_classes))
-        probabilities = graph.add("Div", graph.add("Add", votes, graph.constant(1.0)), smooth)
+        probabilities = graph.add("Div", graph.add("Add", votes, 1.0), smooth)
     if policy["calibration"] is not None:
-        raised = graph.add("Pow", probabilities, graph.constant(policy["calibration"]["power"]))
-        raised = graph.add("Mul", raised, graph.constant([policy["calibration"]["factors"]]))
+        raised = graph.add("Pow", probabilities, policy["calibration"]["power"])
+        raised = graph.add("Mul", raised, [policy["calibration"]["factors"]])
         total = graph.add("ReduceSum", raised, graph.constant([1], np.int64), keepdims=1)
         probabilities = graph.add("Div", raised, total)
     place = graph.add("ArgMax", scores, axis=1, keepdims=0)
     own = graph.add("GatherElements", probabilities, with_axis(graph, place, 1), axis=1)
-    enough = graph.add("GreaterOrEqual", own, graph.constant(policy["answer_from"]))
+    enough = graph.add("GreaterOrEqual", own, policy["answer_from"])
     enough = graph.add("And", enough, _has_value(graph, policy["features"]))
     for mark in (mark for feature in policy["features"] for mark in _lacking(graph, feature)):
         enough = graph.add("And", enough, graph.add("Not", mark))
@@ -205,28 +205,26 @@ def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: 
     """Return the shares of votes, ``(n_rows, n_classes)``, stretched where a threshold decides."""
     if decision["rule"] == "threshold":
         k, limit = decision["positive"], decision["threshold"]
-        votes = truth_as_number(graph, graph.add("Greater", taken(graph, asked, [k], 2), graph.constant(0.5)))
+        votes = truth_as_number(graph, graph.add("Greater", taken(graph, asked, [k], 2), 0.5))
         count, middle = summed(graph, votes, 1), limit + 0.5
-        below = graph.add("Div", count, graph.constant(2 * middle))
-        over = graph.add("Sub", count, graph.constant(middle))
+        below = graph.add("Div", count, 2 * middle)
+        over = graph.add("Sub", count, middle)
         above = graph.add(
             "Add",
-            graph.add("Div", over, graph.constant(2 * max(0.5, n_members - middle))),
-            graph.constant(0.5),
+            graph.add("Div", over, 2 * max(0.5, n_members - middle)),
+            0.5,
         )
-        few = graph.add("LessOrEqual", count, graph.constant(float(limit)))
+        few = graph.add("LessOrEqual", count, float(limit))
         share = graph.add("Where", few, below, above)
-        rest = graph.add("Sub", graph.constant(1.0), share)
+        rest = graph.add("Sub", 1.0, share)
         return graph.add("Concat", *((rest, share) if k else (share, rest)), axis=1)
     if n_classes == 2:
-        second = truth_as_number(
-            graph, graph.add("Greater", taken(graph, asked, [1], 2), graph.constant(0.5))
-        )
-        votes = graph.add("Concat", graph.add("Sub", graph.constant(1.0), second), second, axis=2)
+        second = truth_as_number(graph, graph.add("Greater", taken(graph, asked, [1], 2), 0.5))
+        votes = graph.add("Concat", graph.add("Sub", 1.0, second), second, axis=2)
     else:
         chosen = graph.add("ArgMax", asked, axis=2, keepdims=0)
-        votes = graph.add("Gather", graph.constant(np.eye(n_classes)), chosen)
-    return graph.add("Div", summed(graph, votes, 1), graph.constant(float(n_members)))
+        votes = graph.add("Gather", np.eye(n_classes), chosen)
+    return graph.add("Div", summed(graph, votes, 1), float(n_members))
 
 
 def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> str:
@@ -234,8 +232,8 @@ def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> 
     found = scored_by(graph, member["model"], taken(graph, rows, member["columns"], 1))
     places = np.zeros((len(member["classes"]), n_classes))
     places[np.arange(len(places)), member["classes"]] = 1.0
-    spread = graph.add("MatMul", found, graph.constant(places))
-    cut = graph.add("Clip", spread, graph.constant(0.0), graph.constant(1.0))
+    spread = graph.add("MatMul", found, places)
+    cut = graph.add("Clip", spread, 0.0, 1.0)
     total = graph.add("ReduceSum", cut, graph.constant([1], np.int64), keepdims=1)
     return graph.add("Div", cut, total)
 
@@ -260,8 +258,8 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
         )
         known = [policy["features"][place] for place in stage["known"]]
         sure = graph.add("And", sure, graph.add("Squeeze", _has_value(graph, known), one_axis))
-        zeros = graph.add("Mul", best, graph.constant(0.0))
-        paid = graph.add("Add", zeros, graph.constant(stage["cost"]))
+        zeros = graph.add("Mul", best, 0.0)
+        paid = graph.add("Add", zeros, stage["cost"])
         number = graph.add("Add", graph.add("Mul", place, graph.constant(0, np.int64)),
                            graph.constant(stage["number"], np.int64))  # fmt: skip
         mine = {
@@ -284,11 +282,9 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
     nothing = {
         "place": zeros,
         "answered": graph.add("Less", zeros, zeros),
-        "probabilities": graph.add(
-            "Where", with_axis(graph, waits, 1), graph.constant(np.nan), found["probabilities"]
-        ),
+        "probabilities": graph.add("Where", with_axis(graph, waits, 1), np.nan, found["probabilities"]),
         "stage": zeros,
-        "cost": graph.add("Where", waits, graph.constant(0.0), found["cost"]),
+        "cost": graph.add("Where", waits, 0.0, found["cost"]),
     }
     return _either(graph, waits, nothing, found)
 

@@ -30,12 +30,12 @@ class Graph:
         self.constants.append(onnx.numpy_helper.from_array(array, name))
         return name
 
-    def add(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one result, and return its name."""
+    def add(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node with one result, and return its name; numbers among the inputs become constants."""
         import onnx
 
-        name = self.name()
-        self.nodes.append(onnx.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        name, given = self.name(), [one if isinstance(one, str) else self.constant(one) for one in inputs]
+        self.nodes.append(onnx.helper.make_node(kind, given, [name], domain=domain, **attributes))
         return name
 
 
@@ -55,18 +55,18 @@ def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
         x, of = _prepared(graph, of, x), of["then"]
     scores = _layer(graph, of["weights"], of["intercepts"], x)
     if len(of["intercepts"]) == 1:
-        scores = graph.add("Concat", graph.add("Mul", scores, graph.constant(0.0)), scores, axis=1)
+        scores = graph.add("Concat", graph.add("Mul", scores, 0.0), scores, axis=1)
     return _voted(graph, scores, max(2, len(of["intercepts"])))
 
 
 def _prepared(graph: Graph, model: dict[str, Any], x: str) -> str:
     """Return what a scaler, or a kernel by landmarks, makes of rows."""
     if model["kind"] == "scaled":
-        away = graph.add("Sub", x, graph.constant(model["mean"]))
-        return graph.add("Div", away, graph.constant(model["scale"]))
+        away = graph.add("Sub", x, model["mean"])
+        return graph.add("Div", away, model["scale"])
     squares = _distances(graph, model["rows"], x, 2)
-    near = graph.add("Exp", graph.add("Mul", squares, graph.constant(-model["gamma"])))
-    return graph.add("MatMul", near, graph.constant(np.asarray(model["mixing"]).T))
+    near = graph.add("Exp", graph.add("Mul", squares, -model["gamma"]))
+    return graph.add("MatMul", near, np.asarray(model["mixing"]).T)
 
 
 def _then(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -75,7 +75,7 @@ def _then(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 def _voted(graph: Graph, scores: str, n_classes: int) -> str:
     places = graph.add("ArgMax", scores, axis=1, keepdims=0)
-    return graph.add("Gather", graph.constant(np.eye(n_classes)), places, axis=0)
+    return graph.add("Gather", np.eye(n_classes), places, axis=0)
 
 
 def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -86,12 +86,12 @@ def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
         if model["votes"]:
             shares = _voted(graph, shares, len(part["classes"]))
         spread = part["weight"] * np.eye(n_classes)[part["classes"]]
-        shares = graph.add("MatMul", shares, graph.constant(spread))
+        shares = graph.add("MatMul", shares, spread)
         total = graph.add("Add", total, shares) if total else shares
-    mean = graph.add("Div", total, graph.constant(float(sum(part["weight"] for part in model["parts"]))))
+    mean = graph.add("Div", total, float(sum(part["weight"] for part in model["parts"])))
     if not model["sharpness"]:
         return mean
-    return graph.add("Softmax", graph.add("Mul", mean, graph.constant(model["sharpness"])), axis=1)
+    return graph.add("Softmax", graph.add("Mul", mean, model["sharpness"]), axis=1)
 
 
 def _calibrated(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -102,10 +102,10 @@ def _calibrated(graph: Graph, model: dict[str, Any], x: str) -> str:
     else:
         scores = scored_by(graph, of, x)
         scores = taken(graph, scores, [1], 1) if n_scores == 1 else scores
-    scores = graph.add("Mul", scores, graph.constant(-np.array(model["slopes"])))
-    found = graph.add("Sigmoid", graph.add("Sub", scores, graph.constant(model["shifts"])))
+    scores = graph.add("Mul", scores, -np.array(model["slopes"]))
+    found = graph.add("Sigmoid", graph.add("Sub", scores, model["shifts"]))
     if n_scores == 1:
-        return graph.add("Concat", graph.add("Sub", graph.constant(1.0), found), found, axis=1)
+        return graph.add("Concat", graph.add("Sub", 1.0, found), found, axis=1)
     return graph.add("Div", found, graph.add("ReduceSum", found, graph.constant([1], np.int64), keepdims=1))
 
 
@@ -115,7 +115,7 @@ def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
         x = _layer(graph, weights, shifts, x)
         if place < last:
             x = graph.add("Tanh", x) if model["activation"] == "tanh" else graph.add(
-                "Max", x, graph.constant(0.0)
+                "Max", x, 0.0
             )  # fmt: skip
     return _linked(graph, x, len(model["intercepts"][-1]))
 
@@ -123,20 +123,20 @@ def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
 def _normal(graph: Graph, model: dict[str, Any], x: str) -> str:
     scores = []
     for one in model["classes"]:
-        away = graph.add("Sub", x, graph.constant(one["mean"]))
+        away = graph.add("Sub", x, one["mean"])
         if "axes" in one:
-            away = graph.add("MatMul", away, graph.constant(np.asarray(one["axes"]).T))
-        squares = graph.add("Mul", graph.add("Mul", away, away), graph.constant(one["weights"]))
+            away = graph.add("MatMul", away, np.asarray(one["axes"]).T)
+        squares = graph.add("Mul", graph.add("Mul", away, away), one["weights"])
         total = graph.add("ReduceSum", squares, graph.constant([1], np.int64), keepdims=1)
-        half = graph.add("Mul", total, graph.constant(0.5))
-        scores.append(graph.add("Sub", graph.constant(one["constant"]), half))
+        half = graph.add("Mul", total, 0.5)
+        scores.append(graph.add("Sub", one["constant"], half))
     return graph.add("Softmax", graph.add("Concat", *scores, axis=1), axis=1)
 
 
 def _constant(graph: Graph, model: dict[str, Any], x: str) -> str:
-    zero = graph.add("Mul", x, graph.constant(0.0))
+    zero = graph.add("Mul", x, 0.0)
     none = graph.add("ReduceSum", zero, graph.constant([1], np.int64), keepdims=1)
-    return graph.add("Add", none, graph.constant([model["probabilities"]]))
+    return graph.add("Add", none, [model["probabilities"]])
 
 
 def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -159,10 +159,10 @@ def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
     votes = graph.add("Gather", classes, places)
     if model["by_distance"]:
         far = _root(graph, nearest, model["power"])
-        same = graph.add("Equal", far, graph.constant(0.0))
-        safe = graph.add("Where", same, graph.constant(1.0), far)
+        same = graph.add("Equal", far, 0.0)
+        safe = graph.add("Where", same, 1.0, far)
         first = taken(graph, far, [0], 1)
-        none = graph.add("Equal", first, graph.constant(0.0))
+        none = graph.add("Equal", first, 0.0)
         weights = graph.add("Where", none, truth_as_number(graph, same), graph.add("Div", first, safe))
         votes = graph.add("Mul", votes, with_axis(graph, weights, 2))
     total = summed(graph, votes, 1)
@@ -179,7 +179,7 @@ def _forest(graph: Graph, model: dict[str, Any], x: str) -> str:
         post_transform="NONE", **_nodes(model["trees"], np.float32),
     )  # fmt: skip
     double = graph.add("Cast", found, to=onnx.TensorProto.DOUBLE)
-    return graph.add("Div", double, graph.constant(float(len(model["trees"]))))
+    return graph.add("Div", double, float(len(model["trees"])))
 
 
 def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -198,7 +198,7 @@ def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
         post_transform="NONE", **_nodes(trees, np.float64),
     )  # fmt: skip
     double = graph.add("Cast", found, to=onnx.TensorProto.DOUBLE)
-    return _linked(graph, graph.add("Add", double, graph.constant(model["start"])), n_scores)
+    return _linked(graph, graph.add("Add", double, model["start"]), n_scores)
 
 
 def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
@@ -246,27 +246,27 @@ def _not_above(values: Sequence[float]) -> NDArray[np.float32]:
 
 
 def _layer(graph: Graph, weights: Any, shifts: Any, x: str) -> str:
-    product = graph.add("MatMul", x, graph.constant(np.asarray(weights, dtype=float).T))
-    return graph.add("Add", product, graph.constant(shifts))
+    product = graph.add("MatMul", x, np.asarray(weights, dtype=float).T)
+    return graph.add("Add", product, shifts)
 
 
 def _linked(graph: Graph, scores: str, n_scores: int) -> str:
     if n_scores > 1:
         return graph.add("Softmax", scores, axis=1)
     positive = graph.add("Sigmoid", scores)
-    return graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+    return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
 
 
 def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
     """Return the sums of powered differences to rows, ``(n_rows, n_others)``, added up column by column."""
     total = ""
     for place, column in enumerate(zip(*rows, strict=True)):
-        away = graph.add("Sub", taken(graph, x, [place], 1), graph.constant([column]))
+        away = graph.add("Sub", taken(graph, x, [place], 1), [column])
         if power == 2:
             away = graph.add("Mul", away, away)
         else:
             away = graph.add("Abs", away)
-            away = away if power == 1 else graph.add("Pow", away, graph.constant(power))
+            away = away if power == 1 else graph.add("Pow", away, power)
         total = graph.add("Add", total, away) if total else away
     return total
 
@@ -274,7 +274,7 @@ def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
 def _root(graph: Graph, sums: str, power: float) -> str:
     if power == 1:
         return sums
-    return graph.add("Sqrt", sums) if power == 2 else graph.add("Pow", sums, graph.constant(1 / power))
+    return graph.add("Sqrt", sums) if power == 2 else graph.add("Pow", sums, 1 / power)
 
 
 def truth_as_number(graph: Graph, truth: str) -> str:
