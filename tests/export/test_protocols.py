@@ -14,8 +14,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier
-from shortlist.export.protocol_picture import picture
-from shortlist.export.protocol_text import markdown, page
+from shortlist.export.protocol_text import markdown, page, picture
 from shortlist.export.protocols import protocol_of
 from shortlist.multistage import feature_costs
 from shortlist.saved_models import SavedModel

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.export.protocol_picture import picture
-from shortlist.export.protocol_text import markdown, page
+from shortlist.export.protocol_text import markdown, page, picture
 from shortlist.export.protocols import Protocol, Rule, Step
 from shortlist.panels.answer_log import make_log
 from shortlist.panels.decisions import JudgeVotes

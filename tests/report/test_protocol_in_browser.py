@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist import MultiStageClassifier
-from shortlist.export.protocol_picture import picture
+from shortlist.export.protocol_text import picture
 from shortlist.export.protocols import protocol_of
 from shortlist.saved_models import SavedModel
 from tests.report.browsing import Open

@@ -23,6 +23,7 @@ from shortlist.panels.log_checks import (
     checked_prices,
     checked_probabilities,
     log_notes,
+    spelling_notes,
 )
 from shortlist.panels.scores import (
     RIGHT_ABOVE,
@@ -33,7 +34,6 @@ from shortlist.panels.scores import (
     by_scores,
     scored_codes,
 )
-from shortlist.panels.spelling import spelling_notes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shortlist._words import all_of
-from shortlist.export.protocol_picture import picture
+from shortlist.export.protocol_text import picture
 from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.budgets import budget_table, title_of
 from shortlist.panels.facts import PanelReport, measured, panel_facts

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.panels.answer_log import AnswerLog, label_of
+from shortlist.panels.log_checks import folded
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
-from shortlist.panels.spelling import folded
 from shortlist.tables.numbers import CellRules
 
 WORDS = st.sampled_from(["yes", "no", "Yes.", '"no"', " NO ", "", "error", "NA", "1", "1.0", "true"])

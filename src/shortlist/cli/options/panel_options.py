@@ -99,7 +99,7 @@ class LogOptions:
 
         A log with a truth that is no class of the panel has classes of its own, and the panel refuses it.
         """
-        from shortlist.panels.spelling import CASE, PUNCTUATION
+        from shortlist.panels.log_checks import CASE, PUNCTUATION
 
         folds = {CASE: saved.folds_case, PUNCTUATION: saved.folds_punctuation}
         theirs = ",".join(way for way, is_on in folds.items() if is_on) or None

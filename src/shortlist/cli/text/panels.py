@@ -15,12 +15,12 @@ from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import budget_table
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
+from shortlist.panels.log_checks import CASE, PUNCTUATION
 from shortlist.panels.panel_choice import PanelChoice, best_single, scoring_of, single_panel, surest
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST, PRICE, RECALL
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.recipes import bound_at
 from shortlist.panels.router import columns_of
-from shortlist.panels.spelling import CASE, PUNCTUATION
 from shortlist.panels.standing import (
     Kept,
     Standing,

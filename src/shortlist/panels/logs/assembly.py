@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Coded, Measures, label_of, make_log, sorted_labels
-from shortlist.panels.log_checks import checked_probabilities
+from shortlist.panels.log_checks import CASE, PUNCTUATION, checked_probabilities, folded
 from shortlist.panels.logs.prices import prices_by_name, read_prices
 from shortlist.panels.logs.records import (
     LogColumns,
@@ -27,7 +27,6 @@ from shortlist.panels.logs.records import (
 )
 from shortlist.panels.panel_options import FEWEST_CASES
 from shortlist.panels.scores import SILENT, UNASKED
-from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 
 if TYPE_CHECKING:
     import pandas as pd

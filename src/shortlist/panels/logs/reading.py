@@ -10,6 +10,7 @@ from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.number_labels import (
@@ -31,7 +32,6 @@ from shortlist.panels.logs.records import (
 from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, refuse_others, tool_records
-from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules

@@ -60,7 +60,7 @@ class LogColumns:
     `score`: of a long table: whether each answer is right. `right_above`: from which score on an answer is
     right. `repeats`: what is done with several answers of one judge to a case, out of :data:`REPEATS`; None:
     they are refused. `fold`: what makes no difference between
-    labels, out of :data:`shortlist.panels.spelling.FOLDS`.
+    labels, out of :data:`shortlist.panels.log_checks.FOLDS`.
     """
 
     case: str | None = None

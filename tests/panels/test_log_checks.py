@@ -7,8 +7,8 @@ import pytest
 from shortlist.export import reader
 from shortlist.panels.answer_log import make_log
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.log_checks import folded, spelling_notes
 from shortlist.panels.saved_panels import load_panel
-from shortlist.panels.spelling import folded, spelling_notes
 
 
 @pytest.mark.parametrize(
