@@ -187,7 +187,6 @@ def prune_table(
 def _compared(
     pruner: Any, rows: PruningRows, X: Any, y: Labels, cancellation: Cancellation | None
 ) -> dict[str, Any]:
-    """Compare the selection with all classifiers and the best single one."""
     chosen: Chosen = pruner.chosen_
     asked, pool = _ask_pool(chosen, rows), rows.pool
     costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
@@ -226,7 +225,6 @@ def _compared(
 
 
 def _advice(pruned: PrunedTable, y: Labels) -> Advice:
-    """Say by the test rows whether to take the committee, the best single classifier or all of them."""
     chosen: Any = pruned.chosen
     members, n = chosen.committee.names, len(pruned.pool)
     is_judged = bool(chosen.committee.judged_columns)
@@ -248,7 +246,6 @@ def _advice(pruned: PrunedTable, y: Labels) -> Advice:
 
 
 def _called(members: tuple[str, ...]) -> str:
-    """Return what a committee is called in a sentence."""
     if not members:
         return "no classifier"
     return f"{members[0]} alone" if len(members) == 1 else f"the committee of {len(members)}"
@@ -377,7 +374,6 @@ def _ask_pool(chosen: Chosen, rows: PruningRows) -> _Asked:
 
 
 def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
-    """Return the pruned committee, that of all classifiers, and the best single one."""
     kept = chosen.committee
 
     def of(members: Pool) -> Committee:

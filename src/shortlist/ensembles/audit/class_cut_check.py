@@ -98,7 +98,6 @@ def _value(claim: Mapping[str, Any], table: ClassTable, n_classes: int, failures
 
 
 def _distinct(codes: list[list[int]], labels: list[int]) -> ClassTable:
-    """Count the samples of each true class with the same votes."""
     samples: dict[tuple[int, tuple[int, ...]], int] = {}
     for row, label in zip(codes, labels, strict=True):
         samples[label, tuple(row)] = samples.get((label, tuple(row)), 0) + 1
@@ -113,7 +112,6 @@ def _sha256(table: ClassTable, n_classifiers: int, n_classes: int) -> str:
 
 
 def _is_right(label: int, votes: tuple[int, ...], members: list[int], n_classes: int) -> bool:
-    """Whether the class with most votes, of equals the first, is the true one."""
     counts = votes_for_classes(votes, members, n_classes)
     return counts.index(max(counts)) == label
 
@@ -129,7 +127,6 @@ def _is_diverse(table: ClassTable, members: list[int], limits: Mapping[str, Any]
 def _best(
     certificate: Mapping[str, Any], table: ClassTable, gains: list[int], n_classes: int, failures: list[str]
 ) -> int:
-    """Return what the best of all selections is worth, each looked at."""
     limits = certificate["limits"]
     found = n_selections(len(table[0][1]), limits)
     if found != certificate["selections"]:

@@ -246,7 +246,6 @@ def _bound(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int,
 
 
 def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]) -> int:
-    """Return what the best of all selections is worth, each looked at."""
     weights, limits = certificate["weights"], certificate["limits"]
     found = n_selections(n_classifiers, limits)
     if found != certificate["selections"]:

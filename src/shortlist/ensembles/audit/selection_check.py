@@ -168,7 +168,6 @@ def _at(levels: Levels, votes: int) -> int:
 
 
 def _bits(flags: Any) -> int:
-    """Return which rows are marked, the first as the lowest bit."""
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 

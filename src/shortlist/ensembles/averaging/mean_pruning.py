@@ -77,8 +77,6 @@ def prune_means(
 
 @dataclass(frozen=True, eq=False)
 class _Pruning:
-    """One run of branch and bound."""
-
     problem: MeanProblem
     best: Incumbent
     budget: Budget

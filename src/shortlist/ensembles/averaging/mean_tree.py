@@ -200,7 +200,6 @@ class MeanTree:
         return ""
 
     def _whole(self) -> _Node | None:
-        """Return the node of all selections; none where no size is possible."""
         limits, n = self.problem.limits, self.problem.n_classifiers
         fixed = np.full(n, FREE, dtype=np.uint8)
         if limits.costs is not None:

@@ -78,7 +78,6 @@ class AnswerScores:
         return MEAN_ROUNDING if rounds and n_left and least > 0 else 0.0
 
     def _scores(self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int) -> ScoreRange:
-        """Return the same of the mean or the shares, before these are calibrated."""
         if self.by_mean:
             return ScoreRange(counted / self.n_members, (counted + n_left) / self.n_members)
         return ScoreRange(*self.ballot.shares_between(counted, n_left, n_silent))

@@ -313,7 +313,6 @@ class Committee:
         return None if self.record.codes is None else _one_hot(self.record.codes, len(self.classes))
 
     def _asked_in_order(self, X: Any, least: float | None) -> tuple[Any, Any, Any]:
-        """Return class, number of calls, and who has to be asked, for every row."""
         heard, asking, places = self.heard(X), self.asking(least), self.places
         pool = heard.members
         rows = matched_columns(pool, heard.rows)
@@ -335,7 +334,6 @@ class Committee:
         return codes, calls, waits_for
 
     def _added(self, member: Pool, rows: Any, scores: AnswerScores | None) -> Added:
-        """Return what one member answers to rows, as it is added up once."""
         by_mean = self.ballot.by_mean
         scored_by_mean = scores is not None and scores.by_mean
         probabilities = codes = None

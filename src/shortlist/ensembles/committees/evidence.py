@@ -163,7 +163,6 @@ class Evidence:
         return f"{told}; the certificate alone proves it within {share_off(self.value, self.certified_bound)}"
 
     def _says_more(self, bound: float) -> bool:
-        """Whether a bound is closer than that of the certificate."""
         if self.certified_bound is None:
             return True
         return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound

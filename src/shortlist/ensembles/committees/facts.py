@@ -176,10 +176,6 @@ def _exact_facts(chosen: Chosen) -> dict[str, Any]:
 
 
 def _exit_facts(chosen: Chosen) -> dict[str, Any] | None:
-    """Return in which order members are asked, when that stops, and what it takes on the selection rows.
-
-    Where nothing can be promised no member is asked.
-    """
     least = chosen.committee.least
     saves = exit_report(chosen.committee) if least != math.inf else None
     if saves is None:

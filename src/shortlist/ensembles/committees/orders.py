@@ -238,7 +238,6 @@ def _best_order(
     copies: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.intp]:
-    """Return the best order, by dynamic programming over sets as bits."""
     n = added.shape[1]
     n_left = copies.sum() - set_sums(copies)
     found = open_rows(ballot, added, width=int(copies.sum()) + 2, counts=counts)

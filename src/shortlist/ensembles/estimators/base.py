@@ -298,7 +298,6 @@ class PoolPruner(EnsembleClassifier):
         seed: int,
         threshold: int | None = None,
     ) -> None:
-        """Set the committee of the members that were chosen, and where its probabilities come from."""
         self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
         self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
         prices = self.chosen_pool_.costs

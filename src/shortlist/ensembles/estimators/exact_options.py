@@ -173,7 +173,6 @@ class ExactOptions(PoolPruner):
 
     @property
     def _knows_folds(self) -> bool:
-        """Whether the pool comes with its classifiers without each fold."""
         return isinstance(self.pool, CrossFittedPool)
 
     def prunes_out_of_fold(self, n_rows: int) -> bool:
@@ -201,7 +200,6 @@ class ExactOptions(PoolPruner):
         return f"pass `voting='hard'`{shares} and an objective of votes, such as `objective='accuracy'`"
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
-        """Refuse what cannot be meant where probabilities are averaged."""
         even = np.zeros((n_classes, 1, n_classes), dtype=np.int16)
         each = SoftVotes(even, np.arange(n_classes, dtype=np.uint8))  # a row of each class
         if self.pool is not None:

@@ -375,7 +375,6 @@ class ExactPruner(ExactOptions):
         return record
 
     def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
-        """Choose members by their votes; return these."""
         votes, record = self._votes_on(rows)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed) | price_settings(self.own_costs(rows.pool)))
@@ -403,7 +402,6 @@ class ExactPruner(ExactOptions):
         return merge_class_rows(votes), {"codes": codes}
 
     def _after_choice(self, rows: PruningRows) -> None:
-        """Count decisions again where calibration shifts them."""
         ballot = self.committee_.ballot
         if self.voting_ == SOFT and isinstance(ballot, Mean) and ballot.gains is not self.gains_:
             assert self.validation_.shares is not None, "means were chosen"
@@ -419,7 +417,6 @@ class ExactPruner(ExactOptions):
         self._copies = taken_copies(result.mask, self.max_copies)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
-        """Return what decides the selection: the votes, the seed, and all parameters but a few."""
         given = {
             name: value for name, value in self.get_params(deep=False).items() if name not in NO_QUESTION
         }

@@ -231,7 +231,6 @@ class FrontPruner(ExactPruner):
         self._check_prices(names)
 
     def _check_prices(self, names: Sequence[str]) -> None:
-        """Refuse what members cannot cost."""
         given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
         priced = [name for name in ("cost", PAID) if name in names]
         if priced and given is None:
@@ -253,7 +252,6 @@ class FrontPruner(ExactPruner):
             exact_cost("costs" if self.member_costs is None else "member_costs", cost)
 
     def _labels(self, classes: Labels) -> list[str]:
-        """Return what the classes are called, of two the positive one last."""
         positive = positive_class(self.positive, classes)
         if positive is None:
             return [str(label) for label in classes]
@@ -344,7 +342,6 @@ class FrontPruner(ExactPruner):
         self.front_ = dataclasses.replace(self.front_, extras={**self.front_.extras, **more})
 
     def _at(self, index: int, pool: Pool) -> Committee:
-        """Return the committee of a point, as far as asking it goes."""
         chosen = self.front_.decisions[index].astype(bool)
         thresholds = self.front_.extras["thresholds"]
         members, weights = pool.subset(np.flatnonzero(chosen)), np.ones(chosen.sum(), dtype=np.int64)
@@ -402,7 +399,6 @@ class FrontPruner(ExactPruner):
         )
 
     def _committee(self, votes: Votes | ClassVotes) -> PrunedSelection:
-        """Return the point that predicts as a selection, with its value and what none can exceed."""
         front = self.front_
         mask = front.decisions[self.point_].astype(bool)
         weights: Any = weights_of(self.goal, votes)

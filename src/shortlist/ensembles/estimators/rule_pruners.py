@@ -82,7 +82,6 @@ class RulePruner(PoolPruner):
         return self
 
     def _how_chosen(self) -> dict[str, Any]:
-        """Return what the rule reached; it proves nothing."""
         counted_from = "probabilities" if self.averages else "votes"
         ordering = getattr(self, "ordering_", None)
         return {

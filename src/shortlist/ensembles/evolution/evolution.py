@@ -454,7 +454,6 @@ def _measured(rows: TrainingRows, number: int, codes: ClassCodes, ensemble: Grow
 
 
 def _reason_to_stop(history: list[Generation], patience: int | None, budget: Budget | None = None) -> str:
-    """Say why evolution should end now, or nothing."""
     if budget is not None and budget.stopped:
         return budget.limit_text
     if patience is None or len(history) <= patience:

@@ -79,7 +79,6 @@ def committee_front(
 
 
 def _turns(problem: CommitteeProblem) -> list[tuple[int | None, str, float]]:
-    """Return what the walks go by, the size first; the search comes after the first."""
     n = len(problem.prices)
     width = (1 - SEARCHED_SHARE - BOUNDS_END) / max(1, n)
     if not n:
@@ -109,7 +108,6 @@ def _walked(
 
 
 def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
-    """Prove by exact pruning how large values can be, each for itself and two together."""
     highest, proved_by, found = problem.highest(), [], list[FoundCommittee]()
     if problem.n_committees <= FEW_COMMITTEES:
         return ValueBounds(highest, ("every row is right",) * problem.n_values, [])

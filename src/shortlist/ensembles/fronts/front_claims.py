@@ -154,7 +154,6 @@ class LookedAt:
         )
 
     def _final_facts(self) -> dict[str, float]:
-        """Return up to what committees were looked at, in the units of people."""
         objectives = self.problem.objectives[self.problem.n_values :]
         return {
             objectives[price].name: final_to / (objectives[price].scale or 1)
@@ -162,7 +161,6 @@ class LookedAt:
         }
 
     def _bound_facts(self, points: Points | None) -> list[dict[str, Any]]:
-        """Return what no committee can exceed, and who says so: of a complete front its best points."""
         highest, all_right = self.bounds.highest, self.problem.highest()
         facts = []
         for value, objective in enumerate(self.problem.objectives[: self.problem.n_values]):

@@ -145,8 +145,6 @@ class _WalkPlace:
 
 
 class _CommitteeWalker:
-    """The archive, and the arrays of the walk for a size."""
-
     def __init__(
         self, problem: CommitteeProblem, caps: Caps, by: int | None, budget: Budget, max_nodes: int | None
     ) -> None:
@@ -165,7 +163,6 @@ class _CommitteeWalker:
         return int(self.here.n_points)
 
     def cheapest(self, size: int) -> int:
-        """Return the least that a number of members cost in the objective that the walk goes by."""
         return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
 
     def make_room(self, n: int, old: records.CommitteeArchive | None = None) -> None:
@@ -228,7 +225,6 @@ class _CommitteeWalker:
         self.here.depth = self.place.depth
 
     def state(self) -> KeptState:
-        """Return what was found, and where the walk is; to be asked between its blocks."""
         n, place = self.n_points, self.place
         return KeptState(
             {
@@ -246,7 +242,6 @@ class _CommitteeWalker:
         )
 
     def resume(self, state: KeptState) -> list[FoundCommittee]:
-        """Go on from a state that was kept, and return what was found until then, counted anew."""
         arrays, facts = state.arrays, state.facts
         self.nodes, self.caps = facts["nodes"], np.minimum(self.caps, arrays["caps"])
         self.place = _WalkPlace(
@@ -258,7 +253,6 @@ class _CommitteeWalker:
         ]
 
     def _committee(self, members: NDArray[np.uint8], threshold: int) -> FoundCommittee:
-        """Return members in the order of the walk as a committee, with its point counted from the votes."""
         mask = np.zeros(self.problem.n_classifiers, dtype=bool)
         mask[self.order] = members.astype(bool)
         return FoundCommittee(mask, threshold, self.problem.point(mask, threshold))
@@ -290,7 +284,6 @@ class _CommitteeWalker:
         return rows, walk
 
     def found(self) -> list[FoundCommittee]:
-        """Return the points of the archive, each counted anew from the votes."""
         committees = []
         for i in range(self.n_points):
             one = self._committee(self.archive.members[i], int(self.archive.thresholds[i]))

@@ -105,8 +105,6 @@ class _Branches:
 
 
 class _MeanWalker:
-    """The committees so far that no other dominates, and the walk over those of a size."""
-
     def __init__(self, problem: MeanFrontProblem, budget: Budget, max_nodes: int | None) -> None:
         self.problem, self.budget, self.max_nodes = problem, budget, max_nodes
         self.nodes, self.stopped = 0, False
@@ -118,7 +116,6 @@ class _MeanWalker:
         self._way: list[_Branches] = []
 
     def offer(self, found: FoundCommittee) -> None:
-        """Keep a committee unless another one is as good everywhere."""
         if not self._covers(found.point[None])[0]:
             self.known.append(found)
             kept = nondominated_unique(np.array([one.point for one in self.known]))
@@ -165,7 +162,6 @@ class _MeanWalker:
         self._kept_way = []
 
     def _enter(self, branches: _Branches) -> bool:
-        """Go into branches, and count them, unless a limit forbids it."""
         nodes = self.nodes + len(branches.points)
         if self.budget.stopped or (self.max_nodes is not None and nodes > self.max_nodes):
             self.stopped = True
@@ -212,7 +208,6 @@ class _MeanWalker:
         return _Branches(members, left, gained, paid, points, first, iter(open_places))
 
     def state(self) -> KeptState:
-        """Return what was found, and the way down to where the walk is."""
         way = [branches.tried for branches in self._way] or self._kept_way
         return KeptState(
             committee_arrays(self.known, self.problem.n_classifiers) | {"way": np.array(way, dtype=np.int64)},
@@ -220,7 +215,6 @@ class _MeanWalker:
         )
 
     def resume(self, state: KeptState) -> list[FoundCommittee]:
-        """Go on from a state that was kept, and return what was found until then, counted anew."""
         self.nodes, self._size = state.facts["nodes"], state.facts["size"]
         self._kept_way = state.arrays["way"].tolist()
         return kept_committees(state, self.problem)

@@ -97,7 +97,6 @@ def _counted(problem: FrontProblem, mask: Mask, threshold: int) -> FoundCommitte
 def _averaged_committees(
     problem: MeanFrontProblem, candidates: NDArray[np.intp], budget: Budget
 ) -> tuple[list[FoundCommittee], bool]:
-    """Return the best of all committees that answer by means, and whether all were looked at."""
     known, ended = list[FoundCommittee](), True
     for size in range(problem.limits.min_size, min(problem.limits.max_size, len(candidates)) + 1):
         for members in itertools.combinations(candidates.tolist(), size):

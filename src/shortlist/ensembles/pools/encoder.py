@@ -195,7 +195,6 @@ def _check_frame(frame: pd.DataFrame) -> None:
 
 
 def _check_cells(column: "pd.Series[Any]", name: Any) -> None:
-    """Refuse cells that hold several values, such as lists."""
     for row, cell in enumerate(column, start=1):
         if isinstance(cell, list | tuple | set | np.ndarray):
             raise BadInputError(

@@ -208,7 +208,6 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
 
 
 def _refuse_other_classes(found: Mapping[str, Mapping[int, str]], classes: Labels) -> None:
-    """Refuse columns that begin as those of a judge with probabilities and end in no class."""
     for name, columns in found.items():
         judge, _, label = name.rpartition(":")
         if judge in found and -1 in columns and -1 not in found[judge]:

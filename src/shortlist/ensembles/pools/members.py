@@ -191,7 +191,6 @@ def _kind(member: Any) -> str:
 
 
 def _of_pipeline(source: Pipeline) -> Pool:
-    """Return the members of the last step, which see what the steps before it make."""
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(

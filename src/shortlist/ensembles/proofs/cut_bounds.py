@@ -196,7 +196,6 @@ class _Separation:
 
 
 def _worst_pairs(pairs: NDArray[np.int32], t: Floats, least: float) -> list[tuple[float, int]]:
-    """Return the conflict of each first row that t violates most, and by how much, if more than `least`."""
     excess = t[pairs[:, 0]] + t[pairs[:, 1]] - 1
     order = np.lexsort((-excess, pairs[:, 0]))
     first = np.unique(pairs[order, 0], return_index=True)[1]
@@ -232,7 +231,6 @@ class _Master:
         return np.clip(solution.values, 0.0, 1.0) if solution.optimal else None
 
     def better(self, best: CutBound) -> CutBound:
-        """Return the bound of the last multipliers, if it is smaller."""
         whole = np.floor(self.duals * self.denominator + 0.5).astype(np.int64)
         chosen = np.flatnonzero(whole)
         keys = [self.active[place] for place in chosen]
@@ -276,7 +274,6 @@ class _Master:
         return 1
 
     def pooled(self, best: CutBound, *, exhausted: bool) -> CutBound:
-        """Return the bound with the cuts of more than two rows."""
         pool = tuple(cut for key, cut in self.cuts.items() if len(key) > 2)
         return CutBound(best.bound, best.cuts, best.multipliers, best.denominator, pool, exhausted)
 

@@ -270,7 +270,6 @@ class KeptBest:
         self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
 
     def _best_known(self) -> list[int]:
-        """Return the best members of this run and of an earlier one, by number."""
         best, kept = self.best, self.budget.study.kept(PROOF)
         if best.mask is None:
             return kept or []
@@ -284,7 +283,6 @@ class KeptBest:
         return mask
 
     def _note(self) -> StageNote:
-        """Say how good the best selection is, and how good any can be."""
         best = self.best
         side = "at least" if best.problem.objective.sense == "min" else "at most"
         bound = f"{side} {best.problem.value(best.bound):g}"

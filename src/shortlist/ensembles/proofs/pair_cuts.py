@@ -135,8 +135,6 @@ class PairSettings:
 
 @dataclass(eq=False)
 class _Relaxation:
-    """The linear program over members x and rows t that maximises the gains under pair cuts."""
-
     rows: RightRows
     settings: PairSettings
     cuts: list[Cut]
@@ -167,7 +165,6 @@ class _Relaxation:
         return float(self.rows.gains @ solution.values[self.rows.n_classifiers :])
 
     def add(self, cuts: Sequence[Cut]) -> None:
-        """Take up cuts."""
         terms = [cut_terms(self.rows, cut) for cut in cuts]
         n = self.rows.n_classifiers
         made = []
@@ -182,7 +179,6 @@ class _Relaxation:
         self.terms += terms
 
     def tight(self) -> NDArray[np.bool_]:
-        """Mark the cuts that the point just keeps."""
         slack = [
             one.coefficients @ self.members - one.reach * (self.right[list(cut.rows)].sum() - 1) + one.against
             for cut, one in zip(self.cuts, self.terms, strict=True)
@@ -190,7 +186,6 @@ class _Relaxation:
         return np.array(slack) <= self.settings.tight
 
     def drop_slack(self) -> None:
-        """Drop the cuts that are not tight."""
         kept = self.tight()
         self.program.delete_rows(np.flatnonzero(~kept) + 1)
         self.cuts = [cut for cut, stays in zip(self.cuts, kept, strict=True) if stays]

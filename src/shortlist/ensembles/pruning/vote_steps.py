@@ -159,12 +159,10 @@ class VoteSteps:
 
     @property
     def _has_program(self) -> bool:
-        """Whether an integer program is small enough to be built."""
         return self.problem.rows.signs.size <= self.run.settings.program_cells
 
     @property
     def _target(self) -> int:
-        """What a selection is worth that ends the proof."""
         return self.run.best.bound - self.problem.slack
 
     @property
@@ -221,13 +219,11 @@ class VoteSteps:
         self.run.tell("searching")
 
     def _bound(self, budget: Budget) -> None:
-        """Bound all selections by the rows of which no two can be right."""
         self.run.tell("bounding")
         self._known_cuts(budget)
         self.run.tell("bounding")
 
     def _known_cuts(self, budget: Budget) -> tuple[Conflicts, CutBound]:
-        """Return the conflicts, and the cuts that bound so far, the first time those of the conflicts."""
         if self.conflicts is None:
             self.conflicts = find_conflicts(self.problem.rows, budget)
         if self.cut_bound is None:
@@ -280,12 +276,9 @@ class VoteSteps:
         self.run.tell("full search")
 
     def _tighten_quickly(self, budget: Budget) -> None:
-        """Add cuts while they are found fast."""
         self._tighten(budget, quick=True)
 
     def _tighten(self, budget: Budget, *, quick: bool = False) -> None:
-        """Add cuts while they help."""
-
         def on_bound(gain: int) -> None:
             self.run.best.lower_bound_to(rows.weighted_sum(gain), engines.CUTS)
             self.run.tell("cutting")
@@ -307,12 +300,10 @@ class VoteSteps:
         )
 
     def _take_cuts(self, bound: CutBound) -> None:
-        """Keep cuts, for the certificate and for the steps that go on from them."""
         self.cut_bound = bound
         self.run.best.lower_bound_to(self.problem.rows.weighted_sum(bound.bound), engines.CUTS)
 
     def _prove_rest(self, budget: Budget) -> None:
-        """Give the program with all cuts to the last solver."""
         self.solve(self._tight_program(budget), budget)
 
     def _prove_quickly(self, budget: Budget) -> None:

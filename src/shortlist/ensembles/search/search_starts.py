@@ -106,8 +106,6 @@ Order = tuple[NDArray[np.int64], range]
 
 
 class _Rated:
-    """Votes as the rules read them, and what ensembles are worth."""
-
     def __init__(self, votes: Votes | ClassVotes, weights: Weights | ClassWeights) -> None:
         self.votes, self.weights = votes, weights
         if isinstance(votes, Votes):
@@ -123,7 +121,6 @@ class _Rated:
             self.worth = dataclasses.replace(votes, counts=weights.row_gains(votes))
 
     def counted_for(self, rule: str) -> list[ClassVotes]:
-        """Return the votes that a rule reads: as they are, and with rows counted by what they are worth."""
         if rule not in _GREEDY:
             return [self.read]
         each = np.unique(self.worth.counts // self.read.counts)  # what a sample is worth
@@ -154,7 +151,6 @@ class _Rated:
 
 
 def _orders(votes: ClassVotes, rule: str, limits: SelectionLimits) -> Iterator[Order]:
-    """Yield the orders of a rule: one, or of backfitting one for each size."""
     if rule == BACKFITTING:
         most = min(limits.max_size, votes.n_classifiers)
         for members in backfit(votes, sizes=range(1, most + 1)).members_by_size if most else ():

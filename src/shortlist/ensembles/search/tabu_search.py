@@ -290,8 +290,6 @@ def _blocks(
 
 
 class _Walker:
-    """The arrays of a walk; see the kernels."""
-
     def __init__(
         self, counted: CountedRows, limits: SelectionLimits, *, settings: TabuSettings, seed: int
     ) -> None:
@@ -328,14 +326,12 @@ class _Walker:
         kernels.settle(self.rows, self.limits, self.state)
 
     def go_to(self, mask: NDArray[np.uint8]) -> None:
-        """Move to a selection, and forget the walk so far."""
         kernels.go_to(mask, self.rows, self.limits, self.state)
 
     def flip(self, k: int) -> None:
         kernels.flip(k, self.rows, self.limits, self.state)
 
     def begin_walk(self, mask: NDArray[np.uint8], number: int, rng: np.random.Generator) -> None:
-        """Go to a selection, and set what differs from walk to walk."""
         self.go_to(mask)
         least, most = self.options.min_size, self.options.max_size
         swaps = self.limited or most - least < len(mask) // 2 or number % 4 == 3
@@ -347,12 +343,10 @@ class _Walker:
         return int(self.here.step)
 
     def walk(self, n_steps: int) -> bool:
-        """Make steps, and return whether the walk stalled before the last of them."""
         done = kernels.walk_selections(n_steps, self.rows, self.limits, self.state, self.room)
         return bool(done < n_steps)
 
     def report(self, seconds: float) -> FoundSelection:
-        """Return the best selection so far, worth what the kernels kept."""
         return FoundSelection(
             mask=self.state.best[0].astype(bool),
             threshold=int(self.here.best_threshold),
@@ -362,18 +356,15 @@ class _Walker:
         )
 
     def has_reached(self, target: int) -> bool:
-        """Whether the best selection so far is worth the target."""
         known, total = self.here.known, self.here.best_total
         return bool(known and total + self.counted.offset >= target)
 
     def best_key(self) -> tuple[int, ...]:
-        """Return what the best selection so far is worth, nothing when there is none."""
         if not self.here.known:
             return ()
         return (int(self.here.best_total),)
 
     def run_key(self) -> tuple[int, ...]:
-        """Return the same of the walk."""
         if not self.here.run_known:
             return ()
         return (int(self.here.run_total),)

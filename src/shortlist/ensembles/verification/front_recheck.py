@@ -190,7 +190,6 @@ class _Count:
         return range(self.limits.min_size, self.limits.max_size + 1)
 
     def point(self, members: Sequence[int], threshold: int, right: Sequence[int]) -> Point:
-        """Return the objectives of a committee that is right on these numbers of rows of each class."""
         return [self._objective(name, members, threshold, right) for name in self.names]
 
     def _objective(self, name: str, members: Sequence[int], threshold: int, right: Sequence[int]) -> int:
@@ -208,7 +207,6 @@ class _Count:
         return price_paid(ballot, added, np.array(self.prices[PAID])[list(members)])
 
     def right(self, members: Sequence[int], threshold: int) -> list[int]:
-        """Return how many rows of each class a committee is right on, row by row."""
         right = [0] * self.n_classes
         for row, label in zip(self.answers, self.labels, strict=True) if not self.goals else ():
             votes = [sum(row[k] == one for k in members) for one in range(self.n_classes)]
@@ -310,7 +308,6 @@ def _given_prices(front: Front) -> dict[str, list[float]]:
 
 
 def _prices(front: Front, n: int, n_rows: int) -> dict[str, list[int]]:
-    """Return what members add to each objective of members, and what asking them costs."""
     given, prices = _given_prices(front), {}
     for one in front.objectives:
         if one.name == SIZE:
@@ -328,7 +325,6 @@ def _prices(front: Front, n: int, n_rows: int) -> dict[str, list[int]]:
 
 
 def _other_prices(chosen: Chosen, front: Front) -> tuple[str, ...]:
-    """Say where a front's costs are not those of the model; what was measured is on record in the front."""
     told, known = _given_prices(front).get("cost"), chosen.terms.member_costs
     same = told is None or known is None or told == list(known)
     return () if same else ("the front has other costs of its candidates than the model",)

@@ -96,7 +96,6 @@ def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
 
 
 def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
-    """Say how a table differs that has all recorded rows."""
     if not len(missing) and not len(extra):
         return "the rows of the table are in another order"
     if np.array_equal(missing, extra):

@@ -215,8 +215,6 @@ def _chosen(model: Any) -> Chosen:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """The rows on record, and how their classes are told."""
-
     record: RecordedRows
     classes: Labels
     positive: Any
@@ -301,7 +299,6 @@ def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool 
 def _recheck_chosen(
     chosen: Chosen, rows: Any, classes: Labels, pool: Pool | CrossFittedPool | None
 ) -> dict[str, Any]:
-    """Ask for the recorded answers again, and recheck what is claimed of them."""
     record, failures = chosen.record, []
     votes = None if chosen.result is None or chosen.voting == SOFT else _votes_of(chosen, rows, pool)
     if votes is not None:
@@ -346,7 +343,6 @@ def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossF
 
 
 def _about_members(chosen: Chosen) -> Iterator[str]:
-    """Say how the members that were checked differ from those that answer."""
     if chosen.out_of_fold:
         yield BY_FOLDS
     elif chosen.refitted:

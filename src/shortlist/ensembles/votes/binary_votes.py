@@ -127,7 +127,6 @@ def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:
 
 
 def _binary(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.uint8]:
-    """Return `values` as uint8 zeros and ones."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise BadInputError(name, f"must have {n_dimensions} dimension(s)", f"shape {array.shape}")

@@ -130,7 +130,6 @@ def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
 
 
 def _loss(logs: Floats, targets: Floats) -> float:
-    """Return the log loss of probabilities that are proportional to the exponentials of `logs`."""
     return float((np.logaddexp.reduce(logs, axis=1) - (targets * logs).sum(axis=1)).sum())
 
 
