@@ -59,22 +59,6 @@ def pair_measure(name: str, rows: Rows, k: int, m: int) -> Fraction:
     return Fraction(a * d - b * c, a * d + b * c)
 
 
-def means_within(
-    name: str, rows: Rows, members: tuple[int, ...], limits: tuple[Fraction, Fraction], slack: Fraction
-) -> bool:
-    """Whether means over pairs, and over each member's pairs, keep their limits, sums allowed to miss by `slack`."""
-    if len(members) < 2:
-        return True
-    sign = 1 if name == "disagreement" else -1
-    each, mean = limits
-    pairs = {(k, m): sign * pair_measure(name, rows, k, m) for k in members for m in members if k != m}
-    of_each = [[value for (k, _), value in pairs.items() if k == one] for one in members]
-    total = sum(pairs.values(), Fraction(0)) / 2
-    return total >= sign * mean * Fraction(len(pairs), 2) - slack and all(
-        sum(values, Fraction(0)) >= sign * each * len(values) - slack for values in of_each
-    )
-
-
 def pfc(rows: Rows, members: tuple[int, ...]) -> list[Fraction]:
     """PFC of every member; 0 for a single one."""
     if len(members) < 2:

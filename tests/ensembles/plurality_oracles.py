@@ -1,4 +1,4 @@
-"""Plurality votes of small pools, counted slowly."""
+"""Small pools for several classes, with ties and duplicates, and their plurality votes, counted slowly."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,10 +17,14 @@ from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
-from tests.ensembles.class_pools import Pool
+from tests.ensembles.rule_oracles import Samples
 from tests.examples import examples
 
 EXAMPLES = examples(25)
+
+Pool = tuple[Samples, int, int]
+"""Samples, number of classifiers, number of classes."""
+
 
 sizes = st.tuples(st.integers(0, 4), st.integers(0, 8))
 
@@ -87,7 +91,26 @@ def prune_classes(
     return prune_for(votes, objective, limits, *budget, **more)
 
 
-def plain_pool(pool: Pool) -> tuple[list[tuple[int, ...]], list[int], int]:
-    """Codes, labels and number of classes, as an auditor takes them."""
+@st.composite
+def class_pools(
+    draw: st.DrawFn, max_classifiers: int = 8, max_rows: int = 10, *, all_vote: bool = False
+) -> Pool:
+    """Two to four classes; many rows and columns are equal, and in every other pool some votes are abstentions."""
+    n_classes = draw(st.integers(2, 4))
+    k = draw(st.integers(1, max_classifiers))
+    label = st.integers(0, n_classes - 1)
+    row = st.tuples(*[st.integers(0, n_classes) if draw(st.booleans()) and not all_vote else label] * k)
+    samples = draw(st.lists(st.tuples(row, label), min_size=1, max_size=max_rows))
+    if draw(st.booleans()):
+        samples += samples[: draw(st.integers(0, 3))]
+    return samples, k, n_classes
+
+
+def as_votes(pool: Pool, *, merged: bool = False) -> ClassVotes:
     samples, _, n_classes = pool
-    return [votes for votes, _ in samples], [label for _, label in samples], n_classes
+    votes = class_votes(
+        np.array([votes for votes, _ in samples]),
+        np.array([label for _, label in samples]),
+        n_classes=n_classes,
+    )
+    return merge_class_rows(votes) if merged else votes

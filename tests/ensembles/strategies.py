@@ -1,13 +1,17 @@
 """Small pools with ties and duplicates, as votes and as rows to be right on, and large ones that are hard to prove."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     PRUNING_OBJECTIVES,
+    ClassWeights,
     Weights,
     class_weights,
     named_weights,
@@ -17,10 +21,11 @@ from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles
-from tests.ensembles.class_pools import as_votes, class_pools
 from tests.ensembles.oracles import Rows
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 
 
 @st.composite
@@ -34,6 +39,16 @@ def labelled_votes(draw: st.DrawFn, max_classifiers: int = 6, max_rows: int = 10
 
 weight_sets = st.tuples(*[st.integers(-3, 3)] * 4)
 """Weights of both signs in the order tp, fn, tn, fp."""
+
+
+def breast_cancer_votes() -> Votes:
+    """Votes whose best value with diversity is known: 153 of 154 rows."""
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "breast_cancer_votes.json").read_text())
+    return Votes(
+        np.array([[int(c) for c in row] for row in golden["votes"]], dtype=np.uint8),
+        np.array(golden["labels"], dtype=np.uint8),
+        np.array(golden["counts"], dtype=np.int64),
+    )
 
 
 def hard_votes(n_rows: int = 160, n_classifiers: int = 40, seed: int = 1) -> Votes:
@@ -66,6 +81,27 @@ def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights,
         diversity=diversity_limits(diverse, votes),
     )  # fmt: skip
     return votes, weights, normalise(votes, weights, limits)
+
+
+@st.composite
+def class_questions(
+    draw: st.DrawFn, max_classifiers: int = 5
+) -> tuple[Pool, ClassVotes, ClassWeights, SelectionLimits]:
+    """Small pools for several classes with every kind of weight, size, budget and diversity limit."""
+    pool = draw(class_pools(max_classifiers=max_classifiers))
+    votes, k = as_votes(pool, merged=True), pool[1]
+    worths = st.lists(st.integers(0, 12), min_size=pool[2], max_size=pool[2]).filter(any)
+    explicit = worths.map(lambda each: {c: worth / 4 for c, worth in enumerate(each)})
+    weights = class_weights(draw(st.sampled_from(sorted(CLASS_OBJECTIVES)) | explicit), votes)
+    dear = draw(st.booleans())
+    diverse = draw(st.sampled_from(["none", "average", "each", "disagreement-each", "double-fault-average"]))
+    limits = selection_limits(
+        k, min_size=draw(st.integers(0, 3)), max_size=draw(st.integers(0, k)),
+        member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,
+        max_cost=draw(st.integers(0, 3 * k)) if dear else None,
+        diversity=diversity_limits(diverse, votes),
+    )  # fmt: skip
+    return pool, votes, weights, limits
 
 
 @st.composite

@@ -25,7 +25,6 @@ def test_one_answer_only_is_the_class_that_all_rows_get() -> None:
 
 NAMES = {"pruned": "the committee of 3", "full": "all 9", "best_single": "SVC alone"}
 
-
 ROWS = np.arange(200)
 
 

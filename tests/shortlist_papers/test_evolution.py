@@ -21,7 +21,7 @@ from shortlist_papers.evolution import (
     tied_steps,
 )
 from shortlist_papers.paper import Extent, reproduce
-from tests.ensembles.class_pools import Pool, class_pools
+from tests.ensembles.plurality_oracles import Pool, class_pools
 from tests.shortlist_papers.made_sets import write_made_set
 
 SMALLEST = EvolutionSize(("bld", "bos", "spa"), 1, 1, 20, 3, 5)

@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import BadInputError, Status
 from shortlist.ensembles import BackfittingPruner, ExactPruner, Pool, make_pool, verify
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
-from shortlist.saved_models import SavedModel, load_model, save_model
+from shortlist.ensembles.votes.soft_votes import whole_shares
 from shortlist_papers import MarginPruner, OrderedPruner
 from tests.contract import keeps_contract
 
@@ -46,27 +45,6 @@ def kinds_pool() -> Any:
 )
 def test_averaging_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
-
-
-@pytest.mark.parametrize(
-    "pruner",
-    [
-        ExactPruner(voting="averaged"),
-        ExactPruner(voting="soft", objective="log-loss"),
-        OrderedPruner(voting="averaged"),
-        MarginPruner(voting="averaged"),
-        BackfittingPruner(voting="averaged"),
-    ],
-    ids=["averaged", "soft", "order", "margins", "backfitting"],
-)
-def test_probabilities_are_the_mean_of_the_members_and_the_largest_wins(pruner: Any, pool: Any) -> None:
-    fitted = clone(pruner).set_params(pool=pool, probabilities="mean").fit(X[120:], Y[120:])
-
-    mean = class_probabilities(fitted.pool_, X).mean(axis=1)
-    assert np.allclose(fitted.predict_proba(X), mean)
-    clear = np.abs(mean[:, 1] - 0.5) > 1 / WHOLE
-    assert (fitted.predict(X)[clear] == mean.argmax(axis=1)[clear]).all()
-    assert fitted.voting_ == pruner.voting
 
 
 def test_averaged_members_are_those_of_votes(pool: Any) -> None:
@@ -381,16 +359,6 @@ def test_what_a_rule_reaches_is_said_to_be_counted_from_what_decides(
 
     assert found.evidence is not None
     assert f"counted from the {what}:" in found.evidence.sentence()
-
-
-def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:
-    pruned = ExactPruner(pool, voting="soft", objective="brier").fit(X[120:], Y[120:])
-    save_model(SavedModel(pruned, tuple(f"c{k}" for k in range(6)), "y"), tmp_path / "model.joblib")
-
-    loaded = load_model(tmp_path / "model.joblib").estimator
-
-    assert np.array_equal(loaded.predict_proba(X), pruned.predict_proba(X))
-    assert np.array_equal(loaded.predict(X), pruned.predict(X))
 
 
 def test_a_committee_of_nobody_keeps_no_calibration_of_another_fit() -> None:

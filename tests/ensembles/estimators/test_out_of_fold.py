@@ -207,12 +207,10 @@ def test_a_table_is_split_in_rows_that_fit_and_choose_and_rows_that_test() -> No
 
 RNG = np.random.default_rng(0)
 
-
 LABELS = RNG.integers(0, 2, 60)
 
 
 SURE = np.clip(0.5 + (LABELS - 0.5) * 0.6 + RNG.normal(0, 0.15, 60), 0.05, 0.95)
-
 
 SCORES = {"mean": np.column_stack([1 - SURE, SURE]), "shares": np.tile([0.99, 0.01], (60, 1))}
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
-from shortlist.ensembles import GreedyMeansPruner, Pool, verify
+from shortlist.ensembles import ExactPruner, GreedyMeansPruner, Pool, verify
 from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, BaselinePruner, RulePruner
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
@@ -30,6 +30,9 @@ PRUNERS: list[RulePruner] = [
     BaselinePruner(rule="best-single", random_state=0),
     BackfittingPruner(random_state=0),
 ]
+EVERY_RULE = pytest.mark.parametrize(
+    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
+)
 
 
 @pytest.mark.slow
@@ -53,9 +56,7 @@ def pool() -> Any:
     return make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
 
 
-@pytest.mark.parametrize(
-    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
-)
+@EVERY_RULE
 def test_members_vote_with_one_vote_each(pruner: RulePruner, pool: Any) -> None:
     fitted = pruner.set_params(pool=pool).fit(X[150:], Y[150:])
     codes = class_answers(pool, X[150:])[:, fitted.members_]
@@ -78,10 +79,8 @@ class _Counting(DecisionTreeClassifier):
         return super().predict_proba(X, check_input)
 
 
-@pytest.mark.parametrize(
-    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
-)
-def test_only_the_members_are_called_at_prediction(pruner: RulePruner) -> None:
+@pytest.mark.parametrize("pruner", [*PRUNERS, ExactPruner(objective="accuracy", max_size=2, node_limit=20)])
+def test_only_the_members_are_called_at_prediction(pruner: Any) -> None:
     trees = [
         _Counting(max_depth=d, max_features=1, random_state=d).fit(X[:100], Y[:100]) for d in range(1, 8)
     ]
@@ -105,18 +104,7 @@ def test_a_classifier_without_probabilities_votes_by_its_prediction() -> None:
     assert (np.array(["a", "b", "c"])[answers[:, 0]] == Perceptron().fit(X, labels).predict(X)).all()
 
 
-def test_nan_probabilities_are_refused() -> None:
-    class Broken(DecisionTreeClassifier):
-        def predict_proba(self, X: Any, check_input: bool = True) -> Any:
-            return super().predict_proba(X, check_input) * np.nan
-
-    with pytest.raises(BadInputError, match="Broken answers NaN"):
-        BackfittingPruner([Broken().fit(X, Y)]).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
-)
+@EVERY_RULE
 def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: RulePruner, pool: Any) -> None:
     few = Y[150:] > 0
     fitted = pruner.set_params(pool=pool).fit(X[150:][few], Y[150:][few])
@@ -126,9 +114,7 @@ def test_rows_to_prune_on_may_lack_a_class_of_the_pool(pruner: RulePruner, pool:
         pruner.fit(X[150:], Y[150:] + 1)
 
 
-@pytest.mark.parametrize(
-    "pruner", PRUNERS, ids=lambda pruner: f"{type(pruner).__name__} {getattr(pruner, 'rule', '')}"
-)
+@EVERY_RULE
 def test_the_same_seed_gives_the_same_members(pruner: RulePruner) -> None:
     first, second = (
         pruner.set_params(pool=None, n_classifiers=6).fit(*load_iris(return_X_y=True)).members_ for _ in "12"

@@ -21,9 +21,9 @@ from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.studies.summary import summary
-from tests.ensembles import front_oracles, oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles import mean_oracles, oracles, strategies
 from tests.ensembles.oracles import Rows
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 from tests.examples import examples
 
 prices = st.sampled_from(["0", "0.1", "0.25", "1", "2", "3.75"])
@@ -84,9 +84,9 @@ def test_the_front_of_two_classes_is_that_of_all_subsets_and_thresholds(
     points = [
         tuple(worth[name] if name in worth else added(name, members, costs) for name in names)
         for members in allowed
-        for worth, _ in front_oracles.committees(rows, members)
+        for worth, _ in mean_oracles.committees(rows, members)
     ]
-    assert exact(front) == front_oracles.best_points(
+    assert exact(front) == mean_oracles.best_points(
         points, [1 if name in MEMBER_OBJECTIVES else -1 for name in names]
     )
     assert front.proof.kind is ProofKind.COMPLETE
@@ -114,11 +114,11 @@ def test_the_front_of_several_classes_is_that_of_all_subsets(pool: Pool, data: s
     points = []
     for members in oracles.subsets(k):
         if members:
-            worth = front_oracles.plural(pool, members)
+            worth = mean_oracles.plural(pool, members)
             points.append(
                 tuple(worth[name] if name in worth else added(name, members, costs) for name in names)
             )
-    assert exact(front) == front_oracles.best_points(
+    assert exact(front) == mean_oracles.best_points(
         points, [1 if name in MEMBER_OBJECTIVES else -1 for name in names]
     )
     assert front.proof.kind is ProofKind.COMPLETE

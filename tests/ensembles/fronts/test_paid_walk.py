@@ -28,9 +28,9 @@ from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
-from tests.ensembles import front_oracles, oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles import mean_oracles, oracles, strategies
 from tests.ensembles.oracles import Rows
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 from tests.examples import examples
 
 prices = st.sampled_from(["0", "0.1", "0.25", "1", "2", "3.75"])
@@ -105,12 +105,12 @@ def test_against_a_threshold_the_front_is_that_of_all_committees_and_orders(
             "size": Fraction(len(members)),
             "cost": sum((Fraction(costs[m]) for m in members), Fraction(0)),
         }
-        for worth, threshold in front_oracles.committees(rows, members):
+        for worth, threshold in mean_oracles.committees(rows, members):
             above = functools.partial(_is_above, threshold)
             paid = least_paid([list(votes) for votes, _ in rows], members, costs, 2, above)
             known = worth | linear | {"price-paid": paid}
             points.append(tuple(known[name[4:]] for name in names))
-    assert exact(front) == front_oracles.best_points(
+    assert exact(front) == mean_oracles.best_points(
         points, [1 if name.startswith("min") else -1 for name in names]
     )
     assert front.proof.kind is ProofKind.COMPLETE
@@ -130,7 +130,7 @@ def test_of_several_classes_and_abstentions_too(pool: Pool, data: st.DataObject)
 
     points = [
         (
-            front_oracles.plural(pool, members)["accuracy"],
+            mean_oracles.plural(pool, members)["accuracy"],
             least_paid(
                 [list(votes) for votes, _ in samples], members, costs, n_classes, plural_winner(n_classes)
             ),
@@ -138,7 +138,7 @@ def test_of_several_classes_and_abstentions_too(pool: Pool, data: st.DataObject)
         for members in oracles.subsets(k)
         if members
     ]
-    assert exact(front) == front_oracles.best_points(points, [-1, 1])
+    assert exact(front) == mean_oracles.best_points(points, [-1, 1])
     assert front.proof.kind is ProofKind.COMPLETE
 
 

@@ -19,13 +19,9 @@ from shortlist.ensembles.goals.selection_limits import (
     pairwise_failure_crediting,
     selection_limits,
 )
-from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import BadInputError
-from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
-from tests.ensembles.plurality_oracles import EXAMPLES
 
 
 @pytest.mark.parametrize("max_cost", [6.5, 1e18, 1e300])
@@ -171,9 +167,6 @@ def test_bad_settings_are_refused(setting: object, message: str) -> None:
 OTHERS = tuple(name for name in MEASURES if name != "pfc")
 
 
-SLACK = Fraction(2, 10**6)
-
-
 @pytest.mark.parametrize("name", OTHERS)
 @given(rows=strategies.labelled_votes())
 def test_credit_stands_for_the_definition_pair_by_pair(name: str, rows: oracles.Rows) -> None:
@@ -213,51 +206,6 @@ def test_q_where_its_quotient_is_nothing_over_nothing(right: list[list[int]], q:
 def _limit(name: str, tenths: int) -> Fraction:
     """Return a limit in the measure's range."""
     return Fraction(tenths, 10) if name != "q" else Fraction(tenths - 5, 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("solver", "name"), [*(("auto", name) for name in OTHERS), ("highs", OTHERS[0]), ("cpsat", OTHERS[0])]
-)
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(max_classifiers=5, max_rows=12),
-    tenths=st.tuples(st.integers(0, 10), st.integers(0, 10)),
-    least=st.integers(0, 3),
-)
-def test_pruning_within_limits_equals_brute_force(
-    solver: str, name: str, rows: oracles.Rows, tenths: tuple[int, int], least: int
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    n = votes.n_classifiers
-    wanted = (_limit(name, tenths[0]), _limit(name, tenths[1]))
-    setting = {"measure": name, "each": float(wanted[0]), "mean": float(wanted[1])}
-    limits = selection_limits(n, min_size=min(least, n), diversity=diversity_limits(setting, votes))
-    result = prune_exactly(votes, named_weights("accuracy", votes), limits, Budget(20), solver=solver)
-
-    def best(slack: Fraction) -> int | None:
-        kept = [
-            members
-            for members in oracles.subsets(n)
-            if len(members) >= min(least, n) and oracles.means_within(name, rows, members, wanted, slack)
-        ]
-        values = [
-            oracles.weighted_sum(rows, members, threshold, (1, 0, 1, 0))
-            for members in kept
-            for threshold in range(len(members) + 1)
-        ]
-        return max(values, default=None)
-
-    # rounding to billionths may decide what lies within a millionth of the limit, and nothing else
-    strict, loose = best(Fraction(0)), best(SLACK)
-    if loose is None:
-        assert str(result.status) == "infeasible"
-        return
-    assert str(result.status) == "optimal"
-    found = round(result.value * len(rows))
-    assert (strict if strict is not None else 0) <= found <= loose
-    members = tuple(np.flatnonzero(result.mask).tolist())
-    assert oracles.means_within(name, rows, members, wanted, SLACK)
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -17,8 +17,7 @@ from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, rule_oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.plurality_oracles import members_of
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, members_of
 
 
 def _rates(tp: int, fn: int, tn: int, fp: int) -> dict[str, float]:

@@ -134,16 +134,6 @@ class TestMakePool:
         answers = [positive_probabilities(pool, CANCER_X, 1) for pool in (first, second)]
         assert (answers[0] != answers[1]).any(axis=0).all()
 
-    def test_units_survive_the_way_to_another_process(self) -> None:
-        indices = CANCER_Y.astype(np.intp)
-        arguments = ("random-forest", CANCER_X, indices, np.array(["x", "y"]), np.random.SeedSequence(3))
-        function, sent = pickle.loads(pickle.dumps((fit_member, arguments)))
-        returned = pickle.loads(pickle.dumps(function(*sent)))
-
-        assert np.array_equal(
-            returned.predict_proba(CANCER_X), fit_member(*arguments).predict_proba(CANCER_X)
-        )
-
     def test_two_threads_give_the_same_pool_without_warnings(self, cancer_pool: Pool) -> None:
         threaded = make_pool(CANCER_X[TRAIN], WORDS[TRAIN], n_classifiers=20, n_jobs=2)
 

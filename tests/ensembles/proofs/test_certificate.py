@@ -32,8 +32,8 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
-from tests.ensembles.certificate_oracles import class_certificate, threshold_certificate
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.bound_oracles import class_certificate, threshold_certificate
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 from tests.ensembles.strategies import problems
 from tests.examples import examples
 

@@ -16,8 +16,7 @@ from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.plurality_oracles import rows_of
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, rows_of
 from tests.ensembles.strategies import class_problems, right_rows, two_classes
 
 

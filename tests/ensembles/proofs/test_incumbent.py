@@ -12,8 +12,7 @@ from shortlist.ensembles.proofs.incumbent import WITHOUT_IDLE, Incumbent, withou
 from shortlist.ensembles.pruning.problems import PluralityProblem
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.results.proof import Status
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.plurality_oracles import CODES, LABELS
+from tests.ensembles.plurality_oracles import CODES, LABELS, Pool, as_votes, class_pools
 
 
 @given(pool=class_pools(), least=st.integers(0, 3))

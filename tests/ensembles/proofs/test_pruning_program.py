@@ -13,8 +13,7 @@ from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import plurality_program
 from shortlist.ensembles.proofs.row_forms import class_rows
 from shortlist.runs.budget import Budget
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.plurality_oracles import members_of, value_of
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, members_of, value_of
 
 
 @given(pool=class_pools(), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)), data=st.data())

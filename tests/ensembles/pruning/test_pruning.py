@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
-from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, named_weights
+from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
@@ -31,17 +28,16 @@ from shortlist.ensembles.pruning.pruning import (
     taken_copies,
 )
 from shortlist.ensembles.pruning.vote_steps import conflict_cuts
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.errors import BadInputError
 from shortlist.milp import open_solver
 from shortlist.milp.backends.cpsat import CpSat
-from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.summary import summary
-from tests.ensembles import mean_oracles, oracles, strategies
+from tests.ensembles import mean_oracles, oracles
 from tests.ensembles.strategies import hard_votes
 
 
@@ -81,50 +77,6 @@ def test_weights_stay_as_they_are() -> None:
 def only(*names: str) -> EngineSettings:
     """Return settings with the turns of some engines alone."""
     return EngineSettings(turns=tuple(turn for turn in engines.VOTES if turn.engine in names))
-
-
-@given(
-    rows=strategies.labelled_votes(),
-    numbers=strategies.weight_sets,
-    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
-    diverse=st.booleans(),
-)
-def test_the_engine_equals_brute_force_with_solvers_alone(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int], diverse: bool
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
-    limits = selection_limits(
-        votes.n_classifiers,
-        min_size=min(sizes),
-        max_size=max(sizes),
-        diversity=diversity_limits("average", votes) if diverse else None,
-    )
-    problem = ThresholdProblem(votes, weights, limits)
-    # no search, no walk and no cuts: the program with conflicts as rows must do it alone
-    bare = dataclasses.replace(only(engines.CUTS, engines.CP_SAT), cut_rounds=0)
-    alone = prove(problem, Budget(nodes=10_000), settings=bare)
-    unwalked = prove(problem, Budget(), settings=EngineSettings(walk_nodes=0))
-    whole = prune_exactly(votes, weights, limits)
-
-    feasible = [
-        np.array(mask, dtype=bool)
-        for mask in itertools.product([False, True], repeat=votes.n_classifiers)
-        if limits.satisfied_by(np.array(mask, dtype=bool))
-    ]
-    if not feasible:
-        assert whole.status is alone.status is unwalked.status is Status.INFEASIBLE
-        return
-    best = max(exact_total(votes, weights, mask) for mask in feasible)
-    assert whole.status is alone.status is unwalked.status is Status.OPTIMAL
-    assert whole.value == alone.value == unwalked.value == whole.bound == best
-
-
-def exact_total(votes: Votes, weights: Weights, mask: np.ndarray) -> int:
-    """Return the weighted sum with the best threshold, by trying all."""
-    from shortlist.ensembles.votes.binary_votes import confusion
-
-    return max(weights.total(confusion(votes, mask, level)) for level in range(int(mask.sum()) + 1))
 
 
 @pytest.mark.slow
@@ -338,39 +290,6 @@ def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
     assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
 
 
-@given(
-    rows=strategies.labelled_votes(),
-    numbers=strategies.weight_sets,
-    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
-)
-def test_a_walk_alone_proves_what_there_is(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int]
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
-    limits = selection_limits(votes.n_classifiers, min_size=min(sizes), max_size=max(sizes))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ThresholdProblem, "search", lambda *_: None)
-        patch.setattr(proving.VoteSteps, "_tighten", lambda *_args, **_more: None)
-        patch.setattr(proving.VoteSteps, "_prove_rest", lambda *_: None)
-        result = prove(ThresholdProblem(votes, weights, limits), Budget(nodes=1))
-
-    allowed = [
-        chosen for chosen in oracles.subsets(votes.n_classifiers) if limits.satisfied_by(_mask(chosen, votes))
-    ]
-    expected = oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
-    if expected is None:
-        assert result.status is Status.INFEASIBLE
-        return
-    assert result.status is Status.OPTIMAL
-    assert result.value == result.bound == expected
-    assert result.proved_by in {engines.COUNT, engines.CUTS, engines.WALK}
-
-
-def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:
-    return np.isin(np.arange(votes.n_classifiers), members)
-
-
 def test_who_proves_that_nothing_is_within_the_limits_is_said() -> None:
     votes = hard_votes(60, 8)
     weights = named_weights("accuracy", votes)
@@ -438,13 +357,6 @@ def test_auto_takes_few_members_and_says_so() -> None:
     assert int(result.mask.sum()) == 4
 
 
-def test_auto_of_a_metric_decides_for_what_gains_most_of_it() -> None:
-    goal = mean_goal("balanced-accuracy+auto", soft_votes(TABLE, LABELS))
-
-    assert goal.kind == "log-loss"
-    assert (goal.gains * np.bincount(LABELS) == goal.gains[0] * 8).all()
-
-
 @pytest.mark.parametrize(
     ("n", "given", "expected"),
     [
@@ -467,11 +379,6 @@ def test_few_members_are_a_tenth_within_the_limits(
     few = few_members(selection_limits(n, **given), n)
 
     assert (few.min_size, few.max_size) == expected
-
-
-def test_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(BadInputError, match="objective"):
-        prune_soft(soft_votes(TABLE, LABELS), "fame+auto", selection_limits(8))
 
 
 @pytest.mark.parametrize("objective", ["log-loss", "brier"])

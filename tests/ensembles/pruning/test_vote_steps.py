@@ -1,10 +1,11 @@
 """Exact pruning against brute force, for every solver."""
 
 import dataclasses
+import functools
 import json
 import math
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,197 +14,47 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
-from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.committees.evidence import EnsembleSelection
-from shortlist.ensembles.goals.selection_limits import DiversityLimits, diversity_limits, selection_limits
+from shortlist.ensembles.audit.cut_check import CutVerdict, check_certificate
+from shortlist.ensembles.goals.selection_limits import (
+    SelectionLimits,
+    diversity_limits,
+    selection_limits,
+)
 from shortlist.ensembles.goals.weights import (
-    CLASS_OBJECTIVES,
-    PRUNING_OBJECTIVES,
+    ClassWeights,
     Weights,
     best_threshold,
-    class_weights,
     named_weights,
+    weights_of,
 )
 from shortlist.ensembles.proofs.incumbent import without_idle_members
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Turn
 from shortlist.ensembles.pruning.evidence import evidence_of
-from shortlist.ensembles.pruning.problems import ThresholdProblem, problem_of
+from shortlist.ensembles.pruning.problems import PruningProblem, ThresholdProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
 from shortlist.milp.watch import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
-from tests.ensembles import bound_oracles, oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
-from tests.ensembles.strategies import hard_votes, problems
+from tests.ensembles import bound_oracles, oracles, rule_oracles, strategies
+from tests.ensembles.plurality_oracles import Pool
+from tests.ensembles.strategies import class_questions, hard_votes, problems
 from tests.examples import examples
 from tests.milp.solvers import installed_solvers
 
 SOLVERS = list(installed_solvers())
-
 
 EXAMPLES = examples(40)
 
 
 def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
     return named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16),
-    name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
-)
-def test_named_objectives_equal_brute_force(solver: str, rows: oracles.Rows, name: str) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = named_weights(name, votes)
-
-    result = prune_exactly(votes, weights, selection_limits(votes.n_classifiers), solver=solver)
-
-    allowed = [members for members in oracles.subsets(votes.n_classifiers) if members]
-    expected = oracles.best_value(
-        rows, votes.n_classifiers, (weights.tp, weights.fn, weights.tn, weights.fp), allowed
-    )
-    assert result.status is Status.OPTIMAL
-    assert expected is not None
-    assert result.value == result.bound == weights.value(expected)
-    members = tuple(np.flatnonzero(result.mask).tolist())
-    assert dataclasses.astuple(result.confusion) == oracles.confusion(rows, members, result.threshold)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(),
-    numbers=strategies.weight_sets,
-    sizes=st.tuples(*[st.integers(0, 6)] * 2),
-)
-def test_weights_of_both_signs_and_sizes_equal_brute_force(
-    solver: str, rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int]
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = _weights_of(numbers, votes)
-    least, most = sizes
-
-    result = prune_exactly(
-        votes, weights, selection_limits(votes.n_classifiers, min_size=least, max_size=most), solver=solver
-    )
-
-    allowed = [members for members in oracles.subsets(votes.n_classifiers) if least <= len(members) <= most]
-    expected = oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
-    if expected is None:
-        assert result.status is Status.INFEASIBLE
-        assert result.reason
-        assert not result.mask.any()
-        assert math.isnan(result.value)
-    else:
-        assert result.status is Status.OPTIMAL
-        assert result.value == result.bound == weights.value(expected)
-        assert least <= result.mask.sum() <= most
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", [*SOLVERS, "auto"])
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(max_classifiers=5),
-    numbers=strategies.weight_sets,
-    limits=st.tuples(*[st.integers(0, 10)] * 2),
-    least=st.integers(0, 3),
-)
-def test_diversity_limits_equal_brute_force(
-    solver: str, rows: oracles.Rows, numbers: tuple[int, int, int, int], limits: tuple[int, int], least: int
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = _weights_of(numbers, votes)
-    each, mean = (Fraction(limit, 10) for limit in limits)
-
-    diversity = diversity_limits({"each": float(each), "mean": float(mean)}, votes)
-    result = prune_exactly(
-        votes,
-        weights,
-        selection_limits(votes.n_classifiers, min_size=least, diversity=diversity),
-        solver=solver,
-    )
-
-    allowed = [
-        members
-        for members in oracles.subsets(votes.n_classifiers)
-        if len(members) >= least and oracles.diverse(rows, members, each, mean, slack=Fraction(1, 10**6))
-    ]
-    expected = oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
-    if expected is None:
-        assert result.status is Status.INFEASIBLE
-    else:
-        assert result.status is Status.OPTIMAL
-        assert result.value == weights.value(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", ["none", "average", "each"])
-@EXAMPLES
-@given(rows=strategies.labelled_votes(), numbers=strategies.weight_sets)
-def test_the_papers_settings_equal_brute_force(
-    setting: str, rows: oracles.Rows, numbers: tuple[int, int, int, int]
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = _weights_of(numbers, votes)
-    n_classifiers = votes.n_classifiers
-    full = tuple(range(n_classifiers))
-    shares = oracles.pfc(rows, full)
-    lowest, average = min(shares), sum(shares, Fraction(0)) / n_classifiers
-    each = lowest if setting == "each" else Fraction(0)
-    mean = (lowest + average) / 2 if setting != "none" else Fraction(0)
-
-    limits = selection_limits(n_classifiers, diversity=diversity_limits(setting, votes))
-    result = prune_exactly(votes, weights, limits)
-
-    allowed = [
-        members
-        for members in oracles.subsets(n_classifiers)
-        if members and oracles.diverse(rows, members, each, mean, slack=Fraction(1, 10**6))
-    ]
-    expected = oracles.best_value(rows, n_classifiers, numbers, allowed)
-    assert expected is not None
-    assert result.value == weights.value(expected)
-
-
-@pytest.mark.slow
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(max_classifiers=5),
-    costs=st.lists(st.integers(0, 30), min_size=5, max_size=5),
-    budget=st.integers(0, 90),
-)
-def test_a_budget_equals_brute_force(rows: oracles.Rows, costs: list[int], budget: int) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = named_weights("accuracy", votes)
-    prices = costs[: votes.n_classifiers]
-
-    limits = selection_limits(
-        votes.n_classifiers, member_costs=[c / 10 for c in prices], max_cost=budget / 10
-    )
-    result = prune_exactly(votes, weights, limits)
-
-    allowed = [
-        members
-        for members in oracles.subsets(votes.n_classifiers)
-        if members and sum(prices[k] for k in members) <= budget
-    ]
-    expected = oracles.best_value(rows, votes.n_classifiers, (1, 0, 1, 0), allowed)
-    if expected is None:
-        assert result.status is Status.INFEASIBLE
-        assert "max_cost" in result.reason
-    else:
-        assert result.value == weights.value(expected)
 
 
 @EXAMPLES
@@ -221,16 +72,19 @@ def test_permuting_classifiers_keeps_the_value(rows: oracles.Rows, seed: int) ->
 
 
 class _Liar:
-    """A solver that answers what it is told to."""
+    """A solver that answers what it is told to on the first program, and honestly on further ones."""
 
     name = "liar"
     handles_continuous = True
     tolerance = 0.0
 
-    def __init__(self, answer: Solution) -> None:
-        self.answer = answer
+    def __init__(self, answer: Solution, times: float = math.inf) -> None:
+        self.answer, self.times, self.asked = answer, times, list[int]()
 
-    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:  # noqa: ARG002  # the protocol
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
+        self.asked.append(program.n_rows)
+        if len(self.asked) > self.times:
+            return open_solver("highs").open(program, seed=seed, threads=threads)
         return _Lie(self.answer, program)
 
 
@@ -255,69 +109,51 @@ class _Lie:
         return dataclasses.replace(self.answer, values=padded)
 
 
-_XOR_VOTES = [[1, 0], [0, 1], [1, 1], [0, 0]]
+def _told(objective: float, bound: float, members: list[int]) -> Solution:
+    return Solution(Status.OPTIMAL, np.array([*members, *[1] * 5], float), objective, bound, 0.0)
 
 
-_XOR_LABELS = [1, 1, 0, 0]
+def _nothing(limit: str = "") -> Solution:
+    status = Status.UNKNOWN if limit else Status.INFEASIBLE
+    return Solution(status, None, math.nan, -3.4 if limit else math.inf, 0.0, limit=limit)
 
 
-def _ask_liar(
-    objective: float, bound: float, mask: tuple[int, int], limits: DiversityLimits | None = None
-) -> EnsembleSelection:
-    votes = merge_rows(_XOR_VOTES, _XOR_LABELS)
-    answer = Solution(Status.OPTIMAL, np.array([*mask, 0, 1, 1, 1, 1, 1], float), objective, bound, 0.0)
-    result: EnsembleSelection = prune_exactly(
-        votes, named_weights("accuracy", votes), selection_limits(2, diversity=limits), solver=_Liar(answer)
-    )
-    return result
+TWO = merge_rows([[1, 0], [0, 1], [1, 1], [0, 0]], [1, 1, 0, 0])
+SEVERAL = merge_class_rows(class_votes([[1, 0, 2], [2, 1, 2], [0, 2, 1], [0, 0, 2]], [1, 1, 2, 0]))
 
 
-def test_a_value_that_the_votes_do_not_bear_out_is_not_believed() -> None:
-    result = _ask_liar(objective=-4.0, bound=-4.0, mask=(1, 1))
+def _ask(votes: Any, liar: _Liar, **limits: Any) -> Any:
+    weights = weights_of("accuracy", votes)
+    return prune_exactly(votes, weights, selection_limits(votes.n_classifiers, **limits), solver=liar)
 
+
+@pytest.mark.parametrize("votes", [TWO, SEVERAL], ids=["two classes", "several"])
+def test_what_the_votes_do_not_bear_out_is_not_believed(votes: Any) -> None:
+    result = _ask(votes, _Liar(_told(-4.0, -4.0, [1, 1])))
     assert result.value == 0.75  # counted from the votes: no selection reaches 1
     assert result.status is Status.FEASIBLE
     assert result.bound == 1.0
-
-
-def test_a_bound_below_a_value_that_is_there_is_caught() -> None:
-    with pytest.raises(SolverError, match=r"bound 0\.25 is below the value"):
-        _ask_liar(objective=-1.0, bound=0.0, mask=(1, 1))
-
-
-def test_a_selection_that_breaks_a_limit_is_not_believed() -> None:
-    votes = merge_rows(_XOR_VOTES, _XOR_LABELS)
-    answer = Solution(Status.OPTIMAL, np.ones(8), -3.0, -3.0, 0.0)
-    calls = []
-
-    class Once(_Liar):
-        def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
-            calls.append(program.n_rows)
-            return (_Liar(answer) if len(calls) == 1 else open_solver("highs")).open(
-                program, seed=seed, threads=threads
-            )
-
-    limits = selection_limits(2, max_size=1)
-    result = prune_exactly(votes, named_weights("accuracy", votes), limits, solver=Once(answer))
-
-    assert calls[1] == calls[0] + 1  # the broken selection is cut off and the program solved again
-    assert result.mask.sum() == 1
-    assert result.value == result.bound == 0.5
-
-
-def test_an_infeasible_verdict_against_a_feasible_selection_is_caught() -> None:
-    votes = merge_rows(_XOR_VOTES, _XOR_LABELS)
-    answer = Solution(Status.INFEASIBLE, None, math.nan, math.inf, 0.0)
+    with pytest.raises(SolverError, match="is below the value"):
+        _ask(votes, _Liar(_told(-1.0, 0.0, [1, 1])))
     with pytest.raises(SolverError, match="infeasible"):
-        prune_exactly(votes, named_weights("accuracy", votes), selection_limits(2), solver=_Liar(answer))
+        _ask(votes, _Liar(_nothing()))
+
+
+@pytest.mark.parametrize("votes", [TWO, SEVERAL], ids=["two classes", "several"])
+def test_a_selection_that_breaks_a_limit_is_not_believed(votes: Any) -> None:
+    liar = _Liar(Solution(Status.OPTIMAL, np.ones(8), -4.0, -4.0, 0.0), times=1)
+    result = _ask(votes, liar, max_size=1)
+
+    assert liar.asked[1] == liar.asked[0] + 1  # the broken selection is cut off and the program solved again
+    assert result.mask.sum() == 1
+    assert result.value == result.bound == {TWO: 0.5, SEVERAL: 0.75}[votes]
 
 
 def test_a_limit_too_short_for_any_selection_is_unknown_with_a_bound() -> None:
     votes = merge_rows([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], [1, 1, 0, 0])
-    stopped = Solution(Status.UNKNOWN, None, math.nan, -3.4, 0.0, limit="seconds")
 
     budget = Budget(0.01, clock=lambda: 0.0)  # what a slow machine does not reach is not tested here
-    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(3, min_size=2, max_size=2), budget, solver=_Liar(stopped))  # fmt: skip
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(3, min_size=2, max_size=2), budget, solver=_Liar(_nothing("seconds")))  # fmt: skip
 
     assert result.status is Status.UNKNOWN
     assert result.reason == "no selection was found before the limit (0.01 s)"
@@ -364,12 +200,7 @@ def test_progress_carries_value_and_bound() -> None:
 @pytest.mark.parametrize("solver", ["highs", "cpsat", "auto"])
 def test_breast_cancer_with_diversity_has_one_optimum(solver: str) -> None:
     """CP-SAT 9.15 proves 151 of 154 here when its presolve is left as it comes (google/or-tools#5293)."""
-    golden = json.loads((Path(__file__).parents[2] / "golden" / "breast_cancer_votes.json").read_text())
-    votes = Votes(
-        np.array([[int(c) for c in row] for row in golden["votes"]], dtype=np.uint8),
-        np.array(golden["labels"], dtype=np.uint8),
-        np.array(golden["counts"], dtype=np.int64),
-    )
+    votes = strategies.breast_cancer_votes()
     weights = named_weights("accuracy", votes)
     limits = selection_limits(votes.n_classifiers, diversity=diversity_limits("each", votes))
 
@@ -406,63 +237,130 @@ ALONE = EngineSettings(
 )
 
 
-@pytest.mark.slow
-@examples(600)
-@given(problem=problems(max_classifiers=5))
-def test_two_classes_with_every_limit_and_weight_equal_brute_force(
-    problem: tuple[Votes, Weights, RightRows],
-) -> None:
-    votes, weights, rows = problem
-    result = prove(problem_of(votes, weights, rows.limits), Budget(), settings=ALONE)
+def _only(*names: str, **more: Any) -> EngineSettings:
+    return EngineSettings(turns=tuple(turn for turn in engines.VOTES if turn.engine in names), **more)
 
-    masks = list(bound_oracles.selections(rows))
-    if not masks:
-        assert result.status is Status.INFEASIBLE
-        return
-    assert result.status is Status.OPTIMAL
-    assert result.value == weights.value(max(best_threshold(votes, weights, mask)[1] for mask in masks))
-    matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
-    verdict = check_certificate(json.loads(json.dumps(result.certificate)), matrix, labels)
+
+Prover = Callable[[PruningProblem], Any]
+
+HOW: dict[str, Prover] = {
+    "engine": lambda problem: prove(problem, Budget()),
+    "engine without a walk": lambda problem: prove(problem, Budget(), settings=EngineSettings(walk_nodes=0)),
+    "walk": lambda problem: prove(problem, Budget(nodes=1), settings=_only(engines.CONFLICTS, engines.WALK)),
+    # no search, no walk and no cuts: the program with conflicts as rows must do it alone
+    "CP-SAT and conflicts": lambda problem: prove(
+        problem, Budget(nodes=10_000), settings=_only(engines.CUTS, engines.CP_SAT, cut_rounds=0)
+    ),
+    **{
+        name: functools.partial(
+            lambda problem, solver: prune_exactly(
+                problem.votes, problem.weights, problem.limits, solver=solver
+            ),
+            solver=name,
+        )
+        for name in SOLVERS
+    },
+}
+
+
+def _proved_alone(problem: PruningProblem) -> Any:
+    return prove(problem, Budget(), settings=ALONE)
+
+
+def _check_certificate(result: Any, verdict: CutVerdict) -> None:
     assert verdict.failures == ()
     assert verdict.value is not None
     assert verdict.bound is not None
     assert verdict.value <= verdict.bound
+    assert result.bound <= result.certified_bound
+
+
+def _check_nothing(result: Any) -> None:
+    assert result.status is Status.INFEASIBLE
+    assert result.reason
+    assert not result.mask.any()
+    assert math.isnan(result.value)
+
+
+def check_two_classes(problem: tuple[Votes, Weights, RightRows], how: Prover) -> None:
+    votes, weights, rows = problem
+    result = how(problem_of(votes, weights, rows.limits))
+
+    masks = list(bound_oracles.selections(rows))
+    if not masks:
+        return _check_nothing(result)
+    best = max(best_threshold(votes, weights, mask)[1] for mask in masks)
+    assert result.status is Status.OPTIMAL
+    assert result.value == result.bound == weights.value(best)
+    assert rows.limits.satisfied_by(result.mask)
+    matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
+    samples = [(tuple(row), label) for row, label in zip(matrix.tolist(), labels.tolist(), strict=True)]
+    members = tuple(np.flatnonzero(result.mask).tolist())
+    assert dataclasses.astuple(result.confusion) == oracles.confusion(samples, members, result.threshold)
+    if result.certificate is not None:
+        certificate = json.loads(json.dumps(result.certificate))
+        _check_certificate(result, check_certificate(certificate, matrix, labels))
+    return None
+
+
+def check_classes(question: tuple[Pool, ClassVotes, ClassWeights, SelectionLimits], how: Prover) -> None:
+    (samples, _, n_classes), votes, weights, limits = question
+    problem = problem_of(votes, weights, limits)
+    result = how(problem)
+
+    masks = list(bound_oracles.selections(problem.rows))
+    if not masks:
+        return _check_nothing(result)
+    best = weights.value(max(weights.total(votes, mask) for mask in masks))
+    assert result.status is Status.OPTIMAL
+    assert result.value == result.bound == pytest.approx(best, abs=weights.tolerance)
+    assert limits.satisfied_by(result.mask)
+    members = np.flatnonzero(result.mask).tolist()
+    assert result.right.sum() == rule_oracles.n_right(samples, members, n_classes)
+    if result.certificate is not None:
+        codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
+        certificate = json.loads(json.dumps(result.certificate))
+        _check_certificate(result, check_class_certificate(certificate, codes, labels, n_classes))
+        for place, gain in enumerate(certificate["gains"]):
+            other = certificate | {
+                "gains": [*certificate["gains"][:place], gain + 1, *certificate["gains"][place + 1 :]]
+            }
+            assert not (
+                check_class_certificate(other, codes, labels, n_classes).valid and result.right[place]
+            )
+    return None
+
+
+@pytest.mark.slow
+@examples(600)
+@given(problem=problems(max_classifiers=5))
+def test_pairs_and_scip_equal_brute_force(problem: tuple[Votes, Weights, RightRows]) -> None:
+    check_two_classes(problem, _proved_alone)
 
 
 @pytest.mark.slow
 @examples(400)
-@given(
-    pool=class_pools(max_classifiers=5),
-    sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)),
-    objective=st.sampled_from(sorted(CLASS_OBJECTIVES)),
-    diverse=st.sampled_from(["none", "average", "each"]),
-)
-def test_several_classes_equal_brute_force(
-    pool: Pool, sizes: tuple[int, int], objective: str, diverse: str
-) -> None:
-    samples, k, n_classes = pool
-    votes = as_votes(pool, merged=True)
-    limits = selection_limits(
-        k, min_size=sizes[0], max_size=sizes[1], diversity=diversity_limits(diverse, votes)
-    )
-    weights = class_weights(objective, votes)
-    problem = problem_of(votes, weights, limits)
-    result = prove(problem, Budget(), settings=ALONE)
+@given(question=class_questions())
+def test_pairs_and_scip_of_several_classes_equal_brute_force(question: Any) -> None:
+    check_classes(question, _proved_alone)
 
-    masks = list(bound_oracles.selections(problem.rows))
-    if not masks:
-        assert result.status is Status.INFEASIBLE
-        return
-    assert result.status is Status.OPTIMAL
-    assert result.value == pytest.approx(
-        weights.value(max(weights.total(votes, mask) for mask in masks)), abs=weights.tolerance
-    )
-    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
-    verdict = check_class_certificate(json.loads(json.dumps(result.certificate)), codes, labels, n_classes)
-    assert verdict.failures == ()
-    assert verdict.value is not None
-    assert verdict.bound is not None
-    assert verdict.value <= verdict.bound
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOW)
+@examples(100)
+@given(problem=problems(max_classifiers=6))
+def test_every_weight_and_limit_equals_brute_force(
+    how: str, problem: tuple[Votes, Weights, RightRows]
+) -> None:
+    check_two_classes(problem, HOW[how])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HOW)
+@examples(60)
+@given(question=class_questions(max_classifiers=6))
+def test_of_several_classes_too(how: str, question: Any) -> None:
+    check_classes(question, HOW[how])
 
 
 def test_who_proves_is_said_and_the_certificate_is_that_of_the_pairs() -> None:

@@ -12,7 +12,7 @@ from shortlist.ensembles.rules.orderings import backfit, greedy_means, sizes_to_
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from tests.ensembles import rule_oracles as oracle
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 
 
 @given(pool=class_pools(max_classifiers=7), merged=st.booleans())

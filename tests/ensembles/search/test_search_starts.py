@@ -21,7 +21,7 @@ from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 from tests.examples import examples
 
 

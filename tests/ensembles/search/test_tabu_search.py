@@ -1,9 +1,6 @@
 """The search against brute force, and its kernels against plain counting."""
 
 import itertools
-import json
-from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,13 +16,13 @@ from shortlist.ensembles.goals.selection_limits import (
 )
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
-    PRUNING_OBJECTIVES,
     ClassWeights,
     Weights,
     best_threshold,
     class_weights,
     named_weights,
 )
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._walk_kernels import WINDOW, missed_after, rate_classes, rate_totals
@@ -41,15 +38,15 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, n_rig
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
-from tests.ensembles import oracles, strategies
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import (
     EXAMPLES,
-    best_value,
+    Pool,
+    as_votes,
+    class_pools,
     decision_rows,
     made_votes,
     members_of,
-    subsets,
     value_of,
 )
 from tests.examples import examples
@@ -65,67 +62,29 @@ def _walker(votes: Votes, weights: Weights, limits: SelectionLimits, seed: int) 
 
 
 @pytest.mark.slow
-@examples(60)
-@given(
-    rows=strategies.labelled_votes(max_classifiers=10, max_rows=16),
-    name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
-)
-def test_named_objectives_equal_brute_force(rows: oracles.Rows, name: str) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = named_weights(name, votes)
+@examples(150)
+@given(problem=strategies.problems(max_classifiers=7))
+def test_every_weight_and_limit_equals_brute_force(problem: tuple[Votes, Weights, RightRows]) -> None:
+    votes, weights, rows = problem
+    found = search_selection(votes, weights, rows.limits, max_steps=4000)
 
-    found = search_selection(votes, weights, selection_limits(votes.n_classifiers), max_steps=4000)
-
-    allowed = [members for members in oracles.subsets(votes.n_classifiers) if members]
-    numbers = (weights.tp, weights.fn, weights.tn, weights.fp)
-    assert found is not None
-    assert found.total == oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
-    members = tuple(np.flatnonzero(found.mask).tolist())
-    assert found.total == oracles.weighted_sum(rows, members, found.threshold, numbers)
-    assert found.threshold == best_threshold(votes, weights, found.mask)[0]
+    totals = [best_threshold(votes, weights, mask)[1] for mask in bound_oracles.selections(rows)]
+    assert (None if found is None else found.total) == max(totals, default=None)
+    if found is not None:
+        assert rows.limits.satisfied_by(found.mask)
+        assert (found.threshold, found.total) == best_threshold(votes, weights, found.mask)
 
 
 @pytest.mark.slow
-@examples(100)
-@given(
-    rows=strategies.labelled_votes(max_classifiers=7),
-    numbers=strategies.weight_sets,
-    sizes=st.tuples(*[st.integers(0, 7)] * 2),
-    costs=st.lists(st.integers(0, 9), min_size=7, max_size=7),
-    budget=st.none() | st.integers(0, 30),
-    diversity=st.none() | st.tuples(*[st.integers(0, 10)] * 2),
-)
-def test_weights_of_both_signs_and_all_limits_equal_brute_force(
-    *,
-    rows: oracles.Rows,
-    numbers: tuple[int, int, int, int],
-    sizes: tuple[int, int],
-    costs: list[int],
-    budget: int | None,
-    diversity: tuple[int, int] | None,
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    n, (least, most) = votes.n_classifiers, sizes
-    each, mean = (Fraction(limit, 10) for limit in diversity or (0, 0))
-    limits = selection_limits(
-        n, min_size=least, max_size=most,
-        member_costs=None if budget is None else costs[:n], max_cost=budget,
-        diversity=None if diversity is None else diversity_limits({"each": float(each), "mean": float(mean)}, votes),
-    )  # fmt: skip
+@EXAMPLES
+@given(question=strategies.class_questions(max_classifiers=6))
+def test_of_several_classes_too(question: tuple[Pool, ClassVotes, ClassWeights, SelectionLimits]) -> None:
+    _, votes, weights, limits = question
+    found = search_selection(votes, weights, limits, max_steps=4000)
 
-    found = search_selection(votes, _weights_of(numbers, votes), limits, max_steps=4000)
-
-    allowed = [
-        members
-        for members in oracles.subsets(n)
-        if least <= len(members) <= most
-        and (budget is None or sum(costs[k] for k in members) <= budget)
-        and oracles.diverse(rows, members, each, mean, slack=Fraction(1, 10**6))
-    ]
-    expected = oracles.best_value(rows, n, numbers, allowed)
-    assert (None if found is None else found.total) == expected
-    if found is not None:
-        assert limits.satisfied_by(found.mask)
+    masks = bound_oracles.selections(class_rows(votes, weights, limits))
+    best = max((weights.total(votes, mask) for mask in masks), default=None)
+    assert (None if found is None else found.total) == best
 
 
 @examples(80)
@@ -348,12 +307,7 @@ def test_sampled_flips_reach_what_all_flips_reach() -> None:
 
 
 def test_breast_cancer_with_diversity_reaches_the_proved_optimum() -> None:
-    golden = json.loads((Path(__file__).parents[2] / "golden" / "breast_cancer_votes.json").read_text())
-    votes = Votes(
-        np.array([[int(c) for c in row] for row in golden["votes"]], dtype=np.uint8),
-        np.array(golden["labels"], dtype=np.uint8),
-        np.array(golden["counts"], dtype=np.int64),
-    )
+    votes = strategies.breast_cancer_votes()
     limits = selection_limits(votes.n_classifiers, diversity=diversity_limits("each", votes))
 
     found = _best_found(search_selection(votes, named_weights("accuracy", votes), limits, max_steps=3000))
@@ -468,20 +422,6 @@ def test_the_search_keeps_every_limit_and_counts_right() -> None:
     assert totals[-1] == found.total
     full = np.ones(24, dtype=bool)
     assert found.total > weights.total(votes, full) * 0.9
-
-
-@EXAMPLES
-@given(pool=class_pools(max_classifiers=6), objective=st.sampled_from(sorted(CLASS_OBJECTIVES)))
-def test_the_search_finds_the_best_of_small_pools(pool: Pool, objective: str) -> None:
-    votes = as_votes(pool, merged=True)
-    weights = class_weights(objective, votes)
-
-    found = search_selection(votes, weights, selection_limits(pool[1]), max_steps=4000)
-
-    best = best_value(pool, objective, subsets(pool, 1, pool[1]))
-    assert found is not None
-    assert best is not None
-    assert weights.value(found.total) == float(best)
 
 
 def test_the_same_seed_gives_the_same_search_whatever_the_blocks() -> None:

@@ -19,7 +19,6 @@ from shortlist_papers import OrderedPruner
 
 LIMITS = {"min_size": 1, "max_size": 3, "costs": [1, 2, 3], "budget": 6}
 
-
 OTHER = ["the certificate is about other limits than the model"]
 
 
@@ -151,16 +150,12 @@ def test_margins_claim_no_bound() -> None:
 
 Y = np.random.default_rng(0).permutation(np.resize(["no", "yes"], 60))
 
-
 OTHERS = np.where(Y == "no", "yes", "no")
 
 
 ANSWERS = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), Y, OTHERS) for k in range(3)})
 
-
 PART = np.random.default_rng(1).permutation(60)[:50]
-
-
 """The rows that prune, in another order than that of the table."""
 
 

@@ -50,7 +50,6 @@ def models(pools: dict[int, Pool]) -> dict[str, Any]:
 
 KINDS = ("exact", "solver", "classes", "classes by a solver", "rule", "evolved")
 
-
 CERTIFIED = ("exact", "classes")
 
 

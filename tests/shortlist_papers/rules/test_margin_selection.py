@@ -10,7 +10,7 @@ from shortlist.ensembles.evolution.margins import distinct_classifiers, grow_by_
 from shortlist.ensembles.votes.class_votes import class_tally, class_votes
 from shortlist_papers.rules.margin_selection import select_by_margins
 from tests.ensembles import rule_oracles as oracle
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 
 small = st.integers(-3, 3)
 

@@ -14,7 +14,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, from_
 from shortlist_papers.rules.kappa_orders import _least_sum, fraction_order, kappas
 from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, order_classifiers
 from tests.ensembles import rule_oracles as oracle
-from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 
 CLIMBERS = ["reduced-error", "complementariness", "concurrency", "uwa"]
 
