@@ -1,4 +1,4 @@
-"""Which engines search for stages of which tables, what measured that, and the search, one after the other."""
+"""Which engines search for stages of which tables, what measured that, and the search by them in turn."""
 
 import dataclasses
 import math
