@@ -16,7 +16,7 @@ from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows, SubsetPlaces
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, Subclassifiers, SubsetPlaces
 from shortlist.runs import Budget
 from tests.guarantees.oracles import tail_by_counting
 
@@ -224,7 +224,7 @@ def facts_of(problem: StageProblem) -> Facts:
     )  # fmt: skip
 
 
-class Told:
+class Told(Subclassifiers):
     """Subclassifiers whose decisions are told instead of fitted."""
 
     def __init__(self, facts: Facts) -> None:
@@ -237,7 +237,6 @@ class Told:
         self.places = SubsetPlaces(n, 1 << n)
         self.n_fits = 0
         self.budget = Budget()
-        self.fits_are_quick = True
         self.most_asked = max(map(len, facts.asked.values()), default=1)
         self.member_costs: Sequence[float] | None = facts.member_costs or None
 
@@ -259,15 +258,6 @@ class Told:
             answers = np.array(self.facts.answers[known], dtype=bool).reshape(-1, 2)
             bits[slot, 0] = pack(answers[:, 0], self.rows.n_words)
             bits[slot, 1] = pack(answers[:, 1], self.rows.n_words)
-
-    def model(self, subset: NDArray[np.bool_]) -> None:
-        raise NotImplementedError
-
-    def validation_probabilities(self, subset: NDArray[np.bool_]) -> NDArray[np.float64]:
-        raise NotImplementedError
-
-    def validation_least(self, subset: NDArray[np.bool_], rule: RejectRule) -> NDArray[np.float64]:
-        raise NotImplementedError
 
 
 def whole_costs(

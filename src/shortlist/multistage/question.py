@@ -13,7 +13,6 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem, within_rules
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
@@ -169,9 +168,7 @@ def refined_front(
     assignments = found.decisions.astype(np.int8)
     measures = refined.measures(assignments)
     changes = np.abs(refined.values(measures) - found.values).max(axis=0)
-    _, first = np.unique(refined.vectors(measures), axis=0, return_index=True)
-    first = np.sort(first)
-    best = first[nondominated_rows(*refined.comparable(measures[first]))]
+    best = refined.best(measures)
     largest = dict(zip(refined.names, changes.tolist(), strict=True))
     # ties are of all that were found
     how = {name: fact for name, fact in found.extras.items() if name != "n_tied"}

@@ -358,7 +358,7 @@ def test_states_of_threads_whose_tasks_others_did_since_are_passed_over(tmp_path
         assert (part.kept("chains 0"), part.kept("chains 1")) == (None, first)
 
 
-class Counting:
+class Counting(Walker):
     """A walker of tasks with two chains each, one a call, which all tie."""
 
     def __init__(self) -> None:
@@ -391,9 +391,6 @@ class Counting:
 
     def restore(self, state: Any) -> None:
         self.counts = {name: int(state[name][0]) for name in self.counts}
-
-    def collect(self, *_: Any) -> None:
-        pass
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

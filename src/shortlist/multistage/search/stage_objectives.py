@@ -28,6 +28,7 @@ from shortlist.multistage.search._evaluation import (
     WORST,
     StageScoring,
     measure,
+    nondominated_rows,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.pickles import saved_from
@@ -245,6 +246,12 @@ class StageProblem:
         divisor = np.maximum(1, np.gcd(credits_, conclusive))
         lowest = np.where(credits_ == 0, 0, conclusive // divisor)
         return np.column_stack([points, credits_ // divisor, lowest])
+
+    def best(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of the non-dominated assignments, the first of each objective vector, rising."""
+        _, first = np.unique(self.vectors(measures), axis=0, return_index=True)
+        first.sort()
+        return np.asarray(first[nondominated_rows(*self.comparable(measures[first]))])
 
     @staticmethod
     def _ratio(measures: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     STOPPED,
     FoldPart,
     StageRows,
+    Subclassifiers,
     SubsetPlaces,
     bits_of_answers,
     validation_answers,
@@ -75,7 +76,7 @@ WORKERS_AFTER_S = 5.0
 """Seconds of fits in this process before other processes are started, which takes about as long."""
 
 
-class ForeignSubclassifiers:
+class ForeignSubclassifiers(Subclassifiers):
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
     Every fitted clone is kept: that which predicts is fitted on all rows that fit, and out of fold there is
@@ -84,6 +85,8 @@ class ForeignSubclassifiers:
     Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
     that is named gets all of them. Who fits decides nothing of what is fitted.
     """
+
+    fits_are_quick = False
 
     def __init__(
         self,
@@ -113,12 +116,7 @@ class ForeignSubclassifiers:
         self.member_costs = member_costs(self.estimator)
         self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
-        self.fits_are_quick = False
         self._models: dict[int, tuple[ForeignModel, ...]] = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in another process has: it fits for itself, and reports no progress."""
-        return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
@@ -179,7 +177,7 @@ class ForeignSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
-            models = self._validating(slot)
+            models = self.validating(slot)
             least = validation_thresholds(self.rows, models, rule)
             bits[slot] = bits_of_answers(validation_answers(self.rows, models), self.rows, rule, least)
 
@@ -193,15 +191,7 @@ class ForeignSubclassifiers:
         """Return what predicts for one subset."""
         return self._models[int(self.slots(subset[None, :])[0])][0]
 
-    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``."""
-        return validation_answers(self.rows, self._validating(int(self.slots(subset[None, :])[0])))
-
-    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
-        return validation_thresholds(self.rows, self._validating(int(self.slots(subset[None, :])[0])), rule)
-
-    def _validating(self, slot: int) -> Sequence["ForeignModel"]:
+    def validating(self, slot: int) -> Sequence["ForeignModel"]:
         """Return the models that validate for one slot, one for each part of the rows."""
         models = self._models[slot]
         return models if self.rows.fold_of is None else models[1:]
@@ -260,7 +250,7 @@ ROWS_PER_CALL = 100_000
 """Rows that it is asked about in one call."""
 
 
-class SharedSubclassifiers:
+class SharedSubclassifiers(Subclassifiers):
     """One clone of a classifier that takes gaps, in place of one for each feature subset.
 
     Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random
@@ -282,16 +272,11 @@ class SharedSubclassifiers:
         self.own, self.rows, self.budget = own, own.rows, own.budget
         self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)
         self.n_fits = 0
-        self.fits_are_quick = True  # one for all
         self.most_asked, self.member_costs = own.most_asked, own.member_costs
         self._seed = seed
         self._subsets = np.zeros((self.places.capacity, self.rows.n_features), dtype=bool)
         self._parts = self.rows.parts
         self._models: list[ForeignModel] = []
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return what a copy in another process has."""
-        return {**vars(self), "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``; the first call fits what is asked."""

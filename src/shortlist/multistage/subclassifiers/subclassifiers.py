@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +128,7 @@ def rows_in_folds(
     return StageRows(encoding, rows, labels, rows[dealt_rows], labels[dealt_rows], n_classes, fold_of)
 
 
-class Subclassifiers(Protocol):
+class Subclassifiers:
     """What fits a classifier per feature subset; `slots` are its names for subsets.
 
     Where `fits_are_quick`, thousands of subsets may be fitted. A call of a classifier asks at most
@@ -139,21 +139,33 @@ class Subclassifiers(Protocol):
     places: "SubsetPlaces"
     n_fits: int
     budget: Budget
-    fits_are_quick: bool
-    most_asked: int
-    member_costs: Sequence[float] | None
+    fits_are_quick: bool = True
+    most_asked: int = 1
+    member_costs: Sequence[float] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process has: it fits for itself, and reports no progress."""
+        return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""
+        raise NotImplementedError
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write who is confident, and who is also right, into ``bits``, ``(slots, 2, words)``."""
+        raise NotImplementedError
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
+        return np.ones((len(slots), 1), dtype=np.int64)
 
     def model(self, subset: Mask) -> Any:
         """Return what predicts for one subset, fitted on all rows that fit."""
+        raise NotImplementedError
+
+    def validating(self, slot: int) -> Sequence[Any]:
+        """Return the models that validate for one slot, one for each part of the rows."""
+        raise NotImplementedError
 
     def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
         """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
@@ -161,9 +173,11 @@ class Subclassifiers(Protocol):
         The very numbers behind the bits of the subset: out of fold those of classifiers that were not fitted
         on the row, and else those of :meth:`model`.
         """
+        return validation_answers(self.rows, self.validating(int(self.slots(subset[None, :])[0])))
 
     def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
         """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
+        return validation_thresholds(self.rows, self.validating(int(self.slots(subset[None, :])[0])), rule)
 
 
 def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.float64]:
@@ -263,7 +277,7 @@ class SubsetPlaces:
                 self._slots.popitem()
 
 
-class LogisticSubclassifiers:
+class LogisticSubclassifiers(Subclassifiers):
     """ℓ2 logistic regressions, equal to scikit-learn's ``LogisticRegression(C=C)`` on the same columns.
 
     Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
@@ -276,10 +290,6 @@ class LogisticSubclassifiers:
     be replaced. `work_of_a_unit`: multiplications for the curvature of all fits of a unit of work, which
     takes a second or so between two looks at the clock.
     """
-
-    fits_are_quick = True
-    most_asked = 1
-    member_costs: Sequence[float] | None = None
 
     def __init__(
         self,
@@ -314,10 +324,6 @@ class LogisticSubclassifiers:
         _check_memory(rows, math.prod(shape) * 8)
         self._coefficients = np.empty(shape)
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in another process has: it fits for itself, and reports no progress."""
-        return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
@@ -372,33 +378,21 @@ class LogisticSubclassifiers:
         least = np.zeros((capacity, len(self._parts)))
         if rule.risk is not None:
             for slot in slots:
-                least[slot] = validation_thresholds(self.rows, self._validating(slot), rule)[
+                least[slot] = validation_thresholds(self.rows, self.validating(slot), rule)[
                     self._validation.starts[:-1]
                 ]
         confidence = Confidence(np.array(rule.thresholds), rule.scores)
         decision_bits(self._validation, self._coefficients, slots, columns, confidence, least, bits)
 
-    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many classifiers a call asks, ``(n_slots, 1)``: one."""
-        return np.ones((len(slots), 1), dtype=np.int64)
-
     def model(self, subset: Mask) -> LogisticModel:
         """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
         if self.rows.fold_of is None:
-            return self._validating(int(self.slots(subset[None, :])[0]))[0]
+            return self.validating(int(self.slots(subset[None, :])[0]))[0]
         with limited_threads(1):
             coefficients = fit_subsets(self._all, subset[None, :])[0]
         return LogisticModel(coefficients, np.flatnonzero(self.rows.encoding.columns(subset)))
 
-    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``."""
-        return validation_answers(self.rows, self._validating(int(self.slots(subset[None, :])[0])))
-
-    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
-        return validation_thresholds(self.rows, self._validating(int(self.slots(subset[None, :])[0])), rule)
-
-    def _validating(self, slot: int) -> list[LogisticModel]:
+    def validating(self, slot: int) -> list[LogisticModel]:
         """Return the models that validate for one slot, one for each part of the rows."""
         columns = np.flatnonzero(self.rows.encoding.columns(self._subsets[slot]))
         return [LogisticModel(own.copy(), columns) for own in self._coefficients[slot]]

@@ -11,7 +11,6 @@ from shortlist._validation import as_count
 from shortlist.arrays import Values, products_in_order
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, acquired, compress
-from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
 from shortlist.multistage.windows.window import (
@@ -85,9 +84,7 @@ class StageArchive:
         """Add measured assignments; return how many stay."""
         before = len(self.measures)
         together = np.concatenate([self.measures, measures])
-        _, first = np.unique(self.problem.vectors(together), axis=0, return_index=True)
-        first.sort()
-        best = first[nondominated_rows(*self.problem.comparable(together[first]))]
+        best = self.problem.best(together)
         self.assignments = np.concatenate([self.assignments, assignments])[best]
         self.measures = together[best]
         return int((best >= before).sum())

@@ -10,7 +10,6 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
-from shortlist.products.formats.xml_tree import parse_xml
 from shortlist.source import Source, read_source
 from shortlist.tables.spreadsheets import unguarded
 
@@ -174,6 +173,8 @@ def _table(source: Source, lines: list[tuple[int, str]], names: FeatureNames) ->
 
 def _featureide(source: Source, names: FeatureNames) -> Iterator[tuple[int, int]]:
     """Read a configuration of FeatureIDE; what the user chose counts before what follows from it."""
+    from shortlist.products.formats.xml_tree import parse_xml
+
     root = parse_xml(source)
     if root.tag not in {"configuration", "extendedConfiguration"}:
         raise source.error(
