@@ -11,7 +11,6 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
-from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.reading import _without, read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.logs.tables import table_records
@@ -50,8 +49,8 @@ def both(table: pd.DataFrame, columns: LogColumns, costs: dict[str, float] | Non
             if by_column:
                 told.append(wide_log(wide, notes, columns, costs=costs))
             else:
-                records = priced(_without(wide.records(), columns.drop), notes, costs=costs)
-                told.append(assembled(records, notes, columns=columns))
+                records = _without(wide.records(), columns.drop)
+                told.append(assembled(records, notes, columns, costs=costs))
         except BadInputError as error:
             told.append(str(error))
     return told

@@ -110,14 +110,14 @@ def wide_log(
     judges = [wide.judges[place] for place in kept]
     measures = {name: numbers[:, kept] for name, numbers in wide.measures.items()}
     said = wide.said if len(kept) == len(wide.judges) else wide.said._replace(codes=wide.said.codes[:, kept])
-    if costs is not None:
-        measures["price"] = prices_by_name(judges, measures.get("price"), read_prices(costs, told), told)
     names = [label_of(case) or None for case in wide.cases.tolist()]
     refuse_nameless(wide.source, pd.DataFrame({"case": names}))
     rows = {"row": np.arange(len(names)), "case": wide.cases, "truth": wide.truth, "content": wide.content}
     cells = pd.DataFrame(rows)
     cells = cells.astype(object).where(cells.notna(), None)
     _note_repeats(len(cells), cells["case"], told)
+    if costs is not None:
+        measures["price"] = prices_by_name(judges, measures.get("price"), read_prices(costs, told), told)
     features = wide.features.reset_index(drop=True)
     return _log_of(
         cells, judges, said, measures, told, columns=columns, features=features, classes=classes, like=like
@@ -127,12 +127,13 @@ def wide_log(
 def assembled(
     records: Records,
     notes: Sequence[str],
+    columns: LogColumns = USUAL_COLUMNS,
     *,
+    costs: str | Path | Mapping[str, float] | None = None,
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
-    columns: LogColumns = USUAL_COLUMNS,
 ) -> AnswerLog:
-    """Make a log of records whose prices are known, or NaN where they are not.
+    """Make a log of records, priced by `costs`, or else as they are.
 
     A call without a price gets the mean price of its judge's other calls, and so does a call that was not
     made. Records of the same case and judge, from several files, are repeats: rows of their own, and one
@@ -165,6 +166,8 @@ def assembled(
         if frame[name].notna().any():
             measures[name] = np.full(shape, np.nan)
             measures[name][place] = frame[name].to_numpy(dtype=np.float64)
+    if costs is not None:
+        measures["price"] = prices_by_name(judges, measures.get("price"), read_prices(costs, told), told)
     features = frame.drop_duplicates("row").sort_values("row")[list(records.features)].infer_objects()
     features.columns = [name.removeprefix("feature:") for name in records.features]
     log = _log_of(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from shortlist.panels.logs.json_content import is_json, parsed_json
 from shortlist.panels.logs.records import Records, numbers_of
 from shortlist.tables.files import read_content, unpacked
 from shortlist.tables.learning import read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INPUT_PRICE, OUTPUT_PRICE = "input_cost_per_token", "output_cost_per_token"
 CACHED_PRICE, WRITTEN_PRICE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
@@ -33,26 +29,6 @@ class TokenPrices:
     write: float
     cached: float | None = None
     to_cache: float | None = None
-
-
-def priced(
-    records: Records,
-    notes: list[str],
-    *,
-    costs: str | Path | Mapping[str, float] | None = None,
-    token_prices: str | Path | None = None,
-) -> Records:
-    """Return records with prices: of `costs`, or else by their tokens, or else as the log tells them.
-
-    Raises BadInputError if there are costs but none for some judge without other prices, or a table cannot be
-    read.
-    """
-    frame = records.frame
-    if token_prices is not None:
-        frame = _priced_by_tokens(frame, read_token_prices(token_prices), str(token_prices), notes)
-    if costs is not None:
-        frame = _priced_by_name(frame, read_prices(costs, notes), notes)
-    return replace(records, frame=frame)
 
 
 def read_prices(costs: str | Path | Mapping[str, float], notes: list[str]) -> dict[str, float]:
@@ -81,36 +57,18 @@ def read_prices(costs: str | Path | Mapping[str, float], notes: list[str]) -> di
     return dict(zip(labels, numbers.tolist(), strict=True))
 
 
-def _priced_by_name(frame: "pd.DataFrame", prices: dict[str, float], notes: list[str]) -> "pd.DataFrame":
-    by_name = frame["judge"].map(prices)
-    told = set(frame["judge"][frame["price"].notna()])
-    n_replaced = int((by_name.notna() & frame["price"].notna()).sum())
-    _check_priced(frame["judge"].unique().tolist(), told, prices, n_replaced, notes)
-    return frame.assign(price=by_name.fillna(frame["price"]))
-
-
 def prices_by_name(
-    judges: Sequence[str],
-    told: NDArray[np.float64] | None,
-    prices: dict[str, float],
-    notes: list[str],
+    judges: Sequence[str], told: NDArray[np.float64] | None, prices: dict[str, float], notes: list[str]
 ) -> NDArray[np.float64]:
     """Return the prices of judges by name, or else those that a log tells, ``(n_rows, n_judges)``.
+
+    Prices that are of no judge, and calls whose price in the log they replace, are noted.
 
     Raises BadInputError if a judge has neither.
     """
     by_name = np.array([prices.get(judge, np.nan) for judge in judges])
     known = np.zeros(len(judges), dtype=np.int64) if told is None else np.isfinite(told).sum(axis=0)
-    with_own = {judge for judge, count in zip(judges, known.tolist(), strict=True) if count}
-    _check_priced(judges, with_own, prices, int(known[np.isfinite(by_name)].sum()), notes)
-    return by_name if told is None else np.where(np.isnan(by_name), told, by_name)
-
-
-def _check_priced(
-    judges: Sequence[str], told: set[str], prices: dict[str, float], n_replaced: int, notes: list[str]
-) -> None:
-    """Refuse prices by name that leave a judge without any, and note those that are of none."""
-    missing = [judge for judge in judges if judge not in prices and judge not in told]
+    missing = [judges[place] for place in np.flatnonzero(np.isnan(by_name) & (known == 0)).tolist()]
     if missing:
         raise BadInputError(
             "costs",
@@ -121,8 +79,9 @@ def _check_priced(
     others = [name for name in prices if name not in judges]
     if others:
         notes.append(f"The prices of {all_of(map(repr, others), most=8)} are of no judge in the log.")
-    if n_replaced:
+    if n_replaced := int(known[np.isfinite(by_name)].sum()):
         notes.append(f"The prices of {counted(n_replaced, 'call')} in the log are replaced by those given.")
+    return by_name if told is None else np.where(np.isnan(by_name), told, by_name)
 
 
 def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
@@ -181,10 +140,12 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
     return prices[ends[0]] if len(ends) == 1 else None
 
 
-def _priced_by_tokens(
-    frame: "pd.DataFrame", prices: Mapping[str, TokenPrices], source: str, notes: list[str]
-) -> "pd.DataFrame":
-    """Price the records that tell the tokens of a model in the table; count the others."""
+def priced_by_tokens(records: Records, token_prices: str | Path, notes: list[str]) -> Records:
+    """Price the records that tell the tokens of a model in a table of prices; count the others.
+
+    Raises BadFileError if the table cannot be used.
+    """
+    frame, prices, source = records.frame, read_token_prices(token_prices), str(token_prices)
     models = frame["model"].where(frame["model"].notna(), frame["judge"])
     found = {model: token_prices_of(str(model), prices) for model in models.unique().tolist()}
     rates = np.array(
@@ -206,7 +167,8 @@ def _priced_by_tokens(
     n_untold = int(np.isnan(tokens[:, :2]).any(axis=1).sum())
     if n_untold:
         notes.append(f"{counted(n_untold, 'call')} of the log tell no numbers of tokens.")
-    return frame.assign(price=np.where(np.isnan(by_tokens), frame["price"].to_numpy(float), by_tokens))
+    price = np.where(np.isnan(by_tokens), frame["price"].to_numpy(float), by_tokens)
+    return replace(records, frame=frame.assign(price=price))
 
 
 def _or(price: float | None, other: float) -> float:

@@ -19,7 +19,7 @@ from shortlist.panels.logs.number_labels import (
     with_number_labels,
     with_plain_cells,
 )
-from shortlist.panels.logs.prices import priced
+from shortlist.panels.logs.prices import priced_by_tokens
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
     REPEATS,
@@ -106,8 +106,9 @@ def read_log(
     if told is not None:
         records = _with_truth(records, told, notes)
     records = _without(records, named.drop)
-    records = priced(records, notes, costs=costs, token_prices=token_prices)
-    return assembled(records, notes, classes=classes, like=like, columns=named)
+    if token_prices is not None:
+        records = priced_by_tokens(records, token_prices, notes)
+    return assembled(records, notes, named, costs=costs, classes=classes, like=like)
 
 
 class Asked(NamedTuple):
