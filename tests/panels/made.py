@@ -37,23 +37,6 @@ def log_of(rng: np.random.Generator, n_judges: int, n_cases: int = 60, *, wide: 
     )  # fmt: skip
 
 
-def given_of(log: AnswerLog, case: int, rng: np.random.Generator) -> dict[str, Any]:
-    """One case of a log as a service hears it: what was said, in one of the forms that a service may use."""
-    row: dict[str, Any] = {}
-    for place, name in enumerate(log.judges):
-        code = log.answers[case, place]
-        word: Any = log.classes[code] if code >= 0 else rng.choice(np.array([None, "", "Error 429", "  "]))
-        sure = float("nan") if log.confidence is None else float(log.confidence[case, place])
-        form = rng.integers(0, 3)
-        if np.isnan(sure) and form:
-            row[name] = word
-        elif form == 1:
-            row |= {f"{name}.label": word, f"{name}.confidence": str(sure)}
-        else:
-            row[name] = {"label": word, "confidence": sure}
-    return row
-
-
 def decision_of(
     rng: np.random.Generator, kind: str, judges: tuple[int, ...], n_votes: int, n_classes: int
 ) -> JudgesDecision:

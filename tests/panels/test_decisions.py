@@ -37,7 +37,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import FINALS, NEVER, Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Cases, FittedDecisions, followed
-from shortlist.panels.saved_panels import load_panel, panel_of
+from shortlist.panels.saved_panels import load_panel
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist
@@ -236,42 +236,6 @@ def drawn_panel(rng: np.random.Generator, log: AnswerLog) -> Panel:
     final = Final(str(rng.choice(FINALS)))
     nothing = (math.nan,) * len(log.judges)
     return Panel(log.judges, (), tuple(stages), (1.0, 2.0, 4.0, 8.0), scale, nothing, final)
-
-
-def row_of(log: AnswerLog, case: int) -> dict[str, Any]:
-    assert log.confidence is not None
-    row: dict[str, Any] = {}
-    for place, name in enumerate(log.judges):
-        code, sure = log.answers[case, place], log.confidence[case, place]
-        row[f"{name}.label"] = log.classes[code] if code >= 0 else None
-        row[f"{name}.confidence"] = None if math.isnan(sure) else float(sure)
-    return row
-
-
-def test_the_reader_decides_as_300_drawn_panels_do() -> None:
-    rng = np.random.default_rng(8)
-    ended, left = set(), 0
-    for _ in range(300):
-        log = drawn_log(rng, 4, 6)
-        panel = drawn_panel(rng, log)
-        policy = json.loads(json.dumps(panel.plain(), allow_nan=False))
-        reader.check(policy)
-        assert fits(policy, SCHEMA)
-        outcome = panel.run(log)
-        again = panel_of(policy).run(log)
-        assert again.codes.tolist() == outcome.codes.tolist()
-        assert again.stage.tolist() == outcome.stage.tolist()
-        for case in range(6):
-            told = reader.answer(policy, row_of(log, case))
-            code = outcome.codes[case]
-            assert told["label"] == (log.classes[code] if code >= 0 else None)
-            assert told["confidence"] == outcome.sure[case]
-            assert told["stage"] == outcome.stage[case] + 1
-            assert told["handed_over"] == bool(outcome.handed_over[case])
-            ended.add(told["stage"])
-            left += code < 0
-    assert ended == {1, 2, 3}
-    assert left > 100
 
 
 @pytest.mark.parametrize("rule", [{"rule": "confidence", "votes": [1]}, {"rule": "certainty"}])

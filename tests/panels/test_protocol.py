@@ -12,7 +12,7 @@ import pytest
 from shortlist.export.protocol_text import markdown, page, picture
 from shortlist.export.protocols import Protocol, Rule, Step
 from shortlist.panels.answer_log import make_log
-from shortlist.panels.decisions import JudgeVotes
+from shortlist.panels.decisions import FIRST, ConfidenceScale, JudgeVotes
 from shortlist.panels.facts import ways_of
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import NO_ANSWER, panel_protocol
@@ -201,3 +201,12 @@ def test_rules_that_are_the_same_for_all_classes_are_told_once_and_confidence_ne
     (step,) = panel_protocol(panel).steps
     assert step.classifier == "logistic model"
     assert "ask the policy file" in markdown(panel_protocol(panel))
+
+
+def test_the_first_of_equal_classes_goes_by_the_list_of_classes() -> None:
+    stage = Stage((0, 1), JudgeVotes((0, 1), (1, 1), ties=FIRST), 0.0)
+    scale = ConfidenceScale((None, None))
+    panel = Panel(("a", "b"), ("no", "yes"), (stage,), (1.0, 1.0), scale, (math.nan, math.nan))
+    text = markdown(panel_protocol(panel))
+    assert "more votes than any class before it in the list, and no fewer than any other" in text
+    assert "The list of classes is no and yes." in text

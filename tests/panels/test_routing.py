@@ -11,8 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.export import reader
-from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.case_parts import cases_of as cases_of_log
@@ -35,7 +33,6 @@ from shortlist.panels.routing import (
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import out_of_fold
-from tests.panels.test_policy_schema import SCHEMA, fits
 from tests.panels.test_search import FINALS, cases_of, found_in
 
 JUDGES = ("small", "large")
@@ -127,33 +124,6 @@ def test_columns_of_noise_seldom_make_a_router() -> None:
         told.append(choice.claims[-1].startswith("No router by topic and length: "))
         assert told[-1] or any(one.recipe.router for one in choice.found)
     assert sum(told) >= 5
-
-
-def test_the_exported_reader_decides_every_case_as_the_panel_behind_a_router(tmp_path: Any) -> None:
-    choice = routed()
-    rng = np.random.default_rng(0)
-    for point in range(len(choice.found)):
-        panel = choice.panel(point)
-        if panel.router is None:
-            continue
-        panel.save(tmp_path / "panel.json")
-        policy = reader.load(str(tmp_path / "panel.json"))
-        assert fits(json.loads((tmp_path / "panel.json").read_text(encoding="utf-8")), SCHEMA)
-        again = load_panel(tmp_path / "panel.json")
-        assert again.plain() == panel.plain()
-        topics = choice.test.features["topic"].astype(object)
-        topics[rng.random(len(topics)) < 0.2] = rng.choice(np.array([None, "prose", "", " law "]))
-        log = replace(choice.test, features=choice.test.features.assign(topic=topics))
-        outcome = again.run(log)
-        for case in range(len(log.cases)):
-            row = {name: log.classes[log.answers[case, place]] for place, name in enumerate(log.judges)}
-            told = reader.answer(policy, row | log.features.iloc[case].to_dict())
-            code = outcome.codes[case]
-            assert told["label"] == (log.classes[code] if code >= 0 else None)
-            assert told["branch"] == outcome.way[case]
-            assert (told["branch"] == 0) == bool(told["unrouted"])
-            assert told["cost"] == outcome.price[case]
-            assert told["stage"] == outcome.stage[case] + 1
 
 
 def test_a_branch_that_asks_nobody_answers_at_once() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.panels.candidates import shape_of
-from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
+from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Candidate, Cases, bound_at, right_or_wrong, stages_of
@@ -192,3 +192,15 @@ def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
         told = shape_of(cases).sentence(cases)
         assert told.startswith(f"Searched, for {name} judges): {families}")
         assert told.endswith(f"{why}.")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_committees_that_break_ties_are_counted_as_they_decide(seed: int) -> None:
+    cases = cases_of(seed, 4, Final(), learner="votes", votes=replace(NOBODY, ties=FIRST))
+    found = tried_in(cases, 1)
+    for one in found:
+        assert (one.loss, one.price) == out_of_fold(cases, one)[:2]
+    committees = [one for one in found if len(one.recipe.judges) > 1]
+    assert committees
+    for one in committees:
+        assert stages_of(one.recipe, cases.decisions)[-1].decision.plain()["ties"] == FIRST

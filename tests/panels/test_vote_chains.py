@@ -1,14 +1,12 @@
 """Weighted votes, and chains that go on where votes are not clear enough, against trying everything."""
 
 import itertools
-import json
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shortlist.export import reader
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.candidates import SINGLE, VOTED
 from shortlist.panels.choice import choose_panels
@@ -19,12 +17,8 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Candidate, Cases, Recipe
-from shortlist.panels.saved_panels import panel_of
 from shortlist.results.proof import ProofKind
-from tests.panels.made import given_of
 from tests.panels.oracles import heard_at_random, out_of_fold, thresholds_tried, undominated
-from tests.panels.test_policy_schema import SCHEMA, fits
-from tests.panels.test_saved_panels import one_by_one
 from tests.panels.test_search import FINALS, cases_of, found_in, tried_in
 
 RULES = list(itertools.product(VOTE_RULES, MISSING, TIES))
@@ -118,34 +112,6 @@ def unequal(seed: int, **options: Any) -> PanelChoice:
     measures = Measures(prices=[1.0, 2.0, 4.0, 16.0])
     log = make_log(["a", "b", "c", "d"], np.arange(400), said, truth, measures=measures)
     return choose_panels(log, PanelOptions(decide=WEIGHTED, max_stages=2, **options))
-
-
-@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
-@pytest.mark.parametrize(("rule", "missing", "ties"), RULES[::3])
-def test_the_reader_decides_every_case_as_each_panel_by_votes_does(
-    rule: str, missing: str, ties: str, final: Final
-) -> None:
-    choice = unequal(3, votes=rule, missing=missing, ties=ties, final=final)
-    rng, thresholds, weights = np.random.default_rng(0), set(), set()
-    for point, found in enumerate(choice.found):
-        panel = choice.panel(point)
-        policy = json.loads(json.dumps(panel.plain(), allow_nan=False))
-        reader.check(policy)
-        assert fits(policy, SCHEMA)
-        assert panel_of(policy).plain() == panel.plain()
-        outcome = panel.run(choice.test)
-        for case in range(0, len(choice.test.truth), 3):
-            given = given_of(choice.test, case, rng)
-            told, code = reader.answer(policy, given), outcome.codes[case]
-            assert told["label"] == (panel.classes[code] if code >= 0 else None)
-            assert told["confidence"] == outcome.sure[case]
-            assert (told["stage"], told["cost"]) == (outcome.stage[case] + 1, outcome.price[case])
-            assert told["handed_over"] == outcome.handed_over[case]
-            assert one_by_one(panel, given)[1] == told | {"needs": []}
-        thresholds |= {one for one in found.recipe.thresholds if 0 < one < 1}
-        weights |= {votes for stage in panel.stages for votes in stage.decision.plain()["votes"]}
-    assert thresholds or rule == "majority"
-    assert len(weights) > 2
 
 
 def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None:

@@ -3,6 +3,7 @@
 One thousand instances: 340 panels and committees, and 320 sets of stages, with a few cases each.
 """
 
+import json
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,19 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import ConfidenceScale, Curve, JudgesDecision, JudgeVotes, ScoreTable
+from shortlist.panels.decisions import (
+    ConfidenceScale,
+    Curve,
+    JudgesDecision,
+    JudgeVotes,
+    LatestAnswer,
+    ScoreTable,
+)
 from shortlist.panels.policy import NEVER, Final, Outcome, Panel, Stage
 from shortlist.panels.router import Alone, Fork
+from shortlist.panels.saved_panels import panel_of
 from shortlist.saved_models import SavedModel
+from tests.panels.test_policy_schema import SCHEMA, fits
 
 N_CASES = 6
 CHUNKS, PANELS, COMMITTEES, STAGES = range(20), 17, 17, 16
@@ -38,11 +48,14 @@ def of_chunk(chunk: int, n: int, kind: int) -> list[np.random.Generator]:
 
 
 def drawn_decision(rng: np.random.Generator, asked: list[int], n_classes: int) -> JudgesDecision:
-    """Votes with ties of every kind, or, where there are classes, scores in halves."""
+    """Votes with ties of every kind, confidence, or, where there are classes, scores, perhaps in halves."""
     knows = tuple(int(one) for one in rng.permutation(asked)[: rng.integers(1, len(asked) + 1)])
+    if rng.random() < 0.2:
+        return LatestAnswer(knows)
     if n_classes and rng.random() < 0.4:
         n = len(knows)
-        weights = rng.integers(-4, 5, n_classes + n * n_classes * (2 * n_classes + 1)) / 2
+        size, in_halves = n_classes + n * n_classes * (2 * n_classes + 1), rng.random() < 0.5
+        weights = rng.integers(-4, 5, size) / 2 if in_halves else rng.normal(0, 1.5, size)
         return ScoreTable(knows, weights, n_classes)
     kinds = (["plurality", "majority"], ["ignored", "counted"], ["unanswered", "latest", "first"])
     rule, missing, ties = (str(rng.choice(one[:2] if not n_classes else one)) for one in kinds)
@@ -98,11 +111,21 @@ def drawn_panel(rng: np.random.Generator) -> tuple[Panel, AnswerLog]:
     ), log
 
 
-def row_of(log: AnswerLog, case: int) -> dict[str, Any]:
-    """What the reader gets of a case: answers, confidences and columns; an empty text is silence."""
+SILENT = (None, "", "  ")
+
+
+def row_of(log: AnswerLog, case: int, rng: np.random.Generator) -> dict[str, Any]:
+    """What a service hears of a case, in the forms that it may use; a word that is no class is silence too."""
     row: dict[str, Any] = {name: log.features[name][case] for name in log.features}
+    silent = SILENT if log.is_open else (*SILENT, "Error 429")
     for name, code, sure in zip(log.judges, log.answers[case], log.confidence[case], strict=True):  # type: ignore[index]
-        row |= {name: log.classes[code] if code >= 0 else "", f"{name}.confidence": float(sure)}
+        word = log.classes[code] if code >= 0 else silent[rng.integers(len(silent))]
+        form = rng.integers(3)
+        if form == 0:
+            row[name] = {"label": word, "confidence": float(sure)}
+        else:
+            told = None if np.isnan(sure) else str(sure)
+            row |= {name if form == 1 else f"{name}.label": word, f"{name}.confidence": told}
     return row
 
 
@@ -110,28 +133,46 @@ def same_as_told(panel: Panel, log: AnswerLog, outcome: Outcome, case: int, told
     code = int(outcome.codes[case])
     assert told["label"] == (log.classes[code] if code >= 0 else None)
     assert told["cost"] == outcome.price[case]
-    assert told["confidence"] == pytest.approx(outcome.sure[case], abs=1e-12)
+    assert told["answered"] == (code >= 0)
+    assert told["confidence"] == outcome.sure[case]  # to the last bit
     assert (told["stage"] - 1, told["handed_over"]) == (outcome.stage[case], outcome.handed_over[case])
     assert told.get("branch", 0) == outcome.way[case]
+    assert bool(told.get("unrouted")) == (panel.router is not None and outcome.way[case] == 0)
     stages = panel.ways[outcome.way[case]][: outcome.stage[case] + 1]
     assert told["asked"] == [panel.judges[place] for stage in stages for place in stage.asks]
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_panels_are_followed_as_the_reader_follows_them(chunk: int) -> None:
+    """A whole row, a row heard stage by stage, and one in which silent judges have failed."""
     for rng in of_chunk(chunk, PANELS, 0):
         panel, log = drawn_panel(rng)
-        policy, outcome = panel.plain(), panel.run(log)
+        policy, outcome = json.loads(json.dumps(panel.plain(), allow_nan=False)), panel.run(log)
         reader.check(policy)
+        assert fits(policy, SCHEMA)
+        again = panel_of(policy)
+        assert again.plain() == panel.plain()
+        for one, other in zip(again.run(log), outcome, strict=True):
+            assert np.array_equal(one, other, equal_nan=True)
         for case in range(N_CASES):
-            row = row_of(log, case)
-            same_as_told(panel, log, outcome, case, reader.answer(policy, row))
-            known = {name: row[name] for name in log.features}
-            failed = [name for name in log.judges if row[name] == "" and rng.random() < 0.5]
-            while asks := reader.next_step(policy, known, failed)["ask"]:
+            row = row_of(log, case, rng)
+            whole = reader.answer(policy, row)
+            same_as_told(panel, log, outcome, case, whole)
+            assert panel.next(row)["decision"] == whole
+            hushed = {name: "timed out" for name, code in zip(log.judges, log.answers[case], strict=True)
+                      if code < 0 and rng.random() < 0.5}  # fmt: skip
+            known, asked = {name: row[name] for name in log.features}, list[str]()
+            while asks := reader.next_step(policy, known, hushed)["ask"]:
                 known |= {name: row[name] for name in row if name.split(".")[0] in asks}
-                assert not {*asks} & {*failed}
-            same_as_told(panel, log, outcome, case, reader.answer(policy, known, failed))
+                assert not {*asks} & ({*hushed} | {*asked})
+                asked += asks
+            told = reader.answer(policy, known, hushed)
+            same_as_told(panel, log, outcome, case, told)
+            assert told["failed"] == {name: why for name, why in hushed.items() if name in told["asked"]}
+            assert reader.answer(policy, row, hushed)["failed"] == told["failed"]  # whatever came too late
+            silent = {name for name in told["asked"] if name not in hushed and name not in whole["unknown"]}
+            said = {name for name, code in zip(log.judges, log.answers[case], strict=True) if code >= 0}
+            assert {*told["silent"]} == silent - said
 
 
 def drawn_ballot(rng: np.random.Generator, n_classes: int, n_votes: int, *, shares: bool) -> Ballot:
