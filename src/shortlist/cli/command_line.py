@@ -9,7 +9,7 @@ import typer
 import typer.core
 
 from shortlist._words import all_of, did_you_mean
-from shortlist.cli.options.settings import setting_fields, settings_of, typed_value
+from shortlist.cli.options.settings import setting_fields, setting_names, settings_of, typed_value
 
 UsageError: Any = typer.BadParameter.__base__
 """What typer raises of a command line that it cannot read; it exports no other name for it."""
@@ -24,6 +24,11 @@ FOR_EVERY = (*FORMS, "debug", "help")
 
 GONE = {
     "--report": "Write the page with --out PAGE.html.",
+    "--max-price": "Write --limit 'price<=NUMBER'.",
+    **{
+        f"--{role}": f"Write --columns {role}=NAME."
+        for role in ("case", "judge", "answer", "price", "latency")
+    },
 }
 """Options that there were until version 0.3, and what is typed in their place."""
 
@@ -157,6 +162,8 @@ def misread(error: Any, words: Sequence[str]) -> str:
 
 def _meant(option: str, context: Any) -> str:
     """Say what is typed in place of an option that there is not, or which commands have it."""
+    if option.removeprefix("--") in setting_names(context.command):
+        return f" Write --set {option.removeprefix('--')}=VALUE."
     if option in GONE:
         return f" {GONE[option]}"
     near = did_you_mean(option, [name for one in context.command.get_params(context) for name in one.opts])

@@ -74,7 +74,8 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     plain = f"{pair[1][1:-1]}={pair[2]}" if pair else value.strip("'\"")
     flag, _, setting = option.partition(" ")
     if setting:
-        plain = f"{setting}={ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
+        sign = "<=" if flag == "--limit" else "="
+        plain = f"{setting}{sign}{ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
     return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
 
 

@@ -23,7 +23,7 @@ from tests.panels.made import priced_log
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
 LONG = [
-    "long.csv", "--case", "id", "--judge", "model", "--answer", "label", "--price", "usd", "--latency", "ms",
+    "long.csv", "--columns", "case=id,judge=model,answer=label,price=usd,latency=ms",
     "--target", "truth",
 ]  # fmt: skip
 
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "unsure.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,9\n,no,1\n,yes,1\n")
     (folder / "parts.csv").write_text("said,truth,cost\nno,yes,2.5\n")
     (folder / "maybe.csv").write_text("said,truth,cost\nno,maybe,2\n")
-    run = shortlist("panel", *PRICED, "--max-price", "8", "--out", "panel.json", cwd=folder)
+    run = shortlist("panel", *PRICED, "--limit", "price<=8", "--out", "panel.json", cwd=folder)
     assert run.returncode == 0, run.stderr
     saved = (folder / "panel.json").read_text()
     (folder / "cut.json").write_text(saved[:200])
@@ -139,18 +139,19 @@ def test_without_prices_no_price_is_told(folder: Path) -> None:
 
 
 def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
-    told = facts(folder, *PRICED, "--pick", "best", "--max-price", "2")
+    told = facts(folder, *PRICED, "--pick", "best", "--limit", "price<=2")
     bound = float(str(told["bound"]))
     assert 0.6 < bound < 1
     assert f"gets more than {100 * bound:.1f} % of the training cases right" in str(told["claims"])
     assert (
         "one of its judges gets more than"
-        in shortlist("panel", *PRICED, "--max-price", "2", "--details", cwd=folder).stdout
+        in shortlist("panel", *PRICED, "--limit", "price<=2", "--details", cwd=folder).stdout
     )
 
 
 @pytest.mark.parametrize(
-    ("words", "price"), [("--max-price 2", 2), ("--limit price<=6", 6), ("--max-price 8 --pick best", 8)]
+    ("words", "price"),
+    [("--limit price<=2", 2), ("--limit price<=6", 6), ("--limit price<=8 --pick best", 8)],
 )
 def test_limits_of_price_are_kept(folder: Path, words: str, price: float) -> None:
     told = facts(folder, *PRICED, *words.split())
@@ -199,7 +200,7 @@ def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
 
 def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
     told = facts(
-        folder, *LONG, "--set", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
+        folder, *LONG, "--columns", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
     )
     judges = {row["name"]: row["price"] for row in told["judges"]}  # type: ignore[attr-defined]
     assert judges == {"small": 1, "mid": 3, "large": 9}
@@ -253,7 +254,7 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
         "topic",
     ]
     out, page = tmp_path / "panel.json", tmp_path / "p.html"
-    run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--out", page, cwd=folder)
+    run = shortlist("panel", *words, "--limit", "price<=3", "--out", out, "--out", page, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "Before the first call, a case is routed by topic:" in run.stdout
     assert "of the cases, where topic is code: ask" in run.stdout
@@ -263,7 +264,9 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     protocol = tmp_path / "protocol.md"
     assert shortlist("report", out, "--protocol", "--out", protocol, cwd=folder).returncode == 0
     assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
-    run = shortlist("panel", "compare", out, *words[:-2], "--max-price", "3", cwd=folder)  # knows its columns
+    run = shortlist(
+        "panel", "compare", out, *words[:-2], "--limit", "price<=3", cwd=folder
+    )  # knows its columns
     assert run.returncode == 0, run.stderr
     assert "Saved panel (by topic: " in run.stdout
 
@@ -340,7 +343,7 @@ def test_the_same_seed_gives_the_same_panel_and_another_one_other_cases(folder: 
 
 
 def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
-    told = facts(folder, "compare", "panel.json", *PRICED, "--max-price", "8")
+    told = facts(folder, "compare", "panel.json", *PRICED, "--limit", "price<=8")
     assert told["command"] == "panel compare"
     assert {"saved", "new", "single", "difference", "p_value", "still_best", "notes"} <= told.keys()
     assert told["still_best"]
@@ -360,7 +363,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     folder: Path, tmp_path: Path, kind: str
 ) -> None:
     out = tmp_path / "cheap.json"
-    run = shortlist("panel", *PRICED, "--max-price", "2", "--final", kind, "--out", out, cwd=folder)
+    run = shortlist("panel", *PRICED, "--limit", "price<=2", "--final", kind, "--out", out, cwd=folder)
     assert run.returncode == 0, run.stderr
     told = facts(folder, "compare", str(out), *PRICED)
     assert told["standing"] == "as-good"
@@ -377,7 +380,7 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     costs, out = tmp_path / "costs.csv", tmp_path / "panel.json"
     costs.write_text("said,truth,cost\nno,yes,7\nyes,no,2\n,yes,9\n", encoding="utf-8")
     dear = ["--objectives", "min error-cost, min price", "--set", f"error-costs={costs}"]
-    run = shortlist("panel", *PRICED, *dear, "--max-price", "4", "--out", out, cwd=folder)
+    run = shortlist("panel", *PRICED, *dear, "--limit", "price<=4", "--out", out, cwd=folder)
     assert run.returncode == 0, run.stderr
     costs_of = {
         "objectives": ["error-cost", "price"],
@@ -385,7 +388,8 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
         "positive": None,
     }
     assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
-    told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], dear))
+    again = ["--set", "objectives=min error-cost, min price", *dear[2:]]
+    told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], again))
     assert told["saved"]["objective"] == "error-cost"  # type: ignore[index]
     log, panel = read_log(folder / "answers.csv", columns=LogColumns(target="truth")), load_panel(out)
     cost = np.array([[0, 7], [2, 0], [2, 9]])[panel.run(log).codes, log.truth].mean()
@@ -394,9 +398,9 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     assert [told[name] for name in names] == [same[name] for name in names]
     assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])  # type: ignore[misc]
     costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
-    run = shortlist("panel", "compare", out, *PRICED, *dear, cwd=folder)
+    run = shortlist("panel", "compare", out, *PRICED, *again, cwd=folder)
     assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
-    run = shortlist("panel", "compare", out, *PRICED, "--objectives", "max accuracy, min price", cwd=folder)
+    run = shortlist("panel", "compare", out, *PRICED, "--set", "objectives=max accuracy, min price", cwd=folder)
     assert "the panel was chosen by min error-cost, min price, and is compared by max accuracy" in run.stderr
     old = json.loads(out.read_text(encoding="utf-8"))
     del old["question"], old["digest"]
@@ -417,9 +421,9 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
     assert told["new_options"] == " ".join(promise)
     print_compared(told | {"standing": "open"})
     text = capsys.readouterr().out
-    most, options = re.search(r"panel\s+LOGS\s+--max-price (\S+)\s([\s\S]*?)--out", text).groups()  # type: ignore[union-attr]
-    assert float(most) >= float(str(told["at_most"]))
-    run = shortlist("panel", *dear, "--max-price", most, *shlex.split(options), "--out", new, cwd=folder)
+    most, options = re.search(r"panel\s+LOGS\s+--limit '(price<=\S+)'\s([\s\S]*?)--out", text).groups()  # type: ignore[union-attr]
+    assert float(most.partition("<=")[2]) >= float(str(told["at_most"]))
+    run = shortlist("panel", *dear, "--limit", most, *shlex.split(options), "--out", new, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert load_panel(new).question.promise == (0.7, 0.9)  # type: ignore[union-attr]
     assert load_panel(new).final == load_panel(out).final
@@ -451,7 +455,7 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
     table.to_csv(tmp_path / "long.csv", index=False)
     run = shortlist("panel", *log, "--limit", "latency<=0.25", "--pick", "best", "--out", out, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    told = facts(tmp_path, "compare", str(out), *log)
+    told = facts(tmp_path, "compare", str(out), *LONG)
     saved, options = load_panel(out), str(told["new_options"])
     limit = re.search(r"--limit 'latency<=(\S+)'", options)
     assert limit is not None, options
@@ -459,27 +463,27 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
     mean = saved.run(read_log(tmp_path / "long.csv", columns=read)).latency.mean()
     assert float(limit[1]) == pytest.approx(mean, rel=0.2)
     assert told["new"]["latency"] <= 0.3  # type: ignore[index]
-    text = shortlist("panel", "compare", out, *log, cwd=tmp_path).stdout
+    text = shortlist("panel", "compare", out, *LONG, cwd=tmp_path).stdout
     assert f"a case, with latency<={limit[1]}." in " ".join(text.split())
-    run = shortlist("panel", *log, "--max-price", "99", *shlex.split(options), "--out", new, cwd=tmp_path)
+    run = shortlist("panel", *log, "--limit", "price<=99", *shlex.split(options), "--out", new, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    free = facts(tmp_path, "compare", str(out), *log, "--max-price", "99")
+    free = facts(tmp_path, "compare", str(out), *LONG, "--limit", "price<=99")
     assert free["limits"] == []
     assert free["new"]["latency"] > 0.3  # type: ignore[index]
 
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
-    run = shortlist("panel", *PRICED, "--max-price", "3", cwd=folder)
+    run = shortlist("panel", *PRICED, "--limit", "price<=3", cwd=folder)
     assert "The best single judge within the limits, mid:" in run.stdout
     assert "large alone" not in run.stdout
 
 
 def test_what_was_written_is_told_and_the_best_single_judge_can_be(folder: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "one.json")
-    run = shortlist("panel", *PRICED, "--max-price", "8", "--out", out, cwd=folder)
+    run = shortlist("panel", *PRICED, "--limit", "price<=8", "--out", out, cwd=folder)
     assert f"Written: {out}, the panel above" in run.stdout
     assert ("not large alone, which --pick single would write" in run.stdout) == ("Ask large" in run.stdout)
-    run = shortlist("panel", *PRICED, "--max-price", "3", "--pick", "single", "--out", out, cwd=folder)
+    run = shortlist("panel", *PRICED, "--limit", "price<=3", "--pick", "single", "--out", out, cwd=folder)
     assert f"Written: {out}, mid alone." in run.stdout
     panel = load_panel(out)
     assert (panel.judges, len(panel.stages)) == (("mid",), 1)
@@ -491,8 +495,8 @@ REFUSED = [
     ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
     ("few.csv --target truth", "log must have at least 20 different cases of known truth, got 15. Add cases."),
     ("one.csv --target truth", "log must have at least two classes as truth, got 'no' in every case."),
-    ("answers.csv --target truth --judge nobody", "answers.csv must have the column 'nobody', got none"),
-    ("answers.csv --target truth --price usd", "answers.csv must have the column 'usd', got none"),
+    ("answers.csv --target truth --columns judge=nobody", "answers.csv must have the column 'nobody', got none"),
+    ("answers.csv --target truth --columns price=usd", "answers.csv must have the column 'usd', got none"),
     ("answers.csv --target truth --costs strangers.csv", "--costs must price every judge, got none for 'small'"),
     ("answers.csv --target truth --costs gone.csv", "gone.csv cannot be read"),
     ("P --final x", "--final must be answer, hand-over=PRICE or reject, got 'x'."),
@@ -501,8 +505,7 @@ REFUSED = [
     ("P --final hand-over=-2", "--final must hand over at a price of at least 0, got -2.0."),
     ("P --objectives recall", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
-    ("P --max-price 0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
-    ("P --max-price nan", "--max-price must be a finite number of at least 0, got nan."),
+    ("P --limit price<=0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
     ("P --limit size<=2", "--limit names 'size', which is not there to be limited."),
     ("P --pick 99", "there is no point 99: the front has "),
     ("P --pick x", "--pick must be "),
@@ -512,7 +515,7 @@ REFUSED = [
     ("P --set max-stages=4", "--set max-stages must be 1, 2 or 3, got 4."),
     ("P --set form=x", "--set form must be one of "),
     ("P --set drop=nobody", "--set drop must name columns or judges of the log, got 'nobody'."),
-    ("P --set confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
+    ("P --columns confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set truth=gone.csv", "gone.csv cannot be read"),
     ("P --set token-prices=gone.json", "gone.json cannot be read"),
     ("P --set error-costs=gone.csv", "gone.csv cannot be read"),
@@ -528,7 +531,7 @@ REFUSED = [
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
     ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
     ("compare panel.json P --limit latency<=2", "--limit names 'latency', which is not there to be limited."),
-    ("long.csv --case id --judge model --answer label --price dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
+    ("long.csv --columns case=id,judge=model,answer=label,price=dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
 ]  # fmt: skip
 
 
@@ -571,8 +574,8 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(
         *costs,
         "--set",
         "fold=case",
-        "--max-price",
-        "1",
+        "--limit",
+        "price<=1",
         "--out",
         "small.json",
         cwd=tmp_path,

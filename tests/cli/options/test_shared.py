@@ -56,7 +56,6 @@ DEFAULTS = {
     "--objectives": {
         "stage": "three of seven; a product line has its own attributes",
         "panel": "accuracy and price",
-        "panel compare": "accuracy and price",
     },
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
     "--seed": {
@@ -70,8 +69,7 @@ DEFAULTS = {
         "reproduce": "1, as runs side by side are timed",
     },
     "--pick": {
-        "panel": "by --max-price",
-        "panel compare": "by --max-price",
+        "panel": "by the limit on the price",
         "prune": "ideal, which every front has; stages have a rule of their own",
         "front show": "none unless it is asked for",
         "front pick": "by the front, and by the options beside it",

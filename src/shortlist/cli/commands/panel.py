@@ -8,6 +8,7 @@ import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.panel_options import (
+    ComparedPolicy,
     LogFiles,
     LogOptions,
     PolicyOptions,
@@ -88,7 +89,7 @@ def panel(
         policy = replace(policy, pick=None)
     asked = limits_asked(policy)
     rule_asked(policy)  # which is refused before any work
-    read = log.read(logs)
+    read = log.read(logs, policy.router)
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
         budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
@@ -162,7 +163,7 @@ def compare(
     logs: LogFiles,
     *,
     log: LogOptions,
-    policy: PolicyOptions,
+    policy: ComparedPolicy,
     seed: Seed = 0,
     details: Details = False,
     json: Json = False,
@@ -171,8 +172,8 @@ def compare(
 
     All cases measure it, and tell whether it keeps its promise, if it has one. Unless options say otherwise,
     a new search looks for the best panel of at most the saved one's mean price on these logs, and no slower
-    where latency is an objective. It has the saved one's objectives, promise, error costs, --final and
-    columns of the router. Both are compared on the hold-out set of these logs, or under a promise on its
+    where latency is an objective. It has the saved one's objectives, promise, error costs, columns of the
+    router, and way to end unsure cases. Both are compared on the hold-out set of these logs, or under a promise on its
     calibration cases.
     """
     from shortlist.cli.files import check_files
@@ -186,14 +187,13 @@ def compare(
     check_shared(context.params)
     refuse_unused(context)
     old = load_panel(saved)
-    if old.router is not None and log.router is None:
-        columns = ",".join(columns_of(old.router))
-        log, policy = replace(log, router=columns), replace(policy, router=columns)
+    if old.router is not None and policy.router is None:
+        policy = replace(policy, router=",".join(columns_of(old.router)))
     policy, error_costs, said = policy.with_question(old)
     options = replace(policy.like(old, seed), error_costs=error_costs)
     limits_asked(policy)
     rule_asked(policy)  # which are refused before any work
-    read = log.read_for(old, logs)
+    read = log.read_for(old, logs, policy.router)
     old.run(read.at([0]))  # refuses other judges and classes before a search
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])

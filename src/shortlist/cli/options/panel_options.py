@@ -1,12 +1,14 @@
 """Options of `shortlist panel`: what the log's columns are called, and what panels may do."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from shortlist.cli.options.settings import Fills, read_names, read_pairs
 from shortlist.cli.options.shared import Decimals, Gaps, LimitTexts, PromiseOptions, cell_rules
 
 if TYPE_CHECKING:
@@ -25,14 +27,8 @@ LogFiles = Annotated[
 ]
 
 
-RouterColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--router",
-        help="Columns of the case that cost nothing, such as length,topic, and may decide whom to ask, "
-        "or answer without asking.",
-    ),
-]
+ROLES = ("case", "judge", "answer", "price", "latency", "confidence", "score")
+"""What a column of a log, or a field, may hold besides the truth."""
 
 
 @dataclass(frozen=True)
@@ -42,32 +38,24 @@ class LogOptions:
     target: Annotated[
         str | None, typer.Option("--target", "--target-field", help="Column or field that holds the truth.")
     ] = None
-    case: Annotated[str | None, typer.Option(help="Column that names the case.")] = None
-    judge: Annotated[str | None, typer.Option(help="Column of a long table that names the judge.")] = None
-    answer: Annotated[str | None, typer.Option(help="Column, field or scorer that holds the answer.")] = None
-    price: Annotated[str | None, typer.Option(help="Column of a long table with the price of each call.")] = (
-        None
-    )
-    latency: Annotated[
-        str | None,
+    columns: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Column of a long table with the latency: seconds, or milliseconds if it ends in ms."
+            metavar="ROLE=NAME,...",
+            help="What columns hold, as in case=id,judge=model: case, judge, answer (also a field or scorer), "
+            "price, latency (in seconds, or in milliseconds if the name ends in ms), confidence or score "
+            "(whether the answer is right: yes or no, or from 0 to 1); may be repeated.",
         ),
+        Fills(**{role: role for role in ROLES}),
     ] = None
     costs: Annotated[
         Path | None, typer.Option(help="CSV file with columns name,cost: the price of a call of each judge.")
     ] = None
-    router: RouterColumns = None
     token_prices: Annotated[str | None, "File with prices per token by model, such as LiteLLM's JSON."] = None
     truth: Annotated[str | None, "File with the truth of each case, if the log has none."] = None
     form: Annotated[str | None, "Form of the log, if it is not recognised by its content."] = None
-    confidence: Annotated[str | None, "Column of a long table with the confidence of each answer."] = None
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
     fold: Annotated[str | None, "What makes no difference between labels: case, punctuation, or both."] = None
-    score: Annotated[
-        str | None,
-        "Column of a long table that says whether each answer is right: yes or no, or from 0 to 1.",
-    ] = None
     right_above: Annotated[float, "An answer is right if its score, from 0 to 1, is above this."] = 0.5
     repeats: Annotated[
         str | None, "What counts of several answers of one judge to a case: first, majority or mean."
@@ -75,18 +63,21 @@ class LogOptions:
     gaps: Gaps = None
     decimal: Decimals = None
 
-    def read(self, logs: "Sequence[str]", like: "Sequence[str] | None" = None) -> "AnswerLog":
-        """Read the log from all its files; `like` as for :func:`shortlist.panels.logs.reading.read_log`."""
-        from shortlist.cli.options.settings import read_names
+    def read(
+        self, logs: "Sequence[str]", router: str | None, like: "Sequence[str] | None" = None
+    ) -> "AnswerLog":
+        """Read the log from all its files; `like` as for :func:`shortlist.panels.logs.reading.read_log`.
+
+        `router`: columns that cost nothing.
+        """
         from shortlist.panels.logs.reading import read_log
         from shortlist.panels.logs.records import LogColumns
 
         columns = LogColumns(
-            case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,
-            latency=self.latency, confidence=self.confidence, score=self.score,
+            **read_roles(self.columns or ()), target=self.target,
             fold=() if self.fold is None else tuple(read_names(self.fold)),
             right_above=self.right_above, repeats=self.repeats,
-            drop=() if self.drop is None else read_names(self.drop), features=free_columns(self.router),
+            drop=() if self.drop is None else read_names(self.drop), features=free_columns(router),
         )  # fmt: skip
         return read_log(
             list(logs), form=self.form, columns=columns, costs=self.costs,
@@ -94,7 +85,7 @@ class LogOptions:
             rules=cell_rules(self.gaps, self.decimal),
         )  # fmt: skip
 
-    def read_for(self, saved: "Panel", logs: "Sequence[str]") -> "AnswerLog":
+    def read_for(self, saved: "Panel", logs: "Sequence[str]", router: str | None) -> "AnswerLog":
         """Read the log as a saved panel compares labels: with its classes, or as free text, and its capitals.
 
         A log with a truth that is no class of the panel has classes of its own, and the panel refuses it.
@@ -103,7 +94,7 @@ class LogOptions:
 
         folds = {CASE: saved.folds_case, PUNCTUATION: saved.folds_punctuation}
         theirs = ",".join(way for way, is_on in folds.items() if is_on) or None
-        return replace(self, fold=self.fold or theirs).read(logs, saved.classes)
+        return replace(self, fold=self.fold or theirs).read(logs, router, saved.classes)
 
 
 @dataclass(frozen=True)
@@ -118,16 +109,13 @@ class PolicyOptions:
             "saved panel."
         ),
     ] = None
-    max_price: Annotated[
-        float | None, typer.Option(help="Take the most accurate panel of at most this mean price per case.")
-    ] = None
     limit: LimitTexts = None
     pick: Annotated[
         str | None,
         typer.Option(
             help="Point of the front, by the rule one-se (the cheapest within one standard error of the "
-            "best), best, ideal or knee, or by its number; single writes the best single judge in place "
-            "of a panel."
+            "best; the default without a limit on the price), best (the default with one), ideal or knee, or "
+            "by its number; single writes the best single judge in place of a panel."
         ),
     ] = None
     margin: Annotated[
@@ -153,7 +141,13 @@ class PolicyOptions:
     missing: Annotated[
         str, "Whether a majority is of the votes heard (ignored) or of all votes (counted)."
     ] = "ignored"
-    router: RouterColumns = None
+    router: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of the case that cost nothing, such as length,topic, and may decide whom to ask, or "
+            "answer without asking.",
+        ),
+    ] = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
     ties: Annotated[
         str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
@@ -184,8 +178,6 @@ class PolicyOptions:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
         if not 0 <= self.margin < math.inf:
             raise BadInputError("margin", "must be a finite number of at least 0", f"{self.margin!r}")
-        if self.max_price is not None and not 0 <= self.max_price < math.inf:
-            raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
             decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties,
             final=read_final(self.final or "answer"),
@@ -208,7 +200,7 @@ class PolicyOptions:
             options = replace(options, demand=Demand(*saved.question.promise))
         return options if self.final is not None else replace(options, final=saved.final)
 
-    def with_question(self, saved: "Panel") -> "tuple[PolicyOptions, dict[tuple[str, str], int], str]":
+    def with_question(self, saved: "Panel") -> "tuple[Self, dict[tuple[str, str], int], str]":
         """Return options with the question of a saved panel, what mistakes cost, and what is to be said.
 
         An option that is given says otherwise; nothing is said where it does not differ.
@@ -246,6 +238,24 @@ class PolicyOptions:
         return tuple(names)
 
 
+@dataclass(frozen=True)
+class ComparedPolicy(PolicyOptions):
+    """The search for a panel to compare with."""
+
+    objectives: Annotated[
+        str | None, "Objectives, such as max accuracy, min price; by default those of the saved panel."
+    ] = None
+    pick: Annotated[
+        str | None, "Point of the front, as for panel; by default the best for at most the saved one's price."
+    ] = None
+    final: Annotated[
+        str | None, "What happens to unsure cases, as for panel; by default as in the saved panel."
+    ] = None
+    router: Annotated[
+        str | None, "Columns that cost nothing, such as length,topic; by default the saved panel's."
+    ] = None
+
+
 def in_senses(objectives: "Sequence[str]") -> str:
     """Return objectives as they are typed.
 
@@ -266,10 +276,30 @@ def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str,
     }
 
 
+def read_roles(texts: "Sequence[str]") -> dict[str, str]:
+    """Read what columns hold; a comma within a name belongs to it.
+
+    >>> read_roles(["case=id,judge=model", "answer=label, cleaned"])
+    {'case': 'id', 'judge': 'model', 'answer': 'label, cleaned'}
+    """
+    from shortlist._words import any_of, did_you_mean
+    from shortlist.errors import BadInputError
+
+    parts = [part for text in texts for part in re.split(r",(?=[^,=]*=)", text)]
+    roles: dict[str, str] = {}
+    for role, name in read_pairs(parts, "columns"):
+        if role not in ROLES:
+            hint = did_you_mean(role, ROLES)
+            raise BadInputError(
+                "--columns", f"must say which column is the {any_of(ROLES)}", repr(role), hint
+            )
+        if roles.setdefault(role, name) != name:
+            raise BadInputError("--columns", f"must name one {role}", f"{roles[role]!r} and {name!r}")
+    return roles
+
+
 def free_columns(text: str | None) -> tuple[str, ...]:
     """Read the columns of a router."""
-    from shortlist.cli.options.settings import read_names
-
     return () if text is None else tuple(read_names(text))
 
 
@@ -314,16 +344,20 @@ def read_error_costs(path: str | None) -> dict[tuple[str, str], int]:
 
 ROUNDING = 1e-9
 """Relative; so much dearer is a price that was rounded."""
+PRICE = "price"
 RULES = ("one-se", "best", "ideal", "knee")
 
 
 def limits_asked(asked: PolicyOptions) -> "list[Limit]":
     """Return the limits that a point and the single judge beside it have to keep."""
     from shortlist.cli.options.points import read_limits
-    from shortlist.results.objective import read_limit
 
-    limits = list(read_limits(asked.limit or (), asked.objective_names()))
-    return limits if asked.max_price is None else [*limits, read_limit(f"price<={asked.max_price!r}")]
+    return list(read_limits(asked.limit or (), asked.objective_names()))
+
+
+def price_limit(limits: "Sequence[Limit]") -> float | None:
+    """Return the most that a case may cost on average, if that is limited."""
+    return min((float(one.value) for one in limits if one.name == PRICE and one.sign > 0), default=None)
 
 
 def rule_asked(asked: PolicyOptions) -> int | str:
@@ -332,13 +366,13 @@ def rule_asked(asked: PolicyOptions) -> int | str:
 
     if asked.pick:
         return read_pick(asked.pick, RULES)
-    return "one-se" if asked.max_price is None else "best"
+    return "one-se" if price_limit(limits_asked(asked)) is None else "best"
 
 
 def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False) -> int:
     """Return the number of the point that is asked for.
 
-    Without a rule it is the best point within ``--max-price``, and without a price the cheapest whose first
+    Without a rule it is the best point where the price is limited, and otherwise the cheapest whose first
     objective is within one standard error of the best. `anyway`: whether a point about which nothing is
     promised is taken where no point is promised.
 
@@ -373,25 +407,26 @@ def picked_beside(
     training cases and, where latency is an objective, for its mean latency. Where none is so cheap the limit
     is the price of the cheapest point, and where none of these is so fast the latency of the fastest one.
     """
-    if asked.pick is None and not asked.limit and asked.max_price is None:
+    if asked.pick is None and not asked.limit:
         asked = _within_saved(choice, asked, saved)
-    others = limits_asked(replace(asked, max_price=None))
-    return picked(choice, asked, anyway=True), asked.max_price, others
+    limits = limits_asked(asked)
+    others = [one for one in limits if one.name != PRICE or one.sign <= 0]
+    return picked(choice, asked, anyway=True), price_limit(limits), others
 
 
 def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> PolicyOptions:
     """Return options with the mean price of a saved panel as the limit, and its latency if that matters."""
-    from shortlist.panels.panel_options import LATENCY, PRICE
+    from shortlist.panels.panel_options import LATENCY
 
     names, rows, told = choice.front.names, choice.front.values, saved.run(choice.chosen)
     price = rows[:, names.index(PRICE)]
     most = max(float(price.min()), float(told.price.mean()) * (1 + ROUNDING))
-    asked = replace(asked, max_price=most)
+    asked = replace(asked, limit=[f"{PRICE}<={most!r}"])
     if LATENCY not in names:
         return asked
     fastest = float(rows[price <= most, names.index(LATENCY)].min())
     slowest = max(fastest, float(told.latency.mean()) * (1 + ROUNDING))
-    return replace(asked, limit=[f"{LATENCY}<={slowest!r}"])
+    return replace(asked, limit=[f"{PRICE}<={most!r}", f"{LATENCY}<={slowest!r}"])
 
 
 def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:

@@ -34,11 +34,12 @@ Settings: TypeAlias = Annotated[
 class Fills:
     """Marks an option that fills arguments of the library that have other names.
 
-    Those that begin with ``n_`` or end with ``_s`` beside the name of the option need no mark.
+    Those that begin with ``n_`` or end with ``_s`` beside the name of the option need no mark. `parts`: what
+    is typed in the value of the option, as ``size`` of ``--limit 'size<=7'``, for each of several arguments.
     """
 
-    def __init__(self, *arguments: str) -> None:
-        self.arguments = arguments
+    def __init__(self, *arguments: str, **parts: str) -> None:
+        self.arguments = dict.fromkeys(arguments, "") | parts
 
 
 def typed(field: str) -> str:
@@ -157,8 +158,9 @@ def options_of(command: Any) -> dict[str, str]:
     filled: dict[str, str] = {}
     for name, option in named.items():
         marks = [one for one in getattr(hints.get(name), "__metadata__", ()) if isinstance(one, Fills)]
-        arguments = (f"n_{name}", f"{name}_s", *(argument for mark in marks for argument in mark.arguments))
-        filled |= dict.fromkeys(arguments, str(option))
+        filled |= {f"n_{name}": option, f"{name}_s": option}
+        for mark in marks:
+            filled |= {each: f"{option} {part}".rstrip() for each, part in mark.arguments.items()}
     return filled | named
 
 
@@ -177,6 +179,11 @@ def settings_of(command: Any) -> Mapping[str, type]:
     """Return the dataclass of each method of a command; they are loaded when they are asked for."""
     load = getattr(command.callback, "settings", None)
     return load() if load is not None else {}
+
+
+def setting_names(command: Any) -> set[str]:
+    """Return what may be typed for NAME in ``--set NAME=VALUE`` of a command."""
+    return {one.name for kind in settings_of(command).values() for one in setting_fields(kind).values()}
 
 
 def note_settings(context: typer.Context, options: object) -> None:

@@ -351,7 +351,7 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         rest = f", with {all_of(others)}" if others else ""
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case{rest}.")
     if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
-        most = f"--max-price {facts['at_most'] * ROUNDED_UP:.4g}"
+        most = shlex.join(["--limit", f"{PRICE}<={facts['at_most'] * ROUNDED_UP:.4g}"])
         options = f"{most} {facts['new_options']}".rstrip()
         lines.append(f"To write the new panel: shortlist panel LOGS {options} --out NEW.json.")
     print_lines(lines)
