@@ -161,7 +161,8 @@ def test_no_message_of_a_command_has_a_name_of_python(command: str, name: str) -
         assert any(told.startswith(f"{option} ") for option in known), told
     if in_options(f"`{name}`", options).startswith("--"):
         typed = in_options(f"Use `{name}='x'`, or `{name}=3`.", options)
-        assert re.fullmatch(r"Use (--[\w-]+ x|--set [\w-]+=x), or (--[\w-]+ 3|--set [\w-]+=3)\.", typed)
+        value = r"(--[\w-]+ {0}|--(set|columns) [\w-]+={0}|--limit '[\w-]+<={0}')"
+        assert re.fullmatch(rf"Use {value.format('x')}, or {value.format('3')}\.", typed)
 
 
 def test_a_word_that_is_not_marked_is_no_argument() -> None:

@@ -400,7 +400,9 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
     run = shortlist("panel", "compare", out, *PRICED, *again, cwd=folder)
     assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
-    run = shortlist("panel", "compare", out, *PRICED, "--set", "objectives=max accuracy, min price", cwd=folder)
+    run = shortlist(
+        "panel", "compare", out, *PRICED, "--set", "objectives=max accuracy, min price", cwd=folder
+    )
     assert "the panel was chosen by min error-cost, min price, and is compared by max accuracy" in run.stderr
     old = json.loads(out.read_text(encoding="utf-8"))
     del old["question"], old["digest"]

@@ -173,8 +173,8 @@ def compare(
     All cases measure it, and tell whether it keeps its promise, if it has one. Unless options say otherwise,
     a new search looks for the best panel of at most the saved one's mean price on these logs, and no slower
     where latency is an objective. It has the saved one's objectives, promise, error costs, columns of the
-    router, and way to end unsure cases. Both are compared on the hold-out set of these logs, or under a promise on its
-    calibration cases.
+    router, and way to end unsure cases. Both are compared on the hold-out set of these logs, or under a
+    promise on its calibration cases.
     """
     from shortlist.cli.files import check_files
 

@@ -42,9 +42,9 @@ class LogOptions:
         list[str] | None,
         typer.Option(
             metavar="ROLE=NAME,...",
-            help="What columns hold, as in case=id,judge=model: case, judge, answer (also a field or scorer), "
-            "price, latency (in seconds, or in milliseconds if the name ends in ms), confidence or score "
-            "(whether the answer is right: yes or no, or from 0 to 1); may be repeated.",
+            help="What columns hold, as in case=id,judge=model: case, judge, answer (also a field or "
+            "scorer), price, latency (in seconds, or in milliseconds if the name ends in ms), confidence or "
+            "score (whether the answer is right: yes or no, or from 0 to 1); may be repeated.",
         ),
         Fills(**{role: role for role in ROLES}),
     ] = None
@@ -144,8 +144,8 @@ class PolicyOptions:
     router: Annotated[
         str | None,
         typer.Option(
-            help="Columns of the case that cost nothing, such as length,topic, and may decide whom to ask, or "
-            "answer without asking.",
+            help="Columns of the case that cost nothing, such as length,topic, and may decide whom to ask, "
+            "or answer without asking.",
         ),
     ] = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 3
