@@ -1,6 +1,5 @@
 """Policies of judges: the same labels, probabilities and questions as the model, with and without gaps."""
 
-import dataclasses
 import functools
 import gzip
 import io
@@ -8,7 +7,6 @@ import itertools
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -19,7 +17,6 @@ import pytest
 
 from shortlist import BadInputError, ExactPruner, GreedyMeansPruner, SelectiveClassifier
 from shortlist.ensembles import Pool
-from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.export import reader
 from shortlist.export.onnx_graph import onnx_of
 from shortlist.export.policies import asked_columns, check_policy, policy_of, readable, write_policy
@@ -127,42 +124,6 @@ def asked_one_by_one(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, A
         judge = next(judge for judge in policy["judges"] if [judge["name"]] == asks)
         known |= {column: row[column] for column in judge["columns"]}
     return known
-
-
-@pytest.mark.parametrize(("case", "power"), [*((case, None) for case in CASES), ("plurality", 0.4)])
-def test_with_a_promise_judges_are_asked_until_it_is_settled_too(case: str, power: float | None) -> None:
-    saved, table = of_case(case)
-    truth = answers(CASES[case][0], gaps=False, shares=False)[1]
-    committee = saved.estimator
-    if power is not None:
-        calibration = Calibration(power, (1.0,) * len(committee.classes_))
-        committee = dataclasses.replace(
-            committee, committee=dataclasses.replace(committee.committee, calibration=calibration)
-        )
-    selective = SelectiveClassifier(committee, answer_accuracy=0.7, confidence_level=0.5)
-    selective.calibrate(table, truth, chose=(table, truth))
-    model = SavedModel(selective, tuple(table.columns), "truth")
-    rows = table[list(asked_columns(model))]
-    given = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    probable = np.unique(selective.classifier_.predict_proba(rows).max(axis=1))
-    between = (probable[1:] + probable[:-1]) / 2
-    n_calls = []
-    for threshold in between[len(between) // 4 :: max(1, len(between) // 2)].tolist():
-        selective.guarantee_ = replace(selective.guarantee_, threshold=threshold)
-        model = SavedModel(selective, tuple(table.columns), "truth")
-        policy, early = policy_of(model), selective.predict_early(rows)
-        assert check_policy(policy, model, rows) == N_ROWS
-        told = [reader.answer(policy, row) for row in given]
-        assert [one["asked"] for one in told] == [list(early.order[:n]) for n in early.calls]
-        assert not all(one["answered"] for one in told)
-        for judge in policy["judges"]:
-            judge["may_abstain"] = True  # as those do whose columns hold a gap
-        for row, one in list(zip(given, told, strict=True))[::9]:
-            partly = reader.answer(policy, asked_one_by_one(policy, row))  # without those who are not asked
-            assert all(partly[name] == one[name] for name in ("label", "answered", "asked", "cost"))
-        n_calls.append(early.calls.mean())
-    assert min(n_calls) < len(policy["judges"])
-    assert set(n_calls) != {committee.predict_early(rows).calls.mean()}
 
 
 def test_without_prices_nothing_is_said_of_costs_and_where_nothing_is_promised_nobody_is_asked() -> None:

@@ -235,6 +235,18 @@ def test_committees_are_asked_as_the_reader_asks_them(chunk: int) -> None:
             assert told["asked"] == list(early.order[: early.calls[case]])
             assert told["cost"] == early.costs[case]
             assert told["needs"] == [early.needs[case]] * bool(early.needs[case])
+            known, asked = (
+                dict[str, Any](),
+                list[str](),
+            )  # one after the other, without those who are not asked
+            while (asks := reader.next_step(policy, known)["ask"]) and asks != told["needs"]:
+                asked += asks
+                (columns,) = {tuple(one["columns"]) for one in policy["judges"] if [one["name"]] == asks}
+                known |= {column: row[column] for column in columns}
+            partly = reader.answer(policy, known)
+            same = ("label", "answered", "asked", "cost", "needs", "unknown")
+            assert [partly[name] for name in same] == [told[name] for name in same]
+            assert partly["asked"] == asked[: len(partly["asked"])]
 
 
 def drawn_staged(rng: np.random.Generator) -> tuple[MultiStageClassifier, pd.DataFrame]:

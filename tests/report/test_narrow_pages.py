@@ -1,14 +1,17 @@
-"""Pages on a telephone: nothing is wider than the window, and the answer and its picture begin on the first screen."""
+"""Pages and pictures in a browser, also on a telephone: nothing is cut off, and the answer is on the first screen."""
 
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 
 from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.holdout import prune_table
 from shortlist.export.protocol_text import page as protocol_page
+from shortlist.export.protocol_text import picture
+from shortlist.export.protocols import protocol_of
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.panels.page import panel_parts
@@ -19,6 +22,7 @@ from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.report.products import product_parts
 from shortlist.report.stages import staged_parts
+from shortlist.saved_models import SavedModel
 from tests.panels.test_facts import made
 from tests.report.browsing import Open, Opened
 
@@ -116,3 +120,80 @@ def test_a_page_of_an_ensemble_begins_with_whom_to_ask_and_how_often_that_is_rig
     rows = opened.page.locator("table").first
     assert f"{found.best_single} alone" in rows.inner_text()
     assert rows.bounding_box()["y"] < HEIGHT
+
+
+def test_a_panel_is_drawn_without_a_complaint_and_no_text_leaves_its_box(open_page: Open) -> None:
+    opened = open_page(page("Panel", panel_parts(made("hand-over")[1])))
+    assert opened.page.locator("figure svg").count() == 2
+    assert opened.page.locator(".drawing.line circle").count() > 3
+    outside = opened.page.evaluate(
+        """() => {
+          const flow = [...document.querySelectorAll("figure svg")].find((one) => one.querySelector("title"));
+          const boxes = [...flow.querySelectorAll("rect")].slice(1).map((one) => one.getBBox());
+          const whole = flow.viewBox.baseVal;
+          return [...flow.querySelectorAll("text")].filter((text) => {
+            const own = text.getBBox();
+            const box = boxes.find((one) => own.x >= one.x && own.x < one.x + one.width
+              && own.y >= one.y - 1 && own.y < one.y + one.height) || whole;
+            return own.x + own.width > box.x + box.width || own.y + own.height > box.y + box.height;
+          }).map((text) => text.textContent);
+        }"""
+    )
+    assert outside == []
+    assert (opened.complaints, opened.requests) == ([], [])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_flow_is_legible_on_a_telephone_in_both_themes(open_page: Open, theme: str) -> None:
+    opened = open_page(page("Panel", panel_parts(made("hand-over")[1])), width=390, theme=theme)
+    flow = ".wide > svg"
+    seen = opened.page.evaluate(
+        """(flow) => {
+          const texts = [...document.querySelectorAll(`${flow} text`)];
+          const lightness = (one) => getComputedStyle(one).fill.match(/[0-9]+/g).slice(0, 3).map(Number)
+            .reduce((a, b) => a + b) / 765;
+          const paper = lightness(document.querySelector(`${flow} rect`));
+          return { heights: texts.map((one) => one.getBoundingClientRect().height),
+            contrasts: texts.map((one) => Math.abs(lightness(one) - paper)),
+            width: document.documentElement.scrollWidth };
+        }""",
+        flow,
+    )
+    assert min(seen["heights"]) > 10
+    assert min(seen["contrasts"]) > 0.7
+    assert seen["width"] == 390
+
+
+NAMES = [
+    "a measurement with a name of so many words that no line of any box has room for all of them",
+    "Pneumonoultramicroscopicsilicovolcanoconiosis" * 3,
+    "W" * 80,
+    "温度" * 30,
+    "e",
+]
+
+
+def test_every_text_of_the_chart_is_inside_its_box(open_page: Open) -> None:
+    X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    rows = pd.DataFrame(X, columns=NAMES)
+    wards = np.array(["M" * 70, "some class " * 9, "top"])[y]
+    model = MultiStageClassifier(max_stages=3, confidence=0.45, random_state=0).fit(rows, wards)
+    chart = picture(protocol_of(SavedModel(model, tuple(rows), "state"), rows))
+    shown = open_page(f"<!DOCTYPE html><html data-ready><body>{chart}</body></html>", width=900)
+
+    outside = shown.page.evaluate(
+        """() => {
+          const boxes = [...document.querySelectorAll("rect")].slice(1).map((one) => one.getBBox());
+          const whole = document.querySelector("svg").viewBox.baseVal;
+          return [...document.querySelectorAll("text")].filter((text) => {
+            const own = text.getBBox();
+            const box = boxes.find((one) => own.x >= one.x && own.x < one.x + one.width
+              && own.y >= one.y - 1 && own.y < one.y + one.height) || whole;
+            return own.x + own.width > box.x + box.width || own.y + own.height > box.y + box.height;
+          }).map((text) => text.textContent);
+        }"""
+    )
+    assert outside == []
+    assert "…" in chart
+    assert "are shortened or left out" in chart
+    assert not shown.requests

@@ -56,41 +56,29 @@ def test_models_without_a_price_per_token_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prices", "message"),
+    ("kind", "prices", "message"),
     [
-        pytest.param("name,cost\na,1\na,2\nb,1\n", "must price each judge once, got 'a' twice", id="twice"),
-        pytest.param("name,cost\na,\nb,1\n", "must have a price in every line, got none for 'a'", id="empty"),
-        pytest.param("who,cost\na,1\n", "must have the columns name and cost", id="columns"),
-        pytest.param("name,cost\na,x\n", "finite numbers of at least 0 as price", id="word"),
+        ("costs", "name,cost\na,1\na,2\nb,1\n", "must price each judge once, got 'a' twice"),
+        ("costs", "name,cost\na,\nb,1\n", "must have a price in every line, got none for 'a'"),
+        ("costs", "who,cost\na,1\n", "must have the columns name and cost"),
+        ("costs", "name,cost\na,x\n", "finite numbers of at least 0 as price"),
+        ("token_prices", "{}", "must tell input_cost_per_token"),
+        ("token_prices", "[1]", "must tell input_cost_per_token"),
+        (
+            "token_prices",
+            json.dumps({"m": {"input_cost_per_token": -1, "output_cost_per_token": 1}}),
+            "at least 0",
+        ),
+        ("token_prices", json.dumps({"m": {"mode": "image"}}), "must price at least one model"),
     ],
 )
-def test_tables_of_prices_that_cannot_be_used_are_refused(tmp_path: Path, prices: str, message: str) -> None:
+def test_tables_of_prices_that_cannot_be_used_are_refused(
+    tmp_path: Path, kind: str, prices: str, message: str
+) -> None:
     file = tmp_path / "prices.csv"
     file.write_text(prices)
     with pytest.raises(BadFileError, match=message):
-        _read(tmp_path, costs=file)
-
-
-@pytest.mark.parametrize(
-    ("prices", "message"),
-    [
-        pytest.param("{}", "must tell input_cost_per_token", id="empty"),
-        pytest.param("[1]", "must tell input_cost_per_token", id="list"),
-        pytest.param(
-            json.dumps({"m": {"input_cost_per_token": -1, "output_cost_per_token": 1}}),
-            "at least 0",
-            id="negative",
-        ),
-        pytest.param(json.dumps({"m": {"mode": "image"}}), "must price at least one model", id="images"),
-    ],
-)
-def test_tables_of_prices_per_token_that_cannot_be_used_are_refused(
-    tmp_path: Path, prices: str, message: str
-) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(prices)
-    with pytest.raises(BadFileError, match=message):
-        _read(tmp_path, token_prices=file)
+        _read(tmp_path, **{kind: file})
 
 
 @pytest.mark.parametrize(
