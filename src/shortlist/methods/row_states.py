@@ -1,12 +1,14 @@
 """Every non-dominated vector of a program, by what its rows still need: a second way to a front.
 
 Columns are decided one after the other. To those that follow, the decisions so far matter only by what each
-open row still needs, and still allows, of them. Decisions with the same needs are one state, which keeps the
-non-dominated vectors that lead to it (nonserial dynamic programming, Bertelè & Brioschi 1972). Diagrams
-whose nodes are keyed by the clauses of a cut are alike (Huang & Darwiche 2004).
+open row still needs, and still allows, of them. Decisions with the same needs are one state, and so are
+states from which the same decisions lead to the same states. A state keeps the non-dominated vectors that
+lead to it (nonserial dynamic programming, Bertelè & Brioschi 1972). Diagrams whose nodes are keyed by the
+clauses of a cut are alike (Huang & Darwiche 2004).
 
 The order of the columns is that of the second eigenvector of the graph of columns that share rows (Fiedler
-1973), improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003).
+1973), improved by moving each to the middle of its rows (FORCE, Aloul, Markov & Sakallah 2003). It is tried
+from both ends: the fewer states there are late, where a state holds many vectors, the better.
 
 Everything is added up in integers, no solver is asked, and no code is shared with the decision diagrams
 (:mod:`shortlist.logic.compilation`, :mod:`shortlist.methods.diagram.sweep`), whose fronts this rechecks.
@@ -25,12 +27,10 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from shortlist.arrays import Mask, Points
 from shortlist.exact import LARGEST_INTEGER
 from shortlist.methods.integer.integer_objectives import IntegerObjectives
+from shortlist.methods.state_vectors import Layer, sweep_layers
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
-from shortlist.pareto import nondominated_unique
-from shortlist.runs.budget import Budget, Progress
-
-STAGE = "finding the front in another way"
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class StateLimits:
     """Beyond which there is no answer: `columns`, values of one `domain`, `states`, and `vectors` at once.
 
     Where rows that take more than `long` sums make too many states, at most `carried` of them are taken along
-    with the objectives.
+    with the objectives. A layer with at most `few` vectors is
+    left to moocore, as loading a kernel takes longer.
     """
 
     columns: int = 5_000
@@ -47,6 +48,7 @@ class StateLimits:
     vectors: int = 6_000_000
     long: int = 100
     carried: int = 2
+    few: int = 20_000
 
 
 USUAL_LIMITS = StateLimits()
@@ -58,17 +60,6 @@ class SweptFront:
 
     vectors: Points
     n_states: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """One decided column: from which state, by which value, to which state of the next layer."""
-
-    column: int
-    before: NDArray[np.int64]
-    values: NDArray[np.int64]
-    after: NDArray[np.int64]
-    n_after: int
 
 
 def sweep_states(
@@ -113,18 +104,46 @@ def _states_without(
     program: Program, integers: IntegerObjectives, carried: Mask, budget: Budget, limits: StateLimits
 ) -> SweptFront | None:
     """Return the non-dominated vectors where some rows are carried along and do not part states."""
-    states = _States(program, ~carried)
-    layers: list[_Layer] = []
+    order = column_order(program, ~carried)
+    made = [_layers(program, ~carried, one, budget, limits) for one in (order, order[::-1])]
+    usable = [layers for layers in made if layers is not None]
+    if not usable:
+        return None
+    layers = min(usable, key=lambda one: _work(one, len(integers)))
+    n_states = 1 + sum(layer.n_after for layer in layers)
+    if layers and not layers[-1].n_after:
+        return SweptFront(np.zeros((0, len(integers)), np.int64), n_states)
+    factors, most = _carried_sums(program, carried)
+    costs = np.vstack([integers.costs, factors])
+    bounds = np.ceil(program.column_lower), np.floor(program.column_upper)
+    sides = [(costs * bound).astype(np.int64) for bound in bounds]
+    ends = np.minimum(*sides), np.maximum(*sides)
+    found = sweep_layers(
+        layers, costs, ends, most, most_vectors=limits.vectors, few=limits.few, budget=budget
+    )
+    return None if found is None else SweptFront(found, n_states)
+
+
+def _layers(
+    program: Program, rows: Mask, order: NDArray[np.int64], budget: Budget, limits: StateLimits
+) -> list[Layer] | None:
+    """Return the layers of states that lead to a solution, or None where there are too many."""
+    layers: list[Layer] = []
     n_states = 1
-    for layer in states.layers(column_order(program, ~carried)):
+    for layer in _States(program, rows).layers(order):
         layers.append(layer)
         n_states += layer.n_after
         if n_states > limits.states or len(layer.before) > limits.states or budget.stopped:
             return None
         if not layer.n_after:
-            return SweptFront(np.zeros((0, len(integers)), np.int64), n_states)
-    vectors = _swept(_alive(layers), integers.costs, _Carried.of(program, carried), budget, limits)
-    return None if vectors is None else SweptFront(vectors, n_states)
+            return layers
+    return reduced(layers)
+
+
+def _work(layers: list[Layer], n_objectives: int) -> float:
+    """Return about how many vectors arise: with t decided columns a state has some ``t^(p - 1)``."""
+    arcs = np.array([len(layer.before) for layer in layers], dtype=np.float64)
+    return float(arcs @ (np.arange(1, len(layers) + 1) / max(1, len(layers))) ** (n_objectives - 1))
 
 
 def _is_whole(program: Program, limits: StateLimits) -> bool:
@@ -204,7 +223,7 @@ class _States:
         self._needs = program.row_lower[rows], program.row_upper[rows]
         self._left = np.diff(matrix.indptr)
 
-    def layers(self, order: NDArray[np.int64]) -> Iterator[_Layer]:
+    def layers(self, order: NDArray[np.int64]) -> Iterator[Layer]:
         """Decide the columns in this order, and yield the states after each."""
         where = np.zeros(0, np.int64)  # the open rows
         low, high = np.zeros((1, 0)), np.zeros((1, 0))
@@ -244,79 +263,42 @@ class _States:
             if not len(where):  # numpy has no rows of no columns
                 states, after = keys[: min(1, len(keys))], np.zeros(len(keys), np.int64)
             low, high = states[:, : len(where)], states[:, len(where) :]
-            yield _Layer(column, before, values, after.ravel(), len(states))
+            yield Layer(column, before, values, after.ravel(), len(states))
 
 
-def _alive(layers: list[_Layer]) -> list[_Layer]:
-    """Return the layers without decisions that lead to no solution."""
-    kept: list[_Layer] = []
-    good = np.ones(layers[-1].n_after if layers else 1, dtype=bool)
+def reduced(layers: list[Layer]) -> list[Layer]:
+    """Return the layers with one state for all that the same decisions lead to the same states.
+
+    States from which no solution is reached are left out.
+    """
+    kept: list[Layer] = []
+    number = np.zeros(layers[-1].n_after if layers else 1, np.int64)  # what a state is now; -1: no solution
+    n_after = 1
     for layer, n_before in zip(layers[::-1], [*(one.n_after for one in layers[-2::-1]), 1], strict=True):
-        use = good[layer.after]
-        kept.append(
-            _Layer(layer.column, layer.before[use], layer.values[use], layer.after[use], layer.n_after)
-        )
-        good = np.zeros(n_before, dtype=bool)
-        good[kept[-1].before] = True
+        order = np.lexsort((layer.values, layer.before))
+        order = order[number[layer.after[order]] >= 0]
+        before = layer.before[order]
+        ways = np.column_stack([layer.values[order], number[layer.after[order]]])
+        starts = np.flatnonzero(np.diff(before, prepend=-1))
+        known: dict[bytes, int] = {}
+        number, parts = np.full(n_before, -1), []
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+            key = ways[start:stop].tobytes()
+            if key not in known:
+                known[key] = len(known)
+                parts.append((np.full(stop - start, known[key]), ways[start:stop]))
+            number[before[start]] = known[key]
+        decided = np.concatenate([one for _, one in parts])
+        sources = np.concatenate([one for one, _ in parts])
+        kept.append(Layer(layer.column, sources, decided[:, 0], decided[:, 1], n_after))
+        n_after = len(known)
     return kept[::-1]
 
 
-@dataclass(frozen=True, eq=False)
-class _Carried:
-    """Long rows as sums to keep small: factors ``(n_carried, n_columns)``, limits, and what columns add."""
-
-    factors: NDArray[np.int64]
-    most: NDArray[np.int64]
-    least: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, program: Program, rows: Mask) -> "_Carried":
-        lower, upper = np.ceil(program.column_lower), np.floor(program.column_upper)
-        numbers = np.flatnonzero(rows)
-        signs = np.where(np.isfinite(program.row_upper[numbers]), 1, -1)
-        factors = program.rows[numbers].toarray() * signs[:, None]
-        most = np.where(signs > 0, program.row_upper[numbers], -program.row_lower[numbers])
-        least = np.minimum(factors * lower, factors * upper)
-        return cls(factors.astype(np.int64), np.floor(most).astype(np.int64), least.astype(np.int64))
-
-
-def _swept(
-    layers: list[_Layer], costs: NDArray[np.int64], carried: _Carried, budget: Budget, limits: StateLimits
-) -> Points | None:
-    """Return the non-dominated vectors that the layers add up to."""
-    n = len(costs)
-    steps = np.vstack([costs, carried.factors])
-    rest = carried.least.sum(axis=1)
-    vectors, states = np.zeros((1, len(steps)), np.int64), np.zeros(1, np.int64)
-    for number, layer in enumerate(layers):
-        order = np.argsort(layer.before, kind="stable")
-        before, values, after = layer.before[order], layer.values[order], layer.after[order]
-        first = np.searchsorted(states, before)
-        counts = np.searchsorted(states, before, side="right") - first
-        if counts.sum() > limits.vectors or budget.stopped:
-            return None
-        starts = np.cumsum(counts) - counts
-        rows = np.repeat(first - starts, counts) + np.arange(counts.sum())
-        added = values[:, None] * steps[:, layer.column]
-        fresh, places = vectors[rows] + np.repeat(added, counts, axis=0), np.repeat(after, counts)
-        rest = rest - carried.least[:, layer.column]
-        within = (fresh[:, n:] + rest <= carried.most).all(axis=1)
-        fresh, places = fresh[within], places[within]
-        order = np.argsort(places, kind="stable")
-        fresh, places = fresh[order], places[order]
-        kept = _best_of_each(fresh, places)
-        vectors, states = fresh[kept], places[kept]
-        budget.report(Progress(STAGE, number, len(layers)))
-    found = vectors[:, :n]
-    found = found[nondominated_unique(found)]
-    return found[np.lexsort(found.T[::-1])]
-
-
-def _best_of_each(vectors: Points, states: NDArray[np.int64]) -> Mask:
-    """Mark the non-dominated vectors of each state, of equal ones the first; `states` are sorted."""
-    kept = np.ones(len(vectors), dtype=bool)
-    ends = np.flatnonzero(np.diff(states, prepend=-1, append=-1)) if len(states) else np.zeros(0, np.int64)
-    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        if stop - start > 1:
-            kept[start:stop] = nondominated_unique(vectors[start:stop])
-    return kept
+def _carried_sums(program: Program, rows: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return long rows as sums to keep small, ``(n_carried, n_columns)``, and the most that they may be."""
+    numbers = np.flatnonzero(rows)
+    signs = np.where(np.isfinite(program.row_upper[numbers]), 1, -1)
+    factors = program.rows[numbers].toarray() * signs[:, None]
+    most = np.where(signs > 0, program.row_upper[numbers], -program.row_lower[numbers])
+    return factors.astype(np.int64), np.floor(most).astype(np.int64)
