@@ -23,7 +23,10 @@ HOLDS, IN_PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "
 UNKNOWN = "We do not know why."
 """What stands where a claim does not hold and no experiment says why."""
 
-UNSURE = "It may be chance, or the figure is another one."
+UNSURE = "These rows are too few to leave out chance."
+"""What stands where chance may have made each part that does not hold."""
+
+OTHER = "Ours is another figure."
 """What stands where all parts point the way that the paper says, and no experiment says why not more."""
 
 RULE = (
@@ -45,6 +48,8 @@ class Part:
     """Whether they point the way that the paper says."""
     sure: bool = True
     """Whether that is beyond chance, and reaches the paper's figure where it prints one."""
+    chance: bool = False
+    """Whether chance may be all that keeps it from holding."""
 
 
 def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
@@ -56,13 +61,13 @@ def above(values: Any, limit: float = 0.0) -> Part:
     """Judge whether the mean of values, such as paired differences, is above a limit.
 
     >>> above([1.0, 2.0, 3.0]), above([-1.0, 4.0]), above([2.0])
-    (Part(same=True, sure=False), Part(same=True, sure=False), Part(same=True, sure=False))
-    >>> above([1.0, 2.0, 3.0, 4.0])
-    Part(same=True, sure=True)
+    (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True))
+    >>> above([1.0, 2.0, 3.0, 4.0]), above([-1.0, -2.0, -3.0, -4.0])
+    (Part(same=True, sure=True, chance=False), Part(same=False, sure=False, chance=False))
     """
     over = np.round(np.asarray(values, dtype=float) - limit, 9)
-    same = bool(over.mean() > 0)
-    return Part(same, same and len(over) > 1 and bool(over.mean() > margin(over)))
+    same, beyond = bool(over.mean() > 0), len(over) > 1 and bool(abs(over.mean()) > margin(over))
+    return Part(same, same and beyond, not beyond)
 
 
 def below(values: Any, limit: float = 0.0) -> Part:
@@ -75,10 +80,10 @@ def figure(values: Any, printed: float, nothing: float) -> Part:
 
     One value alone is sure if it has the printed digits.
 
-    >>> figure([69, 71, 70], 70.1, 50), figure([69, 71, 70], 75, 50), figure([20.0], 20, 100)
-    (Part(same=True, sure=True), Part(same=True, sure=False), Part(same=True, sure=True))
-    >>> figure([40, 90, 80], 70.1, 50), figure([40, 41], 70.1, 50)
-    (Part(same=True, sure=False), Part(same=False, sure=False))
+    >>> figure([69, 71, 70], 70.1, 50), figure([20.0], 20, 100)
+    (Part(same=True, sure=True, chance=False), Part(same=True, sure=True, chance=False))
+    >>> figure([40, 90, 80], 70.1, 50), figure([69, 71, 70], 75, 50)
+    (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=False))
     """
     numbers = np.asarray(values, dtype=float)
     mean, half = float(numbers.mean()), margin(numbers)
@@ -96,35 +101,36 @@ def share_figure(n: float, total: float, printed: float, nothing: float) -> Part
 def _within(ends: tuple[float, float], value: float, printed: float, nothing: float) -> Part:
     low, high = ends
     same, near = (value - nothing) * (printed - nothing) > 0, abs(printed - nothing) / 2
-    return Part(bool(same), bool(same and printed - near <= low <= printed <= high <= printed + near))
+    sure = same and printed - near <= low <= printed <= high <= printed + near
+    return Part(bool(same), bool(sure), bool(not sure and low <= printed <= high))
 
 
 def most(flags: Sequence[Any]) -> Part:
     """Judge whether something is so in most cases, by a two-sided sign test.
 
-    >>> most([True] * 8), most([True] * 4), most([True, False])
-    (Part(same=True, sure=True), Part(same=True, sure=False), Part(same=False, sure=False))
+    >>> most([True] * 8), most([True] * 4)
+    (Part(same=True, sure=True, chance=False), Part(same=True, sure=False, chance=True))
     """
     from scipy.stats import binomtest
 
     n = int(np.sum(flags))
-    same = 2 * n > len(flags)
-    return Part(same, same and bool(binomtest(n, len(flags)).pvalue < CHANCE))
+    same, beyond = 2 * n > len(flags), bool(binomtest(n, len(flags)).pvalue < CHANCE)
+    return Part(same, same and beyond, not beyond)
 
 
 def trend(x: Any, y: Any, sign: int) -> Part:
     """Judge whether y rises with x (1) or falls (-1): Spearman's correlation, and its test at 5 %.
 
     >>> trend([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], 1), trend([1, 2, 3], [3, 2, 1], 1)
-    (Part(same=True, sure=True), Part(same=False, sure=False))
+    (Part(same=True, sure=True, chance=False), Part(same=False, sure=False, chance=False))
     """
     from scipy.stats import spearmanr
 
     if not (np.ptp(x) and np.ptp(y)):
         return Part(False, False)
     found = spearmanr(x, y)
-    same = bool(sign * found.statistic > 0)
-    return Part(same, same and bool(found.pvalue < CHANCE))
+    same, beyond = bool(sign * found.statistic > 0), bool(found.pvalue < CHANCE)
+    return Part(same, same and beyond, not beyond)
 
 
 def shown_mean(values: Any, unit: str, digits: int = 1) -> str:
@@ -160,9 +166,21 @@ class ClaimFinding:
     @property
     def verdict(self) -> str:
         """One of the verdicts, by the parts: see :data:`RULE`."""
-        if all(part.same and part.sure for part in self.parts):
+        if not self._lacking:
             return HOLDS
         return IN_PART if any(part.same for part in self.parts) else FAILS
+
+    @property
+    def reason(self) -> str:
+        """Why not all of it holds: an experiment, else what the parts say of chance; empty if it holds."""
+        if not self._lacking:
+            return ""
+        silent = OTHER if all(part.same for part in self._lacking) else UNKNOWN
+        return self.why or (UNSURE if all(part.chance for part in self._lacking) else silent)
+
+    @property
+    def _lacking(self) -> list[Part]:
+        return [part for part in self.parts if not (part.same and part.sure)]
 
 
 @dataclass(frozen=True)

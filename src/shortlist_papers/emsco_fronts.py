@@ -140,11 +140,14 @@ def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFi
     part = part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0]
     if part.empty:
         return None
+    if kind == "front":
+        part = part[part["split"] == 0]
     values = part["processor_s"].astype(float) / 60
-    total = values[part["split"] == 0].sum() if kind == "front" else values.mean()
+    total = values.sum() if kind == "front" else values.mean()
     return ClaimFinding(
         f"{60 * total:.1f} s" if total < 1 else f"{total:.0f} min", facts([low <= total <= high]),
-        f"{counted(len(part), 'front' if kind == 'front' else 'run')}, processor time",
+        f"{counted(len(part), 'front')} of the first splits, processor time"
+        if kind == "front" else f"{counted(len(part), 'run')}, processor time",
         "Compiled code fits each subset of features once and counts rows as bits." if total < low else "",
     )  # fmt: skip
 

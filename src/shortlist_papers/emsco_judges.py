@@ -7,6 +7,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.multistage.presets import preset
+from shortlist.results.told import wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
     Part,
@@ -93,9 +94,14 @@ def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> P
     if sign == "dominates":
         own = {name: below if name == "cost" else above for name in OBJECTIVES}
         parts = [judge(less(methods, one, str(other), name)) for name, judge in own.items()]
-        return Part(all(part.same for part in parts), all(part.sure for part in parts))
+        lacking = [part for part in parts if not part.sure]
+        return Part(
+            all(part.same for part in parts),
+            not lacking,
+            bool(lacking) and all(part.chance for part in lacking),
+        )
     if isinstance(other, tuple):
-        other = (max if sign == ">" else min)(other, key=lambda rival: mean(methods, rival, measure))
+        other = _rival(methods, check)
     if isinstance(other, str):
         return (above if sign == ">" else below)(less(methods, one, other, measure))
     if sign != "=":
@@ -107,6 +113,14 @@ def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> P
     if not n:
         return Part(same=False)
     return share_figure(n * mean(methods, one, measure) / 100, n, other / 100, nothing)
+
+
+def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> Any:
+    """Return what a method is compared with: of several methods the best."""
+    measure, _, sign, other = check
+    if not isinstance(other, tuple):
+        return other
+    return (max if sign == ">" else min)(other, key=lambda rival: mean(methods, rival, measure))
 
 
 def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding | None:
@@ -129,22 +143,27 @@ def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFin
     several = f"; {kept} of {len(parts)} comparisons the same way" if len(parts) > 1 else ""
     failing = {
         one
-        for part, (_, first, _, other) in zip(parts, checks, strict=True)
+        for part, check in zip(parts, checks, strict=True)
         if not part.same
-        for one in (first, *(other if isinstance(other, tuple) else (other,)))
+        for one in (check[1], _rival(methods, check))
     }
     return ClaimFinding(f"{'; '.join(told)} %", parts, evidence_of(found) + several, _free(methods, failing))
 
 
 def _free(methods: "Mapping[str, pd.DataFrame]", named: Collection[Any]) -> str:
-    free = [one for one in BUDGETED if one in named and not mean(methods, one, "cost")]
+    free = [one for one in BUDGETED if one in named and _buys_nothing(methods, one)]
     if free:
+        verb, whose = ("buy", "they choose their") if len(free) > 1 else ("buys", "it chooses its")
         return (
-            f"{all_of(free)} buy nothing: the larger class alone is confident, and the sum by which "
-            "they choose "
-            "their settings values that."
+            f"{all_of(free)} {verb} nothing: the larger class alone is confident, and the sum by which "
+            f"{whose} settings values that."
         )
     return " ".join(_few_answers(methods[one], one) for one in BUDGETED if one in named).strip()
+
+
+def _buys_nothing(methods: "Mapping[str, pd.DataFrame]", method: str) -> bool:
+    """Whether a method answers every row without any feature."""
+    return mean(methods, method, "cost") == 0 and mean(methods, method, "coverage") == 100
 
 
 def _few_answers(part: "pd.DataFrame", method: str) -> str:
@@ -197,7 +216,7 @@ def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> ClaimFindi
             for other in METHODS
             if other != EMSCO_NAME
         ]
-        parts.append(Part(not by, all(beaten)))
+        parts.append(Part(not by, all(beaten), not by and not all(beaten)))
         told += [
             f"{other} on {name}: {_figures(methods, other)} % against {_figures(methods, EMSCO_NAME)} %"
             for other in by
@@ -239,7 +258,7 @@ def first_in(
         told.append(
             f"{name}: {mean(methods, EMSCO_NAME, measure):.1f}, {best} {mean(methods, best, measure):.1f}"
         )
-        if not parts[-1].same and not mean(methods, best, "cost"):
+        if not parts[-1].same and _buys_nothing(methods, best):
             free.append(name)
     why = (
         f"On {all_of(free)} the larger class alone is confident, so that opponents answer every row and buy "
@@ -281,7 +300,7 @@ def mean_of_sets(
 
 
 def threshold(rows: "pd.DataFrame") -> ClaimFinding | None:
-    """Judge whether EMSCO's answers are right more often than the threshold asks, over its runs."""
+    """Judge whether EMSCO's answers are right more often than the threshold asks, by its answered test rows."""
     found = measured(rows)
     if not found:
         return None
@@ -290,9 +309,16 @@ def threshold(rows: "pd.DataFrame") -> ClaimFinding | None:
         ", ".join(
             f"{name} {mean(found[name], EMSCO_NAME, 'accuracy'):.1f} for {asked[name]:g} %" for name in found
         ),
-        tuple(above(found[name][EMSCO_NAME]["accuracy"], asked[name]) for name in found),
-        evidence_of(found),
+        tuple(_reaches(found[name], name, asked[name]) for name in found),
+        f"{evidence_of(found)}; 95 % intervals over the test rows that are answered",
     )
+
+
+def _reaches(methods: "Mapping[str, pd.DataFrame]", name: str, asked: float) -> Part:
+    n = max(1.0, TEST_ROWS[name] * mean(methods, EMSCO_NAME, "coverage") / 100)
+    accuracy = mean(methods, EMSCO_NAME, "accuracy")
+    low, high = wilson_interval(n * accuracy / 100, n)
+    return Part(accuracy > asked, 100 * low > asked, low <= asked / 100 <= high)
 
 
 def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding | None:
@@ -348,7 +374,7 @@ def strong_sums(rows: "pd.DataFrame") -> ClaimFinding | None:
         told.append(
             f"{name}: place {1 + sum(one > mean(methods, EMSCO_NAME, 'aggregate') for one in others)}"
         )
-        if not parts[-1].same and any(not mean(methods, one, "cost") for one in BUDGETED):
+        if not parts[-1].same and any(_buys_nothing(methods, one) for one in BUDGETED):
             free.append(name)
     why = f"On {all_of(free)} opponents reach a larger sum by buying nothing." if free else ""
     return ClaimFinding(
@@ -376,7 +402,8 @@ def association(rows: "pd.DataFrame") -> ClaimFinding | None:
         half = 1.96 / np.sqrt(len(means) - 3)
         ends = np.tanh(np.arctanh(np.clip(value, -0.999, 0.999)) + np.array([-half, half]))
         found[name] = value
-        parts.append(Part(abs(value) < 0.5, abs(value) < 0.5 and bool((np.abs(ends) < 0.5).all())))
+        poor, inside = abs(value) < 0.5, bool((np.abs(ends) < 0.5).all())
+        parts.append(Part(poor, poor and inside, not inside and bool(ends[0] < 0.5 and ends[1] > -0.5)))
     if not found:
         return None
     return ClaimFinding(
@@ -397,6 +424,21 @@ def early(rows: "pd.DataFrame") -> ClaimFinding | None:
         return None
     return ClaimFinding(
         ", ".join(told), tuple(parts), "earliest mean stage of the greatest class, mean stage of the others"
+    )
+
+
+def together(rows: "pd.DataFrame", name: str) -> ClaimFinding | None:
+    """Judge whether the mean stages of the two cheapest classes of a set overlap."""
+    means = _stages_by_class(rows).get(name)
+    if means is None or means["class"].nunique() < 2:
+        return None
+    spans = means.groupby("class")["stage"].agg(["min", "max"]).iloc[:2]
+    return ClaimFinding(
+        " and ".join(
+            f"class {int(one)} {row['min']:.1f} to {row['max']:.1f}" for one, row in spans.iterrows()
+        ),
+        facts([spans["min"].max() <= spans["max"].min()]),
+        f"mean stages of {counted(len(means), 'feature')} over the runs; together: the ranges overlap",
     )
 
 

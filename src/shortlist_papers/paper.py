@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.files import read_set
-from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNKNOWN, UNMEASURED, UNSURE, PaperClaim
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNMEASURED, PaperClaim
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,9 +278,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTa
         finding = claim.judge(rows)
         here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
         if finding is not None:
-            here, verdict, sure = finding.here, finding.verdict, finding.sure
-            silent = UNSURE if all(part.same for part in finding.parts) else UNKNOWN
-            why = "" if verdict == HOLDS else finding.why or silent
+            here, verdict, sure, why = finding.here, finding.verdict, finding.sure, finding.reason
         found.append(
             {
                 "claim": claim.what, "place": claim.where, "paper": claim.paper or None, "here": here,

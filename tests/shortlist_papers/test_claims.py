@@ -10,10 +10,12 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from benchmarks.studies.paper_results import rows_of
+from shortlist.multistage.presets import SYNTHETIC30
 from shortlist_papers.claims import (
     FAILS,
     HOLDS,
     IN_PART,
+    OTHER,
     UNKNOWN,
     UNMEASURED,
     UNSURE,
@@ -27,7 +29,7 @@ from shortlist_papers.claims import (
     share_figure,
     trend,
 )
-from shortlist_papers.emsco_judges import dominating
+from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
 from shortlist_papers.paper import claims_table
 from shortlist_papers.pruning_claims import other_stop, overfitting
 from shortlist_papers.stored import checked_rows, code_word, stored_rows, with_code
@@ -41,8 +43,10 @@ WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
     [
         (facts([True]), HOLDS, None), (facts([True, True]), HOLDS, None),
         (facts([True, False]), IN_PART, UNKNOWN), (facts([False, False]), FAILS, UNKNOWN),
-        ((Part(True, False), Part(True)), IN_PART, UNSURE), ((Part(True, False),), IN_PART, UNSURE),
-        ((Part(False, False), Part(True)), IN_PART, UNKNOWN),
+        ((Part(True, False), Part(True)), IN_PART, OTHER), ((Part(True, False, True),), IN_PART, UNSURE),
+        ((Part(False, False), Part(True)), IN_PART, UNKNOWN), ((Part(False, False, True),), FAILS, UNSURE),
+        ((Part(False, False, True), Part(False, False)), FAILS, UNKNOWN),
+        ((Part(True, False, True), Part(True, False)), IN_PART, OTHER),
     ],
 )  # fmt: skip
 def test_a_verdict_follows_the_parts_of_a_claim(
@@ -137,7 +141,11 @@ def test_rows_turn_every_verdict_of_the_evolution_paper() -> None:
         rows.assign(size=rows["method"].map({"online": 9.0, "offline": 99.0}),
                     training_error=rows["method"].map({"online": 0.1, "offline": 0.2, "single": 0.3})),
     ]  # fmt: skip
-    assert {claim.what for claim in PAPERS["evolution"].claims} == _turned("evolution", *changed)
+    never = {claim.what for claim in PAPERS["evolution"].claims} - _turned("evolution", *changed)
+    assert never == {
+        "The new fitness makes classifiers diverse",
+        "Bounded weights avoid the instability that noise gives to boosting",
+    }
 
 
 @pytest.mark.slow
@@ -219,6 +227,8 @@ def test_rows_turn_every_verdict_of_the_products_paper() -> None:
         for p, row in zip(whole, rows.itertuples(), strict=True)
     ]
     cwmoip = rows["method"] == "cwmoip"
+    on_linux = (rows["system"] == "compact-linux") & (rows["reference_points"] == 50)
+    to_1500 = rows.assign(reference_points=rows["reference_points"].mask(on_linux, 1500))
     changed = [
         rows,
         found(evolved, lambda _p: worst).assign(seconds=rows["seconds"] * (1 + 1e4 * evolved)),
@@ -238,7 +248,7 @@ def test_rows_turn_every_verdict_of_the_products_paper() -> None:
         with_points(lambda row: best if row.kind == "evolved" else row.points[: {1000.0: 742, 1500.0: 1099}.get(row.reference_points)]),
         with_points(lambda row: worst if row.kind == "evolved" else row.points[: {1000.0: 742, 1500.0: 1099}.get(row.reference_points)]),
         with_points(lambda row: worst if row.kind in {"evolved", "solrep"} else row.points),
-        rows.assign(seconds=rows["reference_points"].fillna(1.0)),
+        to_1500.assign(seconds=to_1500["reference_points"].fillna(1.0)),
         pd.concat([rows, pd.DataFrame([_unended])]), pd.concat([rows, pd.DataFrame([_unended | {"ended": True}])]),
     ]  # fmt: skip
     never = {claim.what for claim in PAPERS["products"].claims} - _turned("products", *changed)
@@ -261,10 +271,11 @@ def _lost(first: float, second: float, n: int = 4) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "dataset": "SPA", "repeat": 0, "fold": fold, "classifiers": 40, "method": method,
+                "dataset": f"set {number}", "repeat": 0, "fold": fold, "classifiers": 40, "method": method,
                 "validation_accuracy": 0.9, "accuracy": 0.9 - lost - 0.001 * fold,
             }
-            for fold in range(n)
+            for number in range(n)
+            for fold in range(2)
             for method, lost in (("F1", first), ("BFT", second))
         ]
     )  # fmt: skip
@@ -313,6 +324,7 @@ def test_judges_say_the_direction_and_whether_it_is_sure() -> None:
         half = ttest_1samp(values, 0).confidence_interval()
         part = above(values)
         assert (part.same, part.sure) == (values.mean() > 0, half.low > 1e-9)
+        assert part.chance == (half.low <= 1e-9 and half.high >= -1e-9)
         assert above(-values).same == (values.mean() < 0)
         printed, nothing = (int(one) for one in rng.integers(-5, 6, 2))
         found = figure(values, printed, nothing)
@@ -321,12 +333,108 @@ def test_judges_say_the_direction_and_whether_it_is_sure() -> None:
             found.same and printed - near <= half.low <= printed <= half.high <= printed + near
         )
     assert share_figure(50, 100, 0.5, 1.0) == Part(True)
-    assert share_figure(5, 10, 0.5, 1.0) == Part(True, False), "too few rows"
+    assert share_figure(5, 10, 0.5, 1.0) == Part(True, False, True), "too few rows"
     assert share_figure(50, 100, 0.7, 1.0) == Part(True, False)
     assert most([True] * 6) == Part(True)
-    assert most([True] * 5 + [False]) == Part(True, False)
-    assert most([False, True]) == Part(False, False)
+    assert most([True] * 5 + [False]) == Part(True, False, True)
+    assert most([False, True]) == Part(False, False, True)
+    assert most([False] * 6) == Part(False, False)
     assert trend([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 6, 5], 1) == Part(True)
+
+
+def _row(rows: pd.DataFrame, name: str, what: str) -> dict[str, Any]:
+    """The row of one claim, by the first words of it."""
+    claims = [claim for claim in PAPERS[name].claims if claim.what.startswith(what)]
+    return claims_table(claims, rows).rows[0]
+
+
+def _evolved(system: str, points: Any, method: str = "ibed", number: int = 0, **more: Any) -> dict[str, Any]:
+    return {"kind": "evolved", "system": system, "number": number, "method": method, "seed": 0, "seconds": 1.0,
+            "correctness": 1.0, "points": points, "clock": "cpu"} | more  # fmt: skip
+
+
+def _solrep(system: str, points: Any, n: int, number: int = 0, **more: Any) -> dict[str, Any]:
+    return _evolved(system, points, "solrep", number, kind="solrep", reference_points=n, unproved=0, **more)
+
+
+STAIRS = [[i, 9 - i, 4, 4] for i in range(10)]
+
+
+def test_rows_with_other_numbers_of_reference_points_decide_no_time_and_are_not_sure() -> None:
+    rows = [_evolved("compact-linux", [[50, 50, 50, 50]], seed=seed) for seed in range(3)]
+    linux = pd.DataFrame([*rows, _solrep("compact-linux", STAIRS, 50)])
+    assert _row(linux, "products", "SolRep takes less time than thirty")["verdict"] == UNMEASURED
+    kept = _row(linux, "products", "No point of SolRep is dominated")
+    assert (kept["verdict"], kept["why"]) == (
+        IN_PART,
+        "The paper has 1,500 reference points and 30 runs on Linux X86 1.",
+    )
+    shop = [_evolved("e-shop", [[50] * 4]), _solrep("e-shop", STAIRS, 1000, seconds=0.5)]
+    whole = pd.DataFrame([*shop, _solrep("e-shop", STAIRS[:1], 1500, seconds=9.0)])
+    assert "less time in 1 of 1 row" in _row(whole, "products", "SolRep takes less time than thirty")["here"]
+
+
+def test_equal_points_have_no_larger_hypervolume_by_their_last_digit() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        points = rng.integers(0, 50, (9, 4)).tolist()
+        rows = pd.DataFrame([_evolved("jcs", points), _solrep("jcs", points[::-1], 1000)])
+        for what in ("SolRep's hypervolume is larger", "SolRep's spread is larger"):
+            assert " in 0 of 1 row" in _row(rows, "products", what)["here"]
+
+
+def test_solrep_beside_ibea_is_judged_on_ecos_and_ibea_beside_ibed_everywhere() -> None:
+    more = [[i, 9 - i, 4, 4] for i in range(8)]
+    rows = pd.DataFrame(
+        [
+            row
+            for system in ("ecos", "uclinux")
+            for row in (
+                _evolved(system, more, "ibea"),
+                _evolved(system, STAIRS[8:]),
+                _solrep(system, STAIRS, 1500),
+            )
+        ]
+    )
+    assert " in 1 of 1 row" in _row(rows, "products", "SolRep finds more than IBEA")["here"]
+    both = _row(rows, "products", "IBEA performs better than IBED")
+    assert (both["verdict"], both["here"]) == (IN_PART, "eCos 1 8 and 2, uClinux 1 8 and 2")
+
+
+def test_points_of_evolution_on_linux_are_counted_beside_the_set_that_the_authors_stored() -> None:
+    stored = {
+        "kind": "stored",
+        "system": "compact-linux",
+        "number": 0,
+        "points": [[0, 0, 0, 0]],
+        "seconds": 0.0,
+    }
+    rows = [_evolved("compact-linux", STAIRS), _solrep("compact-linux", [[20, 0, 9, 9]], 50)]
+    row = _row(pd.DataFrame([*rows, stored]), "products", "Most points of IBED on Linux")
+    assert (row["here"], row["verdict"]) == ("Linux X86 1 0 of 10", FAILS)
+    assert "the authors' 1 points dominate 10 of 10 on Linux X86 1" in row["why"]
+    assert "authors" not in _row(pd.DataFrame(rows), "products", "Most points of IBED on Linux")["why"]
+
+
+def test_a_share_of_few_rows_is_not_sure_to_exceed_the_threshold() -> None:
+    rows = rows_of("emsco")
+    few = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "EMSCO", 0.78))
+    many = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "EMSCO", 0.95))
+    found = [_row(one, "emsco", "EMSCO's accuracy exceeds") for one in (few, many)]
+    assert [row["verdict"] for row in found] == [IN_PART, HOLDS]
+    assert found[0]["why"] == UNSURE
+
+
+def test_a_reason_names_only_who_fails_and_whoever_it_is_compared_with() -> None:
+    found = on_set(rows_of("emsco"), SYNTHETIC30, [("coverage", "GM*", ">", ("CSTC*", "CaCT LASSO"))])
+    assert found is not None
+    assert not found.parts[0].same
+    assert not found.why, "CaCT LASSO covers less than GM*, so that its settings are no reason"
+    rows = rows_of("emsco")
+    pima = ("accuracy", "GM*", ">", EMSCO_NAME)
+    assert "GM* buys nothing" in str(on_set(rows, "pima", [pima]))
+    silent = rows.assign(coverage=rows["coverage"].where(rows["method"] != "GM*", 0.0))
+    assert "buys nothing" not in str(on_set(silent, "pima", [pima]))
 
 
 def test_rows_name_the_code_that_they_depend_on(tmp_path: Path) -> None:
