@@ -60,8 +60,8 @@ def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
 def above(values: Any, limit: float = 0.0) -> Part:
     """Judge whether the mean of values, such as paired differences, is above a limit.
 
-    >>> above([1.0, 2.0, 3.0]), above([-1.0, 4.0]), above([2.0])
-    (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True))
+    >>> above([-1.0, 4.0]), above([2.0])
+    (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True))
     >>> above([1.0, 2.0, 3.0, 4.0]), above([-1.0, -2.0, -3.0, -4.0])
     (Part(same=True, sure=True, chance=False), Part(same=False, sure=False, chance=False))
     """

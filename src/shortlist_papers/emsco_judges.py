@@ -300,7 +300,7 @@ def mean_of_sets(
 
 
 def threshold(rows: "pd.DataFrame") -> ClaimFinding | None:
-    """Judge whether EMSCO's answers are right more often than the threshold asks, by its answered test rows."""
+    """Judge whether EMSCO's answers are right more often than the threshold asks, by answered test rows."""
     found = measured(rows)
     if not found:
         return None

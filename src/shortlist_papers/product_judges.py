@@ -178,7 +178,7 @@ def in_rows(
 def cheap(
     rows: "pd.DataFrame", *, names: Sequence[str] = tuple(NAMES), rich: bool = False
 ) -> ClaimFinding | None:
-    """Judge whether SolRep takes less time than all runs of IBED, with the paper's number of reference points.
+    """Judge whether SolRep takes less time than all runs of IBED, with the paper's reference points.
 
     `rich`: whether it has more unique points in most rows, and similar or less time in most.
     """
@@ -463,7 +463,7 @@ def dominated(rows: "pd.DataFrame") -> ClaimFinding | None:
             )
     few = all(row["points"] < 1500 for row in pairs.values())
     return ClaimFinding(
-        ", ".join(by), tuple(Part(most_lost, most_lost and not few) for most_lost in by.values()), _runs_of(pairs),
+        ", ".join(by), tuple(Part(lost, lost and not few) for lost in by.values()), _runs_of(pairs),
         f"The paper has 1,500 reference points; {all_of(theirs)}." if few and theirs else "",
     )  # fmt: skip
 
@@ -480,8 +480,8 @@ def _cheap_runs(pairs: dict[System, dict[str, Any]]) -> str:
     if shop is None or not shop["B s"] / shop["runs"] / printed < shop["A s"] / most_s:
         return ""
     return (
-        f"Our IBED gains more than our SolRep: on E-Shop 1 a run takes {shop['B s'] / shop['runs']:.2f} s, the "
-        f"paper's {printed:.2f}, and SolRep {shop['A s']:.0f} s, the paper's at most {most_s:g}."
+        f"Our IBED gains more than our SolRep: on E-Shop 1 a run takes {shop['B s'] / shop['runs']:.2f} s, "
+        f"the paper's {printed:.2f}, and SolRep {shop['A s']:.0f} s, the paper's at most {most_s:g}."
     )
 
 
@@ -577,8 +577,8 @@ def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
         paper = PAPER_RQ_5.get(system, {})
         if not (points[-1] and times[-1]) and n_other > paper.get("|N_B|", n_other):
             why.append(
-                f"Our median run on {label(system)} has {n_other} points after {row['B s']:.1f} s, the paper's "
-                f"{paper['|N_B|']} after {paper['B s']:g} s."
+                f"Our median run on {label(system)} has {n_other} points after {row['B s']:.1f} s, the "
+                f"paper's {paper['|N_B|']} after {paper['B s']:g} s."
             )
     if not told:
         return None
