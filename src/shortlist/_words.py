@@ -55,7 +55,7 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
     (" Did you mean 'cost'?", " Did you mean 'cost'?", '')
     """
     by_folded = {str(one).casefold(): str(one) for one in known}
-    near = difflib.get_close_matches(str(word).casefold(), by_folded, n=1)
+    near = difflib.get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.7)
     return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
 
 

@@ -118,9 +118,9 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set min-size": [
         (["--set", "min-size=-1"], "--set min-size must be at least 0"),
-        (["--set", "min-size=5", "--max-size", "3"], "at least 5 members are wanted"),
-        (["--set", "min-size=200"], "no selection can keep the limits: at least 200 members are wanted"),
-        (["--pool", "pool.joblib", "--set", "min-size=9"], "at least 9 members are wanted"),
+        (["--set", "min-size=5", "--max-size", "3"], "at least 5 members must vote"),
+        (["--set", "min-size=200"], "no selection can keep the limits: at least 200 members must vote"),
+        (["--pool", "pool.joblib", "--set", "min-size=9"], "at least 9 members must vote"),
     ],
     "--max-size": [(["--max-size", "0"], "but --max-size and the pool allow 0")],
     "--set max-copies": [
@@ -289,7 +289,7 @@ COMPARE: list[tuple[list[str], str]] = [
     (["three.csv", "--methods", "pruning", "--set", "objective=recall"], "balanced-accuracy with 3 classes"),
     (["--methods", "exact,uwa", "--set", "positive=sick"], "got 'sick'"),
     (["--methods", "exact", "--set", "diversity=averge"], "Did you mean 'average'?"),
-    (["--methods", "pruning", "--set", "min-size=5", "--set", "max-size=3"], "at least 5 members are wanted"),
+    (["--methods", "pruning", "--set", "min-size=5", "--set", "max-size=3"], "at least 5 members must vote"),
     (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
     (["--methods", "exact", "--set", "solver=higs"], "Did you mean 'highs'?"),
     (["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2"),

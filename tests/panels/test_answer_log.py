@@ -30,7 +30,7 @@ def test_labels_are_compared_as_text_without_what_surrounds_them() -> None:
         "1 of 12 pairs of case and judge are not in the log: not asked.",
         "3 of 12 pairs of case and judge were asked without an answer.",
         (
-            "2 answers are no class and count as none; the most frequent: 'True' (1 time) and 'Error 429' "
+            "2 answers are no class and count as missing; the most frequent: 'True' (1 time) and 'Error 429' "
             "(1 time)."
         ),
         "No prices were given, so every answer is taken to cost nothing.",

@@ -242,9 +242,9 @@ def test_a_router_is_told_by_the_branches_that_most_cases_take(n_branches: int, 
     assert said[0] == "Before the first call, a case is routed by length and topic:"
     assert len(said) == n_sentences
     assert max(map(len, said)) <= 200
-    assert said[1].startswith(
-        f"{100 * n_branches / 7000:.3g} % of the cases, where length is {n_branches} and"
-    )
+    share = f"{100 * n_branches / 7000:.3g} % of the cases"
+    assert said[1].startswith(f"{share}: ask")
+    assert f". These are where length is {n_branches} and" in said[1]
     assert said[-1] == "25 % of the cases, where a value is missing or unknown:"
     if n_branches > 6:
         share = sum(range(1, n_branches - 4)) / 70

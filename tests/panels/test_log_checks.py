@@ -28,13 +28,17 @@ def test_punctuation_around_a_label_is_folded(label: str, alike: str) -> None:
 
 
 def test_labels_that_spelling_tells_apart_are_counted_with_the_option_that_folds_them() -> None:
-    (note,) = spelling_notes({"refund": 5, "refund.": 312, "Refund": 2, "other": 9}, ["refund", "other"])
+    (note,), odd = spelling_notes({"refund": 5, "refund.": 312, "Refund": 2, "other": 9}, ["refund", "other"])
     assert note.startswith(
         "314 answers differ from others in spelling alone: 'refund.' (312 times, like 'refund')"
     )
-    assert note.endswith("Pass `fold='punctuation,case'` to take them as the same.")
-    assert "`fold='case'`" in spelling_notes({"a": 5, "A": 1}, [])[0]
-    assert spelling_notes({"a": 5, "b": 1}, []) == []
+    assert note.endswith(
+        "Pass `fold='punctuation,case'` to take them as the same; until then those that are no class count as "
+        "missing."
+    )
+    assert odd == {"refund.", "Refund"}
+    assert "`fold='case'`" in spelling_notes({"a": 5, "A": 1}, [])[0][0]
+    assert spelling_notes({"a": 5, "b": 1}, []) == ([], set())
 
 
 def test_a_saved_panel_folds_what_its_log_folded(tmp_path: object) -> None:

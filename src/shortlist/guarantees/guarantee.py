@@ -87,11 +87,12 @@ def most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
     return found
 
 
-ASSUMPTION = (
-    "It holds for new rows drawn as the calibration rows were, for all answers together and not for each "
-    "class or group, and for the first use of these calibration rows."
-)
-"""What a promise rests on."""
+def assumption(rows: str = "rows") -> str:
+    """Say what a promise rests on. `rows`: what is answered."""
+    return (
+        f"It holds for new {rows} drawn as the calibration {rows} were, for all answers together and not for "
+        f"each class or group, and for the first use of these calibration {rows}."
+    )
 
 
 @saved_from("shortlist")
@@ -129,8 +130,8 @@ class Guarantee:
         """What was asked for."""
         return Demand(self.accuracy, self.confidence_level)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data, for JSON."""
+    def as_dict(self, rows: str = "rows") -> dict[str, Any]:
+        """Return it as plain data, for JSON. `rows`: what is answered."""
         return {
             "promised": self.promised,
             "accuracy": self.accuracy,
@@ -141,29 +142,29 @@ class Guarantee:
             "n_right": self.n_right,
             "share_answered": self.n_answered / max(1, self.n_rows),
             "p_value": float(tail(self.n_answered, self.n_answered - self.n_right, self.demand)),
-            "assumption": ASSUMPTION,
-            "sentence": self.sentence(),
+            "assumption": assumption(rows),
+            "sentence": self.sentence(rows),
         }
 
-    def sentence(self) -> str:
-        """Return for people what is promised."""
+    def sentence(self, rows: str = "rows") -> str:
+        """Return for people what is promised. `rows`: what is answered."""
         accuracy, level = (f"{100 * share:g} %" for share in self.demand)
         if self.promised:
             share = f"{100 * self.n_answered / self.n_rows:.3g} %"
             return (
-                f"Promised with confidence {level}: at least {accuracy} of the answers to new rows are "
-                f"right. {self.n_answered} of {self.n_rows} calibration rows are answered ({share}), "
-                f"{self.n_right} of them rightly."
+                f"Promised with confidence {level}: at least {accuracy} of the answers to new {rows} are "
+                f"right. {self.n_answered:,} of {self.n_rows:,} calibration {rows} are answered ({share}), "
+                f"{self.n_right:,} of them rightly."
             )
         least = self.demand.least_rows
         why = (
-            f"that takes {least} answered calibration rows at least, and there are {self.n_rows}"
+            f"that takes at least {least:,} answered calibration {rows}, and there are {self.n_rows:,}"
             if self.n_rows < least
-            else f"no threshold that was tried passed the test on {self.n_rows} calibration rows"
+            else f"no threshold that was tried passed the test on {self.n_rows:,} calibration {rows}"
         )
         return (
-            f"Nothing can be promised with confidence {level} about {accuracy} right answers: {why}. No row "
-            "is answered."
+            f"Nothing can be promised with confidence {level} about {accuracy} right answers: {why}. No "
+            f"{rows.removesuffix('s')} is answered."
         )
 
 

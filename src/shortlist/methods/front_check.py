@@ -94,17 +94,17 @@ class FrontCheck:
         """Say where a better solution could be, and who says that there is none."""
         total = "one box" if search.n_boxes == 1 else f"one of {search.n_boxes:,} boxes"
         asked = {
-            ProofKind.COMPLETE: "Whatever no point of it dominates lies in",
-            ProofKind.NONDOMINATED: "Whatever dominates a point of it lies in",
-            ProofKind.APPROXIMATE: "Whatever is better than the front says lies in",
+            ProofKind.COMPLETE: "Any trade-off that is missing would lie in",
+            ProofKind.NONDOMINATED: "Anything better than one of its points would lie in",
+            ProofKind.APPROXIMATE: "Anything better than the front says would lie in",
         }[self.claim]
         said = [f"{asked} {total} of objective space."]
         if search.n_by_sums:
-            said.append(f"{_are(search.n_by_sums)} empty by sums of integers, which rest on no solver.")
+            said.append(f"{_are(search.n_by_sums)} empty, which sums of integers show without a solver.")
         if search.n_by_solver:
             title = TITLES.get(search.solver, search.solver)
             found = TITLES.get(self.found_by, "")
-            alone = f", which also found the front: they rest on {title} alone" if found == title else ""
+            alone = ", which also found the front; nothing else confirms it" if found == title else ""
             both = f"; {found} claims the same" if found and found != title else ""
             said.append(f"{_are(search.n_by_solver)} claimed empty by {title}{alone or both}.")
         if search.n_open:

@@ -101,8 +101,7 @@ PLANS = (
     ),
     StagePlan(
         lambda q: not q.has_rules and q.all_fit,
-        (WINDOWS, EVOLUTION), "there is no time for all fits, or there are too many stage assignments",
-        "regret.csv",
+        (WINDOWS, EVOLUTION), "{too_many}", "regret.csv",
     ),
     StagePlan(
         lambda q: q.has_rules or not q.all_fit,
@@ -115,7 +114,12 @@ PLANS = (
 def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StagePlan:
     """Return the plan for a problem."""
     shape = shape_of(problem, enumeration_budget, budget)
-    return next(plan for plan in PLANS if plan.fits(shape))
+    plan = next(plan for plan in PLANS if plan.fits(shape))
+    too_many = "there is no time to fit all subsets"
+    if not shape.is_counted and problem.rules is None:
+        count = space_size(problem.n_features + problem.removal, problem.max_stages + problem.removal)
+        too_many = f"{count:.1e} stage assignments are more than the budget of {enumeration_budget:.1e}"
+    return dataclasses.replace(plan, why=plan.why.format(too_many=too_many))
 
 
 def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StageShape:

@@ -71,7 +71,8 @@ class StageCheck:
         said.append("The search was repeated and found the same front, which rests on its own bounds.")
         if self.n_sampled:
             said.append(
-                f"Of {self.n_sampled:,} random stage assignments, counted row by row, none is better than it."
+                f"Of {self.n_sampled:,} random stage assignments, counted row by row, none is better than the"
+                " front."
             )
         return said
 

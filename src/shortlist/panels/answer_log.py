@@ -284,12 +284,13 @@ def make_log(
     told = list(notes) if scored is None else [*notes, *scored.notes]
     right, _ = _coded(texts.true_codes, texts.true_labels, known)
     wins = answers_right(answers, right, None if scored is None else scored.right & (answers >= 0))
+    said = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.labels)).tolist()
+    spelt, odd = spelling_notes(dict(zip(texts.labels, said, strict=True)), () if is_open else known)
     told += log_notes(
         names, answers=answers, truth=right, wins=wins, unknown=unknown,
-        n_unasked=int((answers == UNASKED).sum()),
+        n_unasked=int((answers == UNASKED).sum()), told_apart=odd,
     )  # fmt: skip
-    said = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.labels)).tolist()
-    told += spelling_notes(dict(zip(texts.labels, said, strict=True)), () if is_open else known)
+    told += spelt
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
     return AnswerLog(

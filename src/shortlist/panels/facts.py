@@ -192,7 +192,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "n_more_cases": told.n_more_cases,
         "correlation": told.correlation,
         "n_independent": told.n_independent,
-        "guarantee": None if found is None else found.as_dict(),
+        "guarantee": None if found is None else found.as_dict("cases"),
         "front": [dict(row) for row in report.front],
         "judges": [dict(row) for row in report.judges],
         "cascades_of_two": [dict(row) for row in report.two],
@@ -343,7 +343,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
             f"are worth {told.n_independent:.1f} independent votes."
         )
     if report.guarantee is not None:
-        said.append(report.guarantee.sentence())
+        said.append(report.guarantee.sentence("cases"))
     what = "recall and specificity" if report.positive else told.panel_figures.objective.replace("-", " ")
     flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
     return [*_limits_exceeded(report), *said, *([flips] if flips else [])]

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,10 +124,12 @@ def log_notes(
     wins: NDArray[np.bool_],
     unknown: Counter[str],
     n_unasked: int,
+    told_apart: Collection[str] = (),
 ) -> list[str]:
     """Return sentences on truths, calls and answers that are missing, and on words that are no class.
 
-    Codes of answers and truths below 0 are no classes. `wins`: which answers are right.
+    Codes of answers and truths below 0 are no classes. `wins`: which answers are right. `told_apart`: words
+    that another note tells of.
     """
     silent = int((answers < 0).sum()) - n_unasked - unknown.total()
     pairs = f"{counted(answers.size, 'pair')} of case and judge"
@@ -140,7 +142,8 @@ def log_notes(
         notes.append(f"{n_unasked:,} of {pairs} are not in the log: not asked.")
     if silent:
         notes.append(f"{silent:,} of {pairs} were asked without an answer.")
-    return notes + _of_words(unknown) + _of_judges(judges, answers, truth, wins)
+    others = Counter({word: times for word, times in unknown.items() if word not in told_apart})
+    return notes + _of_words(others) + _of_judges(judges, answers, truth, wins)
 
 
 def _of_words(unknown: Counter[str]) -> list[str]:
@@ -149,7 +152,7 @@ def _of_words(unknown: Counter[str]) -> list[str]:
     often = all_of(f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
     total = unknown.total()
     what = "answer is no class and counts" if total == 1 else "answers are no class and count"
-    return [f"{total:,} {what} as none; the most frequent: {often}."]
+    return [f"{total:,} {what} as missing; the most frequent: {often}."]
 
 
 def _of_judges(
@@ -185,11 +188,11 @@ def folded(label: str, ways: Sequence[str]) -> str:
     return label.casefold() if CASE in ways else label
 
 
-def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> list[str]:
+def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> tuple[list[str], set[str]]:
     """Return a sentence on labels that only spelling tells apart, with counts and the option that folds them.
 
-    `times`: how many times each label was said. `classes`: what others are compared with, if any; otherwise
-    the most frequent label of each spelling is.
+    And those labels. `times`: how many times each label was said. `classes`: what others are compared with,
+    if any; otherwise the most frequent label of each spelling is.
     """
     by_folded: dict[str, Counter[str]] = {}
     for label, count in times.items():
@@ -200,7 +203,7 @@ def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> list[str
             usual = next((one for one in classes if one in alike), alike.most_common(1)[0][0])
             others += [(label, count, usual) for label, count in alike.items() if label != usual]
     if not others:
-        return []
+        return [], set()
     others.sort(key=lambda one: (-one[1], one[0]))
     ways = [way for way in FOLDS if any(_differ_by(way, label, usual) for label, _, usual in others)]
     told = all_of(
@@ -208,14 +211,12 @@ def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> list[str
         for label, count, usual in others[:3]
     )
     total = sum(count for _, count, _ in others)
-    return [
-        (
-            f"{counted(total, 'answer')} differ from others in spelling alone: {told}"
-            f"{f' and {len(others) - 3:,} more' if len(others) > 3 else ''}. Pass "
-            f"`fold={','.join(ways)!r}` to take "
-            "them as the same."
-        )
-    ]
+    note = (
+        f"{counted(total, 'answer')} differ from others in spelling alone: {told}"
+        f"{f' and {len(others) - 3:,} more' if len(others) > 3 else ''}. Pass `fold={','.join(ways)!r}` to "
+        f"take them as the same{'; until then those that are no class count as missing' * bool(classes)}."
+    )
+    return [note], {label for label, _, _ in others}
 
 
 def _differ_by(way: str, one: str, other: str) -> bool:

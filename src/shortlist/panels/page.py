@@ -35,13 +35,13 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn)
     yield _stage_table(told, shares)
     yield Heading("What it is worth")
-    promise = "" if report.guarantee is None else report.guarantee.sentence()  # which has a section
+    promise = "" if report.guarantee is None else report.guarantee.sentence("cases")  # which has a section
     for sentence in told["verdict"]:
         if sentence != promise:
             yield Text(sentence)
     yield _held_out(told)
     if report.guarantee is not None:
-        yield from guarantee_parts(report.guarantee)
+        yield from guarantee_parts(report.guarantee, "cases")
     yield Heading("What you get for how much")
     yield _chart(report, told)
     if told["budgets"]:

@@ -99,7 +99,7 @@ def _panel(choice: PanelChoice, found: Candidate, guarantee: Guarantee | None) -
         folds_case=log.folds_case,
         folds_punctuation=log.folds_punctuation,
     )
-    return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
+    return panel if guarantee is None else replace(panel, promise=guarantee.sentence("cases"))
 
 
 def _question(choice: PanelChoice) -> Question:

@@ -110,7 +110,10 @@ def _check_cases(log: AnswerLog) -> None:
         raise BadInputError("log", what, got, advice)
     if not (log.answers[rows] >= 0).any():
         raise BadInputError(
-            "log", "must have an answer that is a class", "none", "Name the column of answers with `answer`."
+            "log",
+            "must have answers that are classes of the truth",
+            "none",
+            "Name the column of answers with `answer`.",
         )
     if len(np.unique(known)) < 2:
         label = log.classes[known[0]]

@@ -91,7 +91,7 @@ def find_policies(
                 front.add(found)
                 of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
                 tried += found if family in UNLEARNED else []
-                budget.report(Progress(work.kind, number, len(work.jobs)))
+                budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
                 if budget.stopped and family != SINGLE:
                     finished = False
                     break

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from shortlist.guarantees.guarantee import ASSUMPTION, Guarantee
+from shortlist.guarantees.guarantee import Guarantee, assumption
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,14 @@ Part: TypeAlias = Heading | Text | Facts | Table | Chart | Picture | Tree | Expl
 Parts: TypeAlias = Sequence[Part]
 
 
-def guarantee_parts(found: Guarantee) -> Parts:
-    """Return a guarantee as a sentence, its numbers, and what it rests on."""
+def guarantee_parts(found: Guarantee, rows: str = "rows") -> Parts:
+    """Return a guarantee as a sentence, its numbers, and what it rests on. `rows`: what is answered."""
     facts = (
         ("promised", "yes" if found.promised else "nothing"),
         ("right answers, at least", f"{100 * found.accuracy:g} %"),
         ("confidence", f"{100 * found.confidence_level:g} %"),
         ("answered from confidence", f"{found.threshold:.4f}" if found.promised else "never"),
-        ("calibration rows answered", f"{found.n_answered:,} of {found.n_rows:,}"),
+        (f"calibration {rows} answered", f"{found.n_answered:,} of {found.n_rows:,}"),
     )
-    return [Heading("What is promised"), Text(found.sentence()), Facts(facts), Text(ASSUMPTION, note=True)]
+    rests_on = Text(assumption(rows), note=True)
+    return [Heading("What is promised"), Text(found.sentence(rows)), Facts(facts), rests_on]

@@ -218,9 +218,10 @@ def proof_text(front: FrontPoints) -> str:
         complete = "complete " if before["proof"] == ProofKind.COMPLETE else ""
         among = counted(before["n_points"], "point")
         n_promised = sum(front.extras["promised"])
-        kept = "none is promised" if n_promised == 0 else f"{n_promised:,} promised, the others answer no row"
+        n_left = len(front) - n_promised
+        kept = "none is promised" if n_promised == 0 else f"{n_promised:,} promised, {n_left:,} answer no row"
         told = "" if n_promised == len(front) else f"; {kept}"
-        return f"the best with the promise among the {among} of the {complete}front without it{limit}{told}"
+        return f"left of the {among} of the {complete}front once the promise set thresholds{limit}{told}"
     within = front.extras.get("program", {}).get("rows_within_tolerance", 0)
     kept = f", with {counted(within, 'row')} kept to one part in a million" if within else ""
     if proof.kind is ProofKind.COMPLETE:

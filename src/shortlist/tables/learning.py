@@ -218,7 +218,8 @@ def _check_columns(
     for name in (target, *drop, *keep, *([] if group is None else [group])):
         if name not in columns:
             parted = " Columns are separated by commas, semicolons or tabs." if len(columns) == 1 else ""
-            near = did_you_mean(name, columns) or parted or " Check the spelling."
+            named = " Name the column to predict with `target`." if name == target else " Check the spelling."
+            near = did_you_mean(name, columns) or parted or named
             raise BadInputError(_file(table), f"must have a column {name!r}", shown(columns), near)
     if target in drop:
         raise BadInputError(

@@ -257,7 +257,7 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     run = shortlist("panel", *words, "--limit", "price<=3", "--out", out, "--out", page, cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "Before the first call, a case is routed by topic:" in run.stdout
-    assert "of the cases, where topic is code: ask" in run.stdout
+    assert "These are where topic is code." in run.stdout
     assert len(run.stdout.splitlines()) <= 24
     assert "where topic is poem" in page.read_text(encoding="utf-8")
     assert load_panel(out).next({"topic": "poem"})["decision"]["label"] == "yes"

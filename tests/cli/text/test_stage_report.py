@@ -69,7 +69,7 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     assert said.count("On the selection rows") == 1
     prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
     for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
-        assert f"  stage {number}, cost {price - before:g}, answers from 0.8 on: x" in said
+        assert f"  stage {number}, cost {price - before:g}, answers at probability 0.8 or more: x" in said
     low, high = staged.test.coverage_interval
     assert f"these stages  {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
     gain = staged.all_at_once
@@ -97,7 +97,7 @@ def test_a_stage_that_costs_nothing_is_called_free() -> None:
     ]  # fmt: skip
     assert first_is_free
     said = "\n".join(chosen_lines(stages.use(first_is_free[0]), "norm"))
-    assert re.search(r"  stage 1, free, answers from 0.9 on: (age|sex)", said)
+    assert re.search(r"  stage 1, free, answers at probability 0.9 or more: (age|sex)", said)
     assert said.count("free") == 1
 
 
@@ -109,7 +109,7 @@ def test_of_many_features_of_a_stage_those_are_named_that_fit_in_two_lines() -> 
     )
     _, first, *_ = chosen_lines(stages.fit(X, y), "norm")
     assert re.fullmatch(
-        r"  stage 1, cost 90, answers from .* on: 0, 1, .*, and \d+ more with --details", first
+        r"  stage 1, cost 90, answers at probability .* or more: 0, 1, .*, and \d+ more with --details", first
     )
     _, whole, *_ = chosen_lines(stages, "norm", details=True)
     assert whole.endswith(", 88, 89")

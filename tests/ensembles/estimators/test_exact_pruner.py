@@ -152,7 +152,7 @@ def test_limits_that_nothing_keeps_are_a_status_with_a_reason(pool: Any) -> None
     assert pruned.status_ is Status.INFEASIBLE
     assert not pruned.selection_.any()
     with pytest.raises(
-        ShortlistError, match="at least 5 members are wanted, but `max_size` and the pool allow 3"
+        ShortlistError, match="at least 5 members must vote, but `max_size` and the pool allow 3"
     ):
         pruned.predict(X)
 

@@ -56,7 +56,7 @@ def test_without_a_feasible_selection_every_objective_says_so() -> None:
     for objective in ("accuracy", "auto"):
         result = prune_for(votes, objective, selection_limits(4, min_size=4, max_size=2))
         assert result.status is Status.INFEASIBLE
-        assert "at least 4 members are wanted" in result.reason
+        assert "at least 4 members must vote" in result.reason
         assert not result.mask.any()
 
 

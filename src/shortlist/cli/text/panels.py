@@ -123,7 +123,11 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def _first_sentences(told: PanelReport, facts: Mapping[str, Any]) -> list[str]:
     """Return the verdict and the promise alone."""
-    own = {told.instead, told.verdict.sentence(), "" if told.guarantee is None else told.guarantee.sentence()}
+    own = {
+        told.instead,
+        told.verdict.sentence(),
+        "" if told.guarantee is None else told.guarantee.sentence("cases"),
+    }
     sentences = [one for one in facts["verdict"] if one in own or one.startswith(LIMIT_BROKEN)]
     return [shorten(one, 3 * WIDTH - 20, placeholder=" ...") for one in sentences]
 

@@ -137,8 +137,8 @@ def print_pruned(
     lines = [*_what_to_do(facts, pruned.n_rows["test"]), "", *_table(facts)]
     if facts["advice"]["kind"] != Kind.JUDGE:
         lines.append(facts["advice"]["compared"])
-    lines += ["", *_members(facts, details=details), "", *_proof(pruned, facts)]
-    print_lines([*lines, *_written(facts, written), *_next(facts, written)])
+    lines += ["", *_members(facts, details=details), "", *_proof(pruned, facts, details=details)]
+    print_lines([*lines, *_written(facts, written), *_next(facts, written, details=details)])
     if details:
         print()
         _print_details(pruned, facts)
@@ -196,12 +196,12 @@ def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
     return lines
 
 
-def _proof(pruned: "PrunedTable", facts: dict[str, Any]) -> list[str]:
-    """Say in one sentence what is proved."""
+def _proof(pruned: "PrunedTable", facts: dict[str, Any], *, details: bool) -> list[str]:
+    """Say in one sentence what is proved; with details a front says so further below."""
     if hasattr(pruned.pruner, "front_"):
         from shortlist.cli.text.front_text import headline
 
-        return [f"Front: {headline(_front_of(pruned), details=False)}"]
+        return [] if details else [f"Front: {headline(_front_of(pruned), details=False)}"]
     return [proof_line(facts["proof"], f", {stopped_by(facts['limit'])}" if facts["limit"] else "")]
 
 
@@ -220,14 +220,16 @@ def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
 
 
-def _next(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
+def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
     lines, advice = [], facts["advice"]
     if advice["take"] == "best_single" and facts["guarantee"] is None:
         lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(facts)}.")
     if written.model is not None:
         lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
     elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
-        lines.append("Keep it with --out FILE.joblib; --details shows how it was found.")
+        lines.append(
+            f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."
+        )
     if written.front is not None and written.front.suffix == ".parquet":
         lines.append(f"Other points: shortlist front show {written.front}")
     return lines

@@ -138,7 +138,7 @@ def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[
     front = classifier.front_
     ties = front.extras.get("n_tied")
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
-    behind = f"{least}{sum(ties):,} stage assignments in all" if ties else ""
+    behind = f"{least}{sum(ties):,} stage assignments" if ties else ""
     lines = [headline(front, seconds=seconds, behind=behind)]
     if front.extras.get("stopped") == ELITE_FILLS:
         lines.append(
@@ -202,7 +202,9 @@ def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
         paid += f", asks {step['asked']} members" if step["asked"] > 1 else ""
         least = step["answers_from"]
-        answers = "only buys, and never answers" if least == NEVER else f"answers from {least} on"
+        answers = (
+            "only buys, and never answers" if least == NEVER else f"answers at probability {least} or more"
+        )
         head = f"  stage {number}, {paid}, {answers}: "
         lines.append(listed(head, step["bought"], most_lines=MOST_NAMED, details=details))
     bought = {name for step in steps for name in step["bought"]}
@@ -215,7 +217,7 @@ def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool
 
 def promise_text(classifier: "MultiStageClassifier") -> str:
     """Say what is promised about answers of the point that predicts, or that nothing is."""
-    from shortlist.guarantees.guarantee import ASSUMPTION
+    from shortlist.guarantees.guarantee import assumption
 
     found = classifier.guarantee_
     if found is None:
@@ -224,7 +226,7 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
         return found.sentence()
     kept = sum(classifier.front_.extras["promised"])
     others = f" The confidence holds for all {kept:,} promised points together." if kept > 1 else ""
-    return f"{found.sentence()}{others} {ASSUMPTION}"
+    return f"{found.sentence()}{others} {assumption()}"
 
 
 def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> None:

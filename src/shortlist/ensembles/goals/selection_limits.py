@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import any_of, counted, did_you_mean
 from shortlist.arrays import CreditMatrix, Mask
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes
@@ -290,7 +290,7 @@ class SelectionLimits:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""
         if self.min_size > self.max_size:
             return (
-                f"at least {self.min_size} members are wanted, but `max_size` and the pool allow "
+                f"at least {counted(self.min_size, 'member')} must vote, but `max_size` and the pool allow "
                 f"{self.max_size}"
             )
         if self.costs is None or self.min_size == 0:

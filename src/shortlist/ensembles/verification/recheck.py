@@ -77,15 +77,14 @@ Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClas
 """What has a value that can be counted again."""
 
 BY_FOLDS = (
-    "value and bound are of answers out of fold, by the members as they were fitted without each fold; the "
-    "model keeps these, and that they saw no row of their fold was not rechecked; those that answer new rows "
-    "were fitted on all rows"
+    "value and bound are of out-of-fold answers, which the model keeps: that no member saw the rows of the "
+    "fold that it answered was not rechecked; new rows are answered by the members fitted on all rows"
 )
 """What is said of models whose members were chosen so."""
 
 FITTED_AGAIN = (
-    "value and bound are of the members as they were chosen; those that answer new rows were fitted again on "
-    "all rows"
+    "value and bound are of the members as they were chosen; new rows are answered by the same members "
+    "fitted again on all rows"
 )
 """What is said of models whose members were."""
 
