@@ -156,16 +156,6 @@ def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -
         assert told["answered"] != report["rejected"][place]
 
 
-def test_a_stage_needs_only_what_it_has_bought() -> None:
-    rows = TABLE[["a", "b", "d"]]
-    stages = MultiStageClassifier(max_stages=3, confidence=0.6, random_state=0).fit(rows, CODES)
-    policy = policy_of(saved(stages))
-    first = [policy["features"][place]["name"] for place in policy["stages"][0]["known"]]
-    early = int(np.flatnonzero(stages.decision_report(rows)["stage"] == 1)[0])
-    assert len(first) < 3
-    assert reader.answer(policy, rows.iloc[early][first].to_dict())["label"] == stages.predict(rows)[early]
-
-
 def test_a_policy_says_what_a_row_has_taken_by_then() -> None:
     rows = TABLE[["a", "c", "ward"]]
     hours = {"a": 1.5, "c": 24, "ward": 4}
@@ -233,24 +223,6 @@ def test_the_reader_refuses_what_is_no_policy(text: str, message: str, tmp_path:
     (tmp_path / "policy.json").write_text(text)
     with pytest.raises(ValueError, match=message):
         reader.load(str(tmp_path / "policy.json"))
-
-
-@examples(15)
-@given(seed=st.integers(0, 10**6))
-def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int) -> None:
-    rows = TABLE[["a", "c", "ward"]]
-    rng = np.random.default_rng(seed)
-    partial = rows.mask(rng.random(rows.shape) < 0.4)
-    model, policy = stages(), policy_of(saved(stages()))
-    assert check_policy(policy, saved(model), partial[:60]) == 60
-    report = model.decision_report(partial)
-    for place, row in enumerate(
-        partial[:60].astype(object).where(partial[:60].notna(), None).to_dict("records")
-    ):
-        told = reader.answer(policy, row)
-        assert (told["stage"], told["cost"], ", ".join(told["needs"])) == tuple(
-            report[["stage", "cost", "needs"]].iloc[place]
-        )
 
 
 @examples(15)

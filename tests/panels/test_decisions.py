@@ -20,13 +20,9 @@ from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import (
     BY_CONFIDENCE,
     LOG_ODDS,
-    MISSING,
-    TIES,
-    VOTE_RULES,
     ConfidenceScale,
     Curve,
     Heard,
-    JudgeVotes,
     LatestAnswer,
     ScoreTable,
     confidence_scale,
@@ -42,41 +38,8 @@ from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist
 from tests.panels.made import log_of
-from tests.panels.oracles import heard_at_random, scored, undominated, voted
+from tests.panels.oracles import undominated
 from tests.panels.test_policy_schema import SCHEMA, fits
-
-RULES = list(itertools.product(VOTE_RULES, MISSING, TIES))
-
-
-@pytest.mark.parametrize(("rule", "missing", "ties"), RULES)
-@pytest.mark.parametrize("seed", range(5))
-def test_votes_decide_as_counted_by_hand(rule: str, missing: str, ties: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n_judges, n_classes = int(rng.integers(1, 6)), int(rng.integers(2, 5))
-    answers = heard_at_random(rng, 60, n_judges, n_classes)
-    weights = tuple(rng.integers(0, 4, n_judges).tolist())
-    votes = JudgeVotes(tuple(range(n_judges)), weights, rule, missing, ties)
-    decided = votes.decide(answers)
-    slow = [voted(votes, words, n_classes) for words in answers.words.tolist()]
-    assert decided.codes.tolist() == [code for code, _ in slow]
-    assert decided.sure == pytest.approx([sure for _, sure in slow])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scores_add_up_to_the_probabilities_of_a_plain_loop(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n_judges, n_classes = int(rng.integers(1, 5)), int(rng.integers(2, 5))
-    answers = heard_at_random(rng, 40, n_judges, n_classes)
-    weights = rng.normal(0, 1.5, n_classes * (1 + n_judges * (2 * n_classes + 1)))
-    table = ScoreTable(tuple(range(n_judges)), weights, n_classes)
-    slow = [
-        scored(table, *row) for row in zip(answers.words.tolist(), answers.confidence.tolist(), strict=True)
-    ]
-    assert table.probabilities(answers) == pytest.approx(np.array(slow), abs=1e-12)
-    silent = (answers.words == n_classes).all(axis=1)
-    decided = table.decide(answers)
-    assert (decided.codes[silent] == -1).all()
-    assert decided.codes[~silent].tolist() == np.argmax(np.array(slow)[~silent], axis=1).tolist()
 
 
 def test_equal_classes_and_silence_are_never_sure() -> None:

@@ -90,15 +90,20 @@ def test_confidence_on_its_curve_is_that_of_the_slow_twin(n_knots: int) -> None:
 @pytest.mark.parametrize("ties", [*TIES, LATEST])
 @pytest.mark.parametrize(("rule", "missing"), list(itertools.product(VOTE_RULES, MISSING)))
 def test_votes_by_folds_are_those_of_the_slow_twin(rule: str, missing: str, ties: str) -> None:
-    rng = np.random.default_rng(len(rule + missing + ties))
-    answers, fold = heard_at_random(rng, 80, 4, 3), rng.integers(0, 3, 80)
-    parts = [
-        JudgeVotes((0, 1, 2, 3), tuple(rng.integers(0, 3, 4).tolist()), rule, missing, ties) for _ in range(3)
-    ]
-    told = decided_by_folds(parts, answers, fold)
-    slow = [voted(parts[own], row, 3) for own, row in zip(fold, answers.words.tolist(), strict=True)]
-    assert told.codes.tolist() == [code for code, _ in slow]
-    assert told.sure == pytest.approx([sure for _, sure in slow])
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n_judges, n_classes = int(rng.integers(1, 6)), int(rng.integers(2, 5))
+        answers, fold = heard_at_random(rng, 80, n_judges, n_classes), rng.integers(0, 3, 80)
+        parts = [
+            JudgeVotes(tuple(range(n_judges)), tuple(votes.tolist()), rule, missing, ties)
+            for votes in rng.integers(0, 4, (3, n_judges))
+        ]
+        told = decided_by_folds(parts, answers, fold)
+        slow = [
+            voted(parts[own], row, n_classes) for own, row in zip(fold, answers.words.tolist(), strict=True)
+        ]
+        assert told.codes.tolist() == [code for code, _ in slow]
+        assert told.sure == pytest.approx([sure for _, sure in slow])
 
 
 def test_scores_by_folds_are_those_of_the_slow_twin() -> None:
