@@ -32,7 +32,7 @@ from shortlist.panels.learning import AGREEMENT, OutOfFold
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import FINALS, NEVER, Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
-from shortlist.panels.recipes import Cases, FittedDecisions, followed
+from shortlist.panels.recipes import Cases, fitted_on_others, followed
 from shortlist.panels.saved_panels import load_panel
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
@@ -216,7 +216,7 @@ def test_decisions_about_other_cases_keep_the_order_in_which_judges_are_asked() 
     cases, _ = drawn_cases(drawn_log(np.random.default_rng(2), 3, 40))
     folds = np.arange(40) % 5
     for name in (BY_CONFIDENCE, AGREEMENT):
-        fitted = FittedDecisions(OutOfFold(cases.answers, cases.truth, folds, name), cases.answers)
+        fitted = fitted_on_others(OutOfFold(cases.answers, cases.truth, folds, name), cases.answers)
         for order in ((0, 1), (1, 0)):
             assert fitted.of(order).decision.judges == order
 

@@ -7,7 +7,7 @@ their price bands and the order of the tests. All tests together are wrong with 
 demand (:func:`shortlist.guarantees.thresholds.passing`), whichever of those that pass is picked.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,16 @@ from shortlist.panels.decisions import heard
 from shortlist.panels.learning import AGREEMENT, VOTING, Judged
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
-from shortlist.panels.recipes import Candidate, Cases, FittedDecisions, Judges, Recipe, followed, stage_says
+from shortlist.panels.recipes import (
+    Candidate,
+    Cases,
+    Judges,
+    Recipe,
+    Redecided,
+    fitted_on_others,
+    followed,
+    stage_says,
+)
 from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
 from shortlist.policies.counts import AnswerCounts, count_answers
@@ -89,24 +98,12 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
     assert log is not None
     answers = heard(log, choice.scale)
     latency = np.full(log.prices.shape, np.nan) if log.latency is None else log.latency
-    decisions: Any = {name: FittedDecisions(one, answers) for name, one in cases.decisions.items()}
+    decisions = {name: fitted_on_others(one, answers) for name, one in cases.decisions.items()}
     prices = np.rint(log.paid * choice.steps).astype(np.int64)
     return replace(
         cases, answers=answers, truth=log.truth, prices=prices, latency=latency, decisions=decisions,
         right=log.right, folds=None,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class AsDecided:
-    """Decisions of sets of judges that are as sure of a case as what was fitted without its fold."""
-
-    whole: Any
-
-    def of(self, judges: Iterable[int]) -> Judged:
-        """Return the decision of a set of judges."""
-        judged = self.whole.of(judges)
-        return Judged(judged.decision, judged.decided, judged.decided)
 
 
 def measured_cases(cases: Cases) -> Cases:
@@ -115,8 +112,13 @@ def measured_cases(cases: Cases) -> Cases:
     Where judges give labels alone, thresholds come from what was fitted on all cases, and answers that are
     sure by that are right more often there than elsewhere.
     """
-    decisions: Any = {name: AsDecided(one) for name, one in cases.decisions.items()}
-    return replace(cases, decisions=decisions)
+
+    def as_decided(judged: Judged) -> Judged:
+        return judged._replace(ordering=judged.decided)
+
+    return replace(
+        cases, decisions={name: Redecided(one, as_decided) for name, one in cases.decisions.items()}
+    )
 
 
 class KnownAnswers:

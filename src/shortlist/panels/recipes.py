@@ -1,6 +1,6 @@
 """Policies as recipes, and the training cases: what each costs there, out of fold, at every threshold."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -82,7 +82,7 @@ class Cases:
     losses: NDArray[np.int64]
     final: Final
     final_price: int
-    decisions: "Mapping[str, OutOfFold | PartOutOfFold | FittedDecisions]"
+    decisions: "Mapping[str, OutOfFold | Redecided]"
     positive: int = 1
     is_open: bool = False
     right: Mask | None = None
@@ -120,50 +120,47 @@ class Cases:
 
     def at(self, rows: NDArray[np.intp]) -> "Cases":
         """Return some of the cases; what is decided about them stays what it is among all."""
+
+        def part(judged: Judged) -> Judged:
+            both = (judged.decided, judged.ordering)
+            return Judged(judged.decision, *(Decided(one.codes[rows], one.sure[rows]) for one in both))
+
         return replace(
             self,
             answers=self.answers.at(rows), truth=self.truth[rows], prices=self.prices[rows],
             latency=self.latency[rows], right=None if self.right is None else self.right[rows],
             folds=None if self.folds is None else self.folds[rows],
-            decisions={name: PartOutOfFold(one, rows) for name, one in self.decisions.items()},
+            decisions={name: Redecided(one, part) for name, one in self.decisions.items()},
         )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class PartOutOfFold:
-    """Decisions of sets of judges on some of the cases that they were learned from, out of fold."""
+class Redecided:
+    """Decisions of sets of judges that are told of other cases, or otherwise, each once.
 
-    whole: "OutOfFold | PartOutOfFold | FittedDecisions"
-    rows: NDArray[np.intp]
-
-    def of(self, judges: Iterable[int]) -> Judged:
-        """Return the decision of a set of judges."""
-        whole = self.whole.of(judges)
-        decided, ordering = (
-            Decided(one.codes[self.rows], one.sure[self.rows]) for one in (whole.decided, whole.ordering)
-        )
-        return Judged(whole.decision, decided, ordering)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedDecisions:
-    """Decisions of sets of judges, fitted on the training cases, about other cases.
-
-    `whole`: of the training cases. `answers`: to the other cases, with a column for each judge.
+    `again`: what becomes of each decision.
     """
 
-    whole: "OutOfFold | PartOutOfFold | FittedDecisions"
-    answers: Heard
+    whole: "OutOfFold | Redecided"
+    again: Callable[[Judged], Judged]
     known: dict[Judges, Judged] = field(default_factory=dict)
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
         chosen = tuple(judges)
         if chosen not in self.known:
-            decision = self.whole.of(chosen).decision
-            decided = decision.decide(self.answers.of(decision.judges))
-            self.known[chosen] = Judged(decision, decided, decided)
+            self.known[chosen] = self.again(self.whole.of(chosen))
         return self.known[chosen]
+
+
+def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
+    """Return decisions that are fitted on the training cases, about other cases with these answers."""
+
+    def again(judged: Judged) -> Judged:
+        decided = judged.decision.decide(answers.of(judged.decision.judges))
+        return Judged(judged.decision, decided, decided)
+
+    return Redecided(whole, again)
 
 
 def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
@@ -173,7 +170,7 @@ def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
 
 def stages_of(
     recipe: Recipe,
-    decisions: Mapping[str, OutOfFold | PartOutOfFold | FittedDecisions],
+    decisions: Mapping[str, OutOfFold | Redecided],
     places: dict[int, int] | None = None,
 ) -> tuple[Stage, ...]:
     """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
