@@ -41,6 +41,10 @@ weight_sets = st.tuples(*[st.integers(-3, 3)] * 4)
 """Weights of both signs in the order tp, fn, tn, fp."""
 
 
+def explicit_weights(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
+    return named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
+
+
 def breast_cancer_votes() -> Votes:
     """Votes whose best value with diversity is known: 153 of 154 rows."""
     golden = json.loads((Path(__file__).parents[1] / "golden" / "breast_cancer_votes.json").read_text())

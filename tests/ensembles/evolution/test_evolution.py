@@ -119,55 +119,34 @@ class _Recorded:
 ROWS = np.zeros((4, 1))
 
 
-def test_offline_fitness_prefers_who_is_right_on_rows_that_the_population_gets_wrong() -> None:
-    # 0, 1, 2 are right on the three easy rows; 3 alone is right on the hard one, of weight 3/4 against 1/4 each
-    answers = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 1]])
-    space = _Recorded(answers)
-    evolve(
-        space,
-        ROWS,
-        [1] * 4,
-        EvolutionSettings(population_size=4, n_generations=2, n_elites=0, tournament=40, crossover_rate=0),
-        n_classes=2,
-    )
-    assert set(space.chosen) == {3}
-
-
-def test_online_fitness_is_relative_to_the_ensemble() -> None:
-    # the ensemble is 0, wrong on the last row only: whoever is right there wins, however wrong elsewhere
-    answers = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]])
-    space = _Recorded(answers)
-    evolve(
-        space,
-        ROWS,
-        [1] * 4,
-        EvolutionSettings(
-            mode="online",
-            population_size=3,
-            n_generations=2,
-            n_elites=0,
-            tournament=40,
-            crossover_rate=0,
-            smoothing=0,
+@pytest.mark.parametrize(
+    ("answers", "fittest", "options"),
+    [
+        # 0, 1, 2 are right on the easy rows; 3 alone is right on the hard one, of weight 3/4 against 1/4 each
+        pytest.param([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 1]], 3, {}, id="hard rows count more"),
+        # the ensemble is 0, wrong on the last row only: whoever is right there wins, however wrong elsewhere
+        pytest.param(
+            [[1, 0, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]], 1, {"mode": "online", "smoothing": 0},
+            id="relative to the ensemble",
         ),
-        n_classes=2,
-    )
-    assert set(space.chosen) == {1}
-
-
-def test_an_exponent_of_zero_makes_fitness_the_accuracy() -> None:
-    answers = np.array([[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]])
-    space = _Recorded(answers)
-    evolve(
-        space,
-        ROWS,
-        [1] * 4,
-        EvolutionSettings(
-            gamma=0, population_size=4, n_generations=2, n_elites=0, tournament=40, crossover_rate=0
+        pytest.param(
+            [[1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]], 0, {"gamma": 0},
+            id="an exponent of zero makes it the accuracy",
         ),
-        n_classes=2,
+    ],
+)  # fmt: skip
+def test_who_is_fittest(answers: list[list[int]], fittest: int, options: dict[str, Any]) -> None:
+    space = _Recorded(np.array(answers))
+    settings = EvolutionSettings(
+        population_size=len(answers[0]),
+        n_generations=2,
+        n_elites=0,
+        tournament=40,
+        crossover_rate=0,
+        **options,
     )
-    assert set(space.chosen) == {0}
+    evolve(space, ROWS, [1] * 4, settings, n_classes=2)
+    assert set(space.chosen) == {fittest}
 
 
 @pytest.mark.parametrize("mode", ["offline", "online", "single"])
@@ -571,20 +550,6 @@ def test_whoever_stops_evolution_gets_the_ensemble_by_margins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"selection": "greedy"}, "selection must be one of"),
-        ({"exact_every": 0}, "exact_every must be at least 1"),
-        ({"exact_time_limit_s": 0}, "exact_time_limit_s must be"),
-        ({"mode": "online"}, "`max_members` must be given where an online ensemble is chosen exactly"),
-    ],
-)
-def test_settings_that_cannot_be_meant_are_refused(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(BadInputError, match=sentence):
-        run(**options)
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         pytest.param({"mode": "on"}, "mode must be one of", id="mode"),
@@ -597,6 +562,14 @@ def test_settings_that_cannot_be_meant_are_refused(options: dict[str, Any], sent
         pytest.param({"tournament": 0}, "tournament must be at least 1", id="tournament"),
         pytest.param({"patience": 0}, "patience must be at least 1", id="patience"),
         pytest.param({"criterion": "mean"}, "criterion must be one of", id="criterion"),
+        pytest.param({"selection": "greedy"}, "selection must be one of", id="selection"),
+        pytest.param({"exact_every": 0}, "exact_every must be at least 1", id="exact steps"),
+        pytest.param({"exact_time_limit_s": 0}, "exact_time_limit_s must be", id="exact time"),
+        pytest.param(
+            {"mode": "online", "selection": "exact"},
+            "`max_members` must be given where an online ensemble is chosen exactly",
+            id="online without a most",
+        ),
     ],
 )
 def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:

@@ -11,30 +11,36 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from shortlist.ensembles.audit import class_cut_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
+from shortlist.ensembles.goals.weights import (
+    ClassWeights,
+    Weights,
+    best_threshold,
+    class_weights,
+    named_weights,
+)
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     write_certificate,
 )
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.bound_oracles import class_certificate, threshold_certificate
-from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
-from tests.ensembles.strategies import problems
+from tests.ensembles.plurality_oracles import Pool
+from tests.ensembles.strategies import class_questions, problems
 from tests.examples import examples
 
 
@@ -75,23 +81,60 @@ def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
     assert verdict.bound == made["bound"]
 
 
+def _proofs(rows: RightRows) -> tuple[CutBound | int, CutBound | int, int]:
+    """What a certificate can rest on: cuts of every kind, those of pairs, a look at every selection."""
+    conflicts = find_conflicts(rows, Budget())
+    cuts = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
+    return cuts, bound_by_pairs(rows, Budget()), count_selections(rows)
+
+
 @examples(40)
 @given(problem=problems(max_classifiers=5))
 def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weights, RightRows]) -> None:
     votes, weights, rows = problem
-    mask = next(bound_oracles.selections(rows), None)
-    if mask is None:
+    rated = [(best_threshold(votes, weights, mask), mask) for mask in bound_oracles.selections(rows)]
+    if not rated:
         return
-    conflicts = find_conflicts(rows, Budget())
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
-    matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
+    (threshold, best), mask = max(rated, key=lambda one: one[0][1])
+    matrix, labels = (np.repeat(part, votes.counts, axis=0)[::-1] for part in (votes.votes, votes.labels))
+    made, bounds = {}, []
+    for proof in _proofs(rows):
+        made = json.loads(
+            json.dumps(threshold_certificate(votes, weights, rows, proof, mask=mask, threshold=threshold))
+        )
+        verdict = check_certificate(made, matrix, labels)
+        bounds.append(verdict.bound)
 
-    threshold = best_threshold(votes, weights, mask)[0]
-    for one in (bound, bound_by_pairs(rows, Budget())):
-        plain = threshold_certificate(votes, weights, rows, one, mask=mask, threshold=threshold)
-        made = json.loads(json.dumps(plain))
+        assert verdict.failures == ()
+        assert verdict.value == best
+        assert verdict.bound is not None
+        assert verdict.bound >= best
+    assert bounds[-1] == best
+    for forged in (made | {"bound": made["bound"] + 1}, made | {"selections": made["selections"] + 1}):
+        assert not check_certificate(forged, matrix, labels).valid
 
-        assert check_certificate(made, matrix[::-1], labels[::-1]).failures == ()
+
+@examples(40)
+@given(question=class_questions())
+def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
+    question: tuple[Pool, ClassVotes, ClassWeights, SelectionLimits],
+) -> None:
+    (samples, _, n_classes), votes, weights, limits = question
+    rows = class_rows(votes, weights, limits)
+    allowed = list(bound_oracles.selections(rows))
+    if not allowed:
+        return
+    mask = max(allowed, key=lambda one: weights.total(votes, one))
+    codes, labels, bounds = [list(one) for one, _ in samples], [label for _, label in samples], []
+    for proof in _proofs(rows):
+        made = json.loads(json.dumps(class_certificate(votes, weights, rows, proof, mask)))
+        verdict = check_class_certificate(made, codes, labels, n_classes)
+        bounds.append(verdict.bound)
+
+        assert verdict.failures == ()
+        assert verdict.bound is not None
+        assert verdict.value == weights.total(votes, mask) <= verdict.bound
+    assert bounds[-1] == weights.total(votes, mask)
 
 
 def _with_cut(certificate: Certificate, **changes: Any) -> None:
@@ -220,33 +263,6 @@ def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
         assert not any("shortlist" in ast.unparse(node) for node in imported if isinstance(node, ast.Import))
 
 
-@examples(40)
-@given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
-def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
-    pool: Pool, sizes: tuple[int, int]
-) -> None:
-    samples, k, n_classes = pool
-    votes = as_votes(pool, merged=True)
-    limits = selection_limits(k, min_size=sizes[0], max_size=sizes[1])
-    weights = class_weights("balanced-accuracy", votes)
-    rows = class_rows(votes, weights, limits)
-    mask = next(bound_oracles.selections(rows), None)
-    if mask is None:
-        return
-    conflicts = find_conflicts(rows, Budget())
-    bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
-
-    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
-    best = max(weights.total(votes, one) for one in bound_oracles.selections(rows))
-    for proof in (bound, bound_by_pairs(rows, Budget())):
-        made = json.loads(json.dumps(class_certificate(votes, weights, rows, proof, mask)))
-        verdict = check_class_certificate(made, codes, labels, n_classes)
-
-        assert verdict.failures == ()
-        assert verdict.bound is not None
-        assert verdict.value == weights.total(votes, mask) <= best <= verdict.bound
-
-
 def _made_for_classes() -> tuple[Certificate, Any, Any]:
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, 60)
@@ -294,54 +310,6 @@ def test_a_changed_certificate_of_several_classes_is_caught(
     verdict = check_class_certificate(made, codes.tolist(), labels.tolist(), 3)
     assert not verdict.valid
     assert any(sentence in failure for failure in verdict.failures), verdict.failures
-
-
-@examples(40)
-@given(problem=problems(max_classifiers=5))
-def test_a_look_at_every_selection_finds_the_best_of_two_classes(
-    problem: tuple[Votes, Weights, RightRows],
-) -> None:
-    votes, weights, rows = problem
-    allowed = list(bound_oracles.selections(rows))
-    if not allowed:
-        return
-    totals = [best_threshold(votes, weights, mask) for mask in allowed]
-    best = max(range(len(allowed)), key=lambda i: totals[i][1])
-    found = count_selections(rows)
-    made = threshold_certificate(votes, weights, rows, found, mask=allowed[best], threshold=totals[best][0])
-    plain = json.loads(json.dumps(made))
-    samples = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
-    matrix, labels = (part.tolist() for part in samples)
-
-    verdict = check_certificate(plain, matrix, labels)
-
-    assert verdict.failures == ()
-    assert verdict.value == verdict.bound == totals[best][1]
-    for forged in (plain | {"bound": plain["bound"] + 1}, plain | {"selections": found + 1}):
-        assert not check_certificate(forged, matrix, labels).valid
-
-
-@examples(40)
-@given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
-def test_a_look_at_every_selection_finds_the_best_of_several_classes(
-    pool: Pool, sizes: tuple[int, int]
-) -> None:
-    samples, k, n_classes = pool
-    votes = as_votes(pool, merged=True)
-    weights = class_weights("balanced-accuracy", votes)
-    limits = selection_limits(k, min_size=sizes[0], max_size=sizes[1])
-    rows = class_rows(votes, weights, limits)
-    allowed = list(bound_oracles.selections(rows))
-    if not allowed:
-        return
-    best = max(allowed, key=lambda mask: weights.total(votes, mask))
-    made = json.loads(json.dumps(class_certificate(votes, weights, rows, count_selections(rows), best)))
-    codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
-
-    verdict = check_class_certificate(made, codes, labels, n_classes)
-
-    assert verdict.failures == ()
-    assert verdict.value == verdict.bound == weights.total(votes, best)
 
 
 def test_too_many_selections_to_look_at_are_no_proof() -> None:

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import certified_bound
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import rows_of
-from tests.ensembles.strategies import noisy_rows, problems, right_rows, tightened, two_classes
+from tests.ensembles.strategies import noisy_rows, right_rows, tightened, two_classes
 from tests.examples import examples
 
 
@@ -163,18 +163,6 @@ def test_named_objectives_of_larger_pools_are_bounded(
     best = oracles.best_value(rows, k, (weights.tp, weights.fn, weights.tn, weights.fp), allowed)
     assert best is not None
     assert best <= normal.weighted_sum(bound.bound)
-
-
-@pytest.mark.slow
-@given(problem=problems(max_classifiers=4))
-def test_votes_weights_and_limits_of_the_best_selection_agree_with_the_bound(
-    problem: tuple[Votes, Weights, RightRows],
-) -> None:
-    votes, weights, rows = problem
-    bound = rows.weighted_sum(tightened(rows, 2).bound)
-
-    for mask in bound_oracles.selections(rows):
-        assert best_threshold(votes, weights, mask)[1] <= bound
 
 
 def test_cuts_are_found_where_no_pair_conflicts() -> None:

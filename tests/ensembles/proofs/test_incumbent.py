@@ -1,35 +1,50 @@
 """The best selection so far, of two and of several classes."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import (
-    class_weights,
-)
+from shortlist.ensembles.goals.weights import best_threshold, class_weights
 from shortlist.ensembles.proofs.incumbent import WITHOUT_IDLE, Incumbent, without_idle_members
-from shortlist.ensembles.pruning.problems import PluralityProblem
+from shortlist.ensembles.pruning.problems import PluralityProblem, problem_of
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.results.proof import Status
-from tests.ensembles.plurality_oracles import CODES, LABELS, Pool, as_votes, class_pools
+from tests.ensembles import oracles, strategies
+from tests.ensembles.plurality_oracles import CODES, LABELS, as_votes, class_pools
+
+two_classes = st.builds(
+    lambda rows, numbers: (votes := merge_rows(*oracles.as_arrays(rows)), strategies.explicit_weights(numbers, votes)),
+    strategies.labelled_votes(), strategies.weight_sets,
+)  # fmt: skip
+several = class_pools().map(
+    lambda pool: (votes := as_votes(pool, merged=True), class_weights("accuracy", votes))
+)
 
 
-@given(pool=class_pools(), least=st.integers(0, 3))
-def test_no_voter_of_the_answer_can_be_dropped_without_loss(pool: Pool, least: int) -> None:
-    votes = as_votes(pool, merged=True)
-    weights = class_weights("accuracy", votes)
-    limits = selection_limits(pool[1], min_size=min(least, pool[1]))
-    full = np.ones(pool[1], dtype=bool)
+def _worth(votes: Any, weights: Any, mask: Mask) -> int:
+    return best_threshold(votes, weights, mask)[1] if isinstance(votes, Votes) else weights.total(votes, mask)
 
-    kept = without_idle_members(PluralityProblem(votes, weights, limits), full)
 
-    worth = weights.total(votes, kept)
-    assert worth >= weights.total(votes, full)
+@given(question=two_classes | several, least=st.integers(0, 3))
+def test_no_member_of_the_answer_can_be_dropped_without_loss(question: Any, least: int) -> None:
+    votes, weights = question
+    n = votes.n_classifiers
+    limits = selection_limits(n, min_size=min(least, n))
+    full = np.ones(n, dtype=bool)
+
+    kept = without_idle_members(problem_of(votes, weights, limits), full)
+
+    worth = _worth(votes, weights, kept)
+    assert worth >= _worth(votes, weights, full)
     assert limits.satisfied_by(kept)
     for k in np.flatnonzero(kept):
-        fewer = kept & (np.arange(len(kept)) != k)
-        assert not limits.satisfied_by(fewer) or weights.total(votes, fewer) < worth
+        fewer = kept & (np.arange(n) != k)
+        assert not limits.satisfied_by(fewer) or _worth(votes, weights, fewer) < worth
 
 
 def test_idle_members_that_were_left_out_are_told_with_who_found_the_others() -> None:

@@ -27,12 +27,11 @@ from shortlist.ensembles.goals.weights import (
     named_weights,
     weights_of,
 )
-from shortlist.ensembles.proofs.incumbent import without_idle_members
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Turn
 from shortlist.ensembles.pruning.evidence import evidence_of
-from shortlist.ensembles.pruning.problems import PruningProblem, ThresholdProblem, problem_of
+from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
@@ -51,10 +50,6 @@ from tests.milp.solvers import installed_solvers
 SOLVERS = list(installed_solvers())
 
 EXAMPLES = examples(40)
-
-
-def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
-    return named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
 
 
 @EXAMPLES
@@ -208,25 +203,6 @@ def test_breast_cancer_with_diversity_has_one_optimum(solver: str) -> None:
 
     assert result.status is Status.OPTIMAL
     assert result.value * 154 == pytest.approx(153)
-
-
-@given(rows=strategies.labelled_votes(), numbers=strategies.weight_sets, least=st.integers(0, 3))
-def test_no_member_of_the_answer_can_be_dropped_without_loss(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], least: int
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights = _weights_of(numbers, votes)
-    limits = selection_limits(votes.n_classifiers, min_size=min(least, votes.n_classifiers))
-    full = np.ones(votes.n_classifiers, dtype=bool)
-
-    kept = without_idle_members(ThresholdProblem(votes, weights, limits), full)
-
-    worth = best_threshold(votes, weights, kept)[1]
-    assert worth >= best_threshold(votes, weights, full)[1]
-    assert limits.satisfied_by(kept)
-    for k in np.flatnonzero(kept):
-        fewer = kept & (np.arange(len(kept)) != k)
-        assert not limits.satisfied_by(fewer) or best_threshold(votes, weights, fewer)[1] < worth
 
 
 ALONE = EngineSettings(
