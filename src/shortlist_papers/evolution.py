@@ -1,4 +1,4 @@
-"""Evolutionary ensemble learning: six sets in ten folds, as :cite:t:`Gagne2007` measured."""
+"""Evolutionary ensemble learning by :cite:t:`Gagne2007`: six sets in ten folds, as far as that is known."""
 
 import dataclasses
 from dataclasses import dataclass

@@ -287,7 +287,7 @@ def _deviations() -> tuple[str, ...]:
         (
             "IBED and IBEA count violated clauses as one objective among the others, as in the paper. The "
             "rules by which our IBED exchanges and replaces products are ours, since the paper of the method "
-            "says little about them; they make it stronger than the paper's."
+            "says little about them; with them it finds more than the paper's."
         ),
         (
             "Features that the authors' lists name are fixed, which the text does not say. On eCos 29 of "

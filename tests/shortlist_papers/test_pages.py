@@ -45,3 +45,19 @@ def test_every_page_of_results_names_the_rows_behind_its_numbers(page: Path) -> 
     files = set(re.findall(r"`(?:benchmarks/results/)?([\w-]+\.csv)`", text))
     assert files
     assert [name for name in files if not (ROOT / "benchmarks" / "results" / name).is_file()] == []
+
+
+MEASURED = re.compile(r"\b(trials?|our runs|we measured|was measured|splits of|runs of)\b", re.IGNORECASE)
+FIGURE = re.compile(r"(?<![\w-])\d*\.\d+\b|\d %")
+SOURCE = re.compile(r"results/|decisions/|\.csv")
+
+
+@pytest.mark.parametrize("folder", ["how-to", "explanation"])
+def test_what_a_guide_says_was_measured_names_where(folder: str) -> None:
+    unnamed = [
+        (page.name, paragraph[:80])
+        for page in sorted((ROOT / "docs" / folder).glob("*.md"))
+        for paragraph in page.read_text(encoding="utf-8").split("\n\n")
+        if MEASURED.search(paragraph) and FIGURE.search(paragraph) and not SOURCE.search(paragraph)
+    ]
+    assert unnamed == []
