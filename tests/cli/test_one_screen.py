@@ -33,7 +33,7 @@ MORE = {
     ],
     "prune --pick smallest": [*PRUNE[:4], "--workers", "1", "--pick", "smallest"],
     "prune --answers": ["prune", *ANSWERED, "--answers"],
-    "prune --answers --costs": ["prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--max-cost", "3"],
+    "prune --answers --costs": ["prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--set", "max-cost=3"],
     "prune --answers --objectives": [
         "prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--objectives", "max accuracy, min price-paid",
         "--out", "paid.parquet", "--out", "paid.joblib", "--out", "paid.html",

@@ -24,6 +24,7 @@ FOR_EVERY = (*FORMS, "debug", "help")
 
 GONE = {
     "--report": "Write the page with --out PAGE.html.",
+    "--anyway": "Leave it out: of a model that promises nothing every point may be taken.",
     "--max-price": "Write --limit 'price<=NUMBER'.",
     **{
         f"--{role}": f"Write --columns {role}=NAME."

@@ -73,7 +73,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     }
     answers = pd.DataFrame(said)
     answers.assign(target=truth).to_csv(folder / "answers.csv", index=False)
-    prune = ["prune", "answers.csv", "--answers", "--max-size", "3", "--out", "judges.joblib"]
+    prune = ["prune", "answers.csv", "--answers", "--set", "max-size=3", "--out", "judges.joblib"]
     assert shortlist(*prune, cwd=folder).returncode == 0
     run = shortlist(
         "export", "judges.joblib", "answers.csv", "--out", "judges.json", "--out", "ask.py", cwd=folder

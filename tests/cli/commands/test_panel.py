@@ -281,7 +281,9 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
     assert "cannot be promised about any point of the front. What can be promised is" in run.stderr
     assert "Confirm it on new cases; these have been used." in run.stderr
     assert not out.exists()
-    run = shortlist("panel", *PRICED, "--answer-accuracy", "0.999", "--anyway", "--out", out, cwd=folder)
+    run = shortlist(
+        "panel", *PRICED, "--answer-accuracy", "0.999", "--set", "anyway=yes", "--out", out, cwd=folder
+    )
     assert run.returncode == 0, run.stderr
     assert "The panel answers no case, so there is nothing to compare." in run.stdout
     assert f"Written: {out}, the panel above." in run.stdout

@@ -124,7 +124,15 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     lines = "".join(f"{name},{cost}\n" for name, cost in costs.items())
     (folder / "costs.csv").write_text(f"name,cost\n{lines}")
     priced = shortlist(
-        *command, "--trust", "--costs", "costs.csv", "--max-cost", "0.7", "--set", "min-size=2", cwd=folder
+        *command,
+        "--trust",
+        "--costs",
+        "costs.csv",
+        "--set",
+        "max-cost=0.7",
+        "--set",
+        "min-size=2",
+        cwd=folder,
     )
     assert priced.returncode == 0, priced.stderr
     facts = json.loads(priced.stdout)
@@ -476,16 +484,16 @@ def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Pat
     nothing = shortlist(*asked, cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
     assert "What can be promised is " in nothing.stdout
-    assert "No model was written, since it would answer no row; --anyway writes it." in nothing.stderr
+    assert "No model was written, since it would answer no row; --set anyway=yes writes it." in nothing.stderr
     assert not (folder / "nobody.joblib").exists()
 
-    anyway = shortlist(*asked, "--anyway", "--json", cwd=folder)
+    anyway = shortlist(*asked, "--set", "anyway=yes", "--json", cwd=folder)
     assert json.loads(anyway.stdout)["model"] == "nobody.joblib"
     assert (folder / "nobody.joblib").exists()
 
 
 def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:
-    command = "prune --answers example:judges --costs example:judges-prices --max-cost 3 --set min-size=3 --max-size 3"
+    command = "prune --answers example:judges --costs example:judges-prices --set max-cost=3 --set min-size=3 --set max-size=3"
     told = [
         *command.split(),
         "--objective",
@@ -617,7 +625,7 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
     drop = ["--drop", "j1", "--drop", "p:q:0", "--drop", "p:q:1"]
     told = ["ans.csv", "--answers", "--costs", "prices.csv"]
 
-    run = shortlist("prune", *told, *drop, "--objective", "accuracy", "--max-cost", "1e18", cwd=tmp_path)
+    run = shortlist("prune", *told, *drop, "--objective", "accuracy", "--set", "max-cost=1e18", cwd=tmp_path)
 
     assert run.returncode == 0, run.stderr
     assert "note: prices.csv also prices j1 and p:q, which are dropped: passed over." in run.stderr

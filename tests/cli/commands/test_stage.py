@@ -605,7 +605,7 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
         "99 % right answers with confidence 95 % cannot be promised about any point"
     )
     assert re.search(r"What can be promised is \d\d %, for \d+ of 80 calibration rows\.", facts["reason"])
-    assert facts["reason"].endswith("No model was written; with --anyway one is that answers no row.")
+    assert facts["reason"].endswith("No model was written; with --set anyway=yes one is that answers no row.")
     assert not any(facts["promised"])
     assert not (folder / "none.joblib").exists()
     front = Front.load(folder / "none.parquet")
@@ -618,24 +618,21 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     for page in ("none.html", "none.svg"):
         assert shortlist("front", "plot", "none.parquet", "--out", page, cwd=folder).returncode == 0
 
-    anyway = shortlist(*asked, *files, "--anyway", "--json", cwd=folder)
+    anyway = shortlist(*asked, *files, "--set", "anyway=yes", "--json", cwd=folder)
     facts = json.loads(anyway.stdout)
     assert (anyway.returncode, facts["model"], facts["reason"]) == (0, "none.joblib", "")
     assert facts["test"]["multi_stage"]["coverage"] == 0
     assert facts["chosen"]["guarantee"]["promised"] is False
     answers = shortlist("predict", "none.joblib", "new.csv", cwd=folder).stdout.splitlines()
     assert set(answers[1:]) == {"REJECT"}
-    limited = ["--limit", "coverage>=1", "--anyway", "--out", "limited.joblib", "--json"]
+    limited = ["--limit", "coverage>=1", "--set", "anyway=yes", "--out", "limited.joblib", "--json"]
     facts = json.loads(shortlist(*asked, *limited, cwd=folder).stdout)
     assert (facts["status"], facts["model"]) == ("infeasible", "limited.joblib")
     assert "No point has coverage >= 1: the best is" in facts["reason"]
     assert "What can be promised is" in facts["reason"]
     assert "anyway" not in facts["reason"]
     assert (folder / "limited.joblib").exists()
-    refused = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)
-    assert (refused.returncode, refused.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
-    assert not (folder / "again.joblib").exists()
-    used = shortlist("stage", "use", "none.joblib", "--anyway", "--out", "again.joblib", cwd=folder)
+    used = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)
     assert "No row is answered." in used.stdout
     assert (folder / "again.joblib").exists()
 

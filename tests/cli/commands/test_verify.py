@@ -212,7 +212,7 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
     joblib.dump(priced, folder / "priced.joblib")
     run = shortlist(
-        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--max-cost", "3", "--max-size", "2", "--workers", "1",
+        "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--set", "max-cost=3", "--set", "max-size=2", "--workers", "1",
         "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

@@ -146,7 +146,7 @@ def prune(
     _tell(pruned, facts, written, notes, about if json else None, details=details)
 
 
-NOT_WRITTEN = "No model was written, since it would answer no row; --anyway writes it."
+NOT_WRITTEN = "No model was written, since it would answer no row; --set anyway=yes writes it."
 
 
 class PrunedFiles(NamedTuple):

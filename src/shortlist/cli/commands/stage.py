@@ -246,7 +246,7 @@ def _find_front(
     limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits) if staged is None else ""
     if unwritten and wanted.model is not None:
-        reason += " No model was written; with --anyway one is that answers no row."
+        reason += " No model was written; with --set anyway=yes one is that answers no row."
     print_notes(later := stage_notes(classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)

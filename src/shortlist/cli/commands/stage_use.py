@@ -7,7 +7,6 @@ import typer
 
 from shortlist.cli.options.shared import (
     POINT,
-    Anyway,
     Details,
     Json,
     LimitTexts,
@@ -33,7 +32,6 @@ def use(
     out: Annotated[
         Path | None, output("the model, ending in .joblib; without it the point is shown.")
     ] = None,
-    anyway: Anyway = False,
     trust: Trust = False,
     details: Details = False,
     json: Json = False,
@@ -41,7 +39,8 @@ def use(
     """Take another point of a saved model's front.
 
     Nothing is fitted; the new model predicts with that point. The first figures are those on the hold-out
-    set. Type ./use for a table that is called use.
+    set. Where nothing is promised about any point, each may be taken. Type ./use for a table that is called
+    use.
     """
     from shortlist.cli.files import MODEL_FILE, check_files
 
@@ -65,7 +64,9 @@ def use(
         has_stages = hasattr(classifier, "decision_report")
         maker = type(classifier).__name__ if has_stages else made_by(classifier)
         raise BadInputError(f"stage use needs a model of shortlist stage, got one of {maker}.")
-    front = without_promises(classifier.front_) if anyway else classifier.front_
+    front = classifier.front_
+    if not any(front.extras.get("promised", [True])):
+        front = without_promises(front)
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)
     about = {

@@ -178,7 +178,7 @@ class SizeOptions:
 
     positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
     min_size: Annotated[int, "Fewest members."] = 1
-    max_size: Annotated[int | None, typer.Option(help="Largest number of members.")] = None
+    max_size: Annotated[int | None, "Most members."] = None
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, for search and proof.")] = 60.0
 
 
@@ -204,7 +204,7 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
     ] = 1
     max_cost: Annotated[
         float | None,
-        typer.Option(help="Highest total cost of the members."),
+        "Highest total cost of the members.",
         Needs(
             "members that have prices",
             lambda given: given["costs"] is not None or given["pool"] is not None,

@@ -93,12 +93,6 @@ MethodWorkers: TypeAlias = Annotated[
 Data: TypeAlias = Annotated[
     str | None, typer.Option(help="Folder with data sets that is searched first."), Fills("folder")
 ]
-Anyway: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--anyway", help="Write the model even if nothing can be promised; such a model answers no row."
-    ),
-]
 Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="Print all that is known, not just the answer and how good it is.")
 ]
@@ -233,7 +227,11 @@ class PromiseOptions:
     confidence_level: Annotated[
         float, "Least probability that the promise of --answer-accuracy holds.", OF_A_PROMISE
     ] = 0.95
-    anyway: Annotated[Anyway, OF_A_PROMISE] = False
+    anyway: Annotated[
+        bool,
+        "Whether the model is written even if nothing can be promised; such a model answers no row.",
+        OF_A_PROMISE,
+    ] = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
         """Return an unfitted classifier, where it was asked for as one that keeps a promise."""

@@ -242,7 +242,7 @@ def _alone(facts: dict[str, Any]) -> str:
     sizes, objective = facts.get("sizes", {"reason": "", "min": 1}), facts["advice"]["objective"]
     known = facts["objective"] == objective and "points" not in facts
     least = "" if sizes["reason"] or sizes["min"] <= 1 else " --set min-size=1"
-    return f"--max-size 1{least}" + ("" if known else f" --objective {objective}")
+    return f"--set max-size=1{least}" + ("" if known else f" --objective {objective}")
 
 
 def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:

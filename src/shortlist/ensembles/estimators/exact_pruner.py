@@ -288,6 +288,8 @@ class ExactPruner(ExactOptions):
             study=study,
             clock=clock,
         )
+        if self.meant_voting == HARD:
+            self._leave_abstentions_to_plurality(rows)
         report(Progress("asking the classifiers", 0))
         record = self._prune(rows, budget)
         truth: NDArray[Any] = np.searchsorted(self.classes_, rows.y)
@@ -382,8 +384,8 @@ class ExactPruner(ExactOptions):
         self._take(prune_for(votes, self.goal, limits, budget.begun(), solver=self.solver), limits)
         return record
 
-    def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
-        """Ask the pool, and return its votes, merged, and all of its answers for the record."""
+    def _leave_abstentions_to_plurality(self, rows: PruningRows) -> None:
+        """Have no positive class where judges abstain; refuse one that was asked for."""
         if self.positive_ is not None and abstain_somewhere(rows.pool.classifiers, rows.X):
             if self.positive is not None:
                 raise BadInputError(
@@ -393,6 +395,10 @@ class ExactPruner(ExactOptions):
                     "Then plurality decides, with two classes as with several.",
                 )
             self.positive_ = None
+
+    def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
+        """Ask the pool, and return its votes, merged, and all of its answers for the record."""
+        self._leave_abstentions_to_plurality(rows)
         if self.positive_ is not None:
             answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))
             record = {"packed_votes": np.packbits(answers, axis=1)}
