@@ -100,3 +100,18 @@ def test_what_is_read_is_in_words_of_the_trade() -> None:
         for match in UNCLEAR.finditer(" ".join(path.read_text(encoding="utf-8").split()))
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("paper", "names"),
+    [
+        ("Pruning", ["Equation 3", "Equation 10", "Equation 13", "Equation 19", "θ", "Theorem 1", "HC-CON", "HC-UWA"]),
+        ("Evolution", ["Equation 3", "Equation 4", "Equation 5", "Figure 1"]),
+        ("Stages", ["Equation 3", "Equation 4", "Equation 5", "Equation 10", "Property 1", "Property 3", "Algorithm 2"]),
+        ("Product lines", ["Lemma 3.1", "Lemma 3.4", "Algorithm 2", "RandPoint", "RandDirect", "LinPro", "UnifRnd"]),
+    ],
+)  # fmt: skip
+def test_an_equation_is_found_by_searching_for_its_name(paper: str, names: list[str]) -> None:
+    text = (ROOT / "docs" / "explanation" / "equations.md").read_text(encoding="utf-8")
+    section = text.split(f"## {paper}")[1].split("\n## ")[0]
+    assert [name for name in names if not re.search(rf"{re.escape(name)}(?!\d)", section)] == []
