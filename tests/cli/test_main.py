@@ -27,6 +27,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
+from shortlist.methods.program_methods import method_options
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.multistage.presets import preset
@@ -55,8 +56,7 @@ from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.product_tables import check_products, read_products
-from shortlist.programs.formats import read_program
-from shortlist.programs.method_options import method_options
+from shortlist.programs.mps_format import read_program
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program

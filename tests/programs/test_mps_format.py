@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.programs.formats import read_program
-from shortlist.programs.mps_format import read_mps
+from shortlist.programs.mps_format import read_mps, read_program
 from shortlist.programs.named_program import NamedProgram
 from shortlist.source import Source
 from tests.programs.read_by_highs import agrees_with_highs

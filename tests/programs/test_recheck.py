@@ -1,6 +1,7 @@
 """Fronts of programs that are as they claim, and fronts that somebody has changed."""
 
 import dataclasses
+import itertools
 import os
 
 import numpy as np
@@ -12,7 +13,7 @@ from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram, chosen_objectives
-from shortlist.programs.recheck import recheck_front
+from shortlist.programs.recheck import broken_limits, recheck_front
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
@@ -265,3 +266,24 @@ def test_fronts_of_strange_programs_stand_the_check() -> None:
         assert (found.status, found.failures, found.n_completed) == ("rechecked", (), 0)
         n_continuous += len(front) > 0 and not named.program.integer.all()
     assert n_continuous >= 3
+
+
+def test_what_is_broken_is_what_fractions_say() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        named = random_program(rng)
+        low, high = named.program.column_lower.astype(int), named.program.column_upper.astype(int)
+        ranges = [range(a - 1, b + 2) for a, b in zip(low, high, strict=True)]
+        every = list(itertools.product(*ranges))[:600]
+        kept = [x for x, said in zip(every, broken_limits(named, np.array(every)), strict=True) if not said]
+        assert set(kept) == set(all_solutions(named)) & set(every)
+
+
+def test_a_tenth_is_a_tenth_and_large_sums_are_added_up_in_fractions() -> None:
+    program = make_program(
+        [[0.1, 0.2], [2.0**52, 2.0**52]], row_lower=[0.3, -np.inf], row_upper=[0.3, 2.0**53],
+        column_lower=0, column_upper=4, integer=True,
+    )  # fmt: skip
+    named = NamedProgram(program, ("x", "y"), ("tenths", "large"))
+    said = broken_limits(named, np.array([[1, 1], [3, 0], [0, 2]]))
+    assert said == ["", "row 'large'", "row 'tenths'"]

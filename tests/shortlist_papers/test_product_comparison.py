@@ -19,7 +19,7 @@ from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
-from shortlist.runs.studies.schema import checksum
+from shortlist.runs.studies.study_file import checksum
 from shortlist_papers import product_comparison
 from shortlist_papers.front_quality import quality_of
 from shortlist_papers.product_comparison import (

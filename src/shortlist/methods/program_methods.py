@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist._validation import as_choice, as_count, as_options, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
 from shortlist.results.front import Front
@@ -129,3 +129,20 @@ def check_installed(name: str) -> None:
         raise MissingDependencyError(
             f"{title} needs the {package} package. Install it: pip install 'shortlist[{name}]'."
         )
+
+
+METHODS: Mapping[str, type[ProgramOptions]] = {
+    "auto": ProgramOptions,
+    **dict.fromkeys(EXACT_METHODS, ProgramOptions),
+    "solrep": SolRepOptions,
+}
+"""The methods and the options of each; ``auto`` is ``exact``."""
+
+
+def method_options(method: str, **given: Any) -> ProgramOptions:
+    """Return the options of a method; what is None or not given has its default.
+
+    Raises BadInputError if the method is unknown or has no such option, or a value is out of range.
+    """
+    as_choice(method, "method", list(METHODS))
+    return as_options(METHODS[method], given, f"`method={method!r}`")

@@ -12,8 +12,15 @@ from shortlist.arrays import Costs
 from shortlist.errors import BadInputError
 from shortlist.milp.current import Change, CurrentProgram, empty_intervals, without_empty_intervals
 from shortlist.milp.program import Program
-from shortlist.milp.solution import NO_LIMITS, Claim, Limits, Solution, checked_solution, is_answer
-from shortlist.milp.solver_engine import SolverEngine
+from shortlist.milp.solution import (
+    NO_LIMITS,
+    Claim,
+    Limits,
+    Solution,
+    SolverEngine,
+    checked_solution,
+    is_answer,
+)
 from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status

@@ -1,12 +1,15 @@
-"""The MPS format, with a free row for each objective."""
+"""The MPS format, with a free row for each objective, and the reader that a content asks for."""
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
-from shortlist.source import Source
+from shortlist.source import Source, read_source
 
 _NO_VALUE = {"FR", "MI", "PL", "BV"}
 _WITH_VALUE = {"LO", "UP", "FX", "LI", "UI"}
@@ -287,3 +290,24 @@ class _MpsReading:
             words,
             line,
         )
+
+
+def read_program(path: str | Path) -> NamedProgram:
+    """Read an integer program in LP or MPS format; gzip is undone.
+
+    The content decides the format, not the ending.
+
+    Raises BadFileError if the file cannot be read, is neither, or breaks the rules of its format; names the
+    line.
+    """
+    source = read_source(path)
+    return read_mps(source) if is_mps(source) else read_lp(source)
+
+
+def is_mps(source: Source) -> bool:
+    r"""Tell whether a text begins as MPS does, with NAME, OBJSENSE or ROWS.
+
+    >>> is_mps(Source("a", "* a comment\nNAME lamp\nROWS\n")), is_mps(Source("b", "Minimize\n x\n"))
+    (True, False)
+    """
+    return re.match(r"(?:\*[^\n]*+\n|\s++)*+(?:NAME|ROWS|OBJSENSE)\b", source.text, re.IGNORECASE) is not None

@@ -11,12 +11,11 @@ from shortlist._validation import as_positive_seconds
 from shortlist._words import counted
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
-from shortlist.methods.program_methods import ProgramOptions, integer_method
+from shortlist.methods.program_methods import ProgramOptions, integer_method, method_options
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program, whole_rows
-from shortlist.programs.exact_check import broken_limits, leaves_nothing
-from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram, with_steps
+from shortlist.programs.recheck import broken_limits, leaves_nothing
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Proof, ProofKind

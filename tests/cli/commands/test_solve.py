@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from shortlist.methods.program_methods import METHODS
 from shortlist.programs import solve
-from shortlist.programs.method_options import METHODS
 from shortlist.programs.named_program import NamedProgram
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Report, open_study

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.methods.integer import search_zones as search
-from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bound_sweep import Lexicographic, bounds_by_solves, sweep_all, sweep_order
 from shortlist.methods.integer.bounded_solves import BoundedSolves
 from shortlist.methods.integer.engines import ENGINES, PARTS, PHASES, WHOLE, ProgramShape, engine_for
+from shortlist.methods.integer.integer_objectives import Archive
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.integer.two_phases import TwoPhases

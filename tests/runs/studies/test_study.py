@@ -16,8 +16,8 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
-from shortlist.runs.studies.schema import VERSION
 from shortlist.runs.studies.study import KEEP_SETTINGS, as_settings, digest_of_arrays
+from shortlist.runs.studies.study_file import VERSION
 from shortlist.runs.studies.summary import summary
 
 RESULTS: dict[str, Any] = {

@@ -61,7 +61,7 @@ class SolveRun(StudyOptions):
 
 
 def _settings() -> dict[str, type]:
-    from shortlist.programs.method_options import METHODS
+    from shortlist.methods.program_methods import METHODS
 
     return dict(METHODS)
 
@@ -99,8 +99,8 @@ def solve(
     from shortlist.cli.options.settings import read_numbers
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
-    from shortlist.programs.formats import read_program
-    from shortlist.programs.method_options import method_options
+    from shortlist.methods.program_methods import method_options
+    from shortlist.programs.mps_format import read_program
     from shortlist.programs.named_program import chosen_objectives
     from shortlist.programs.solve import notes_on, solve_program
     from shortlist.report.fronts import program_parts

@@ -125,7 +125,7 @@ def _of_committees(
 
 
 def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str]) -> "FrontCheck":
-    from shortlist.programs.formats import read_program
+    from shortlist.programs.mps_format import read_program
     from shortlist.programs.recheck import recheck_front
 
     named = read_program(against)

@@ -11,9 +11,8 @@ from shortlist._words import all_of
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER
-from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
-from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.integer_objectives import UNLIMITED, Archive, IntegerObjectives, Vector
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, ZoneParts, weight_of
 from shortlist.milp.program import Program

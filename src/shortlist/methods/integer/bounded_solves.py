@@ -12,10 +12,10 @@ from shortlist._validation import as_count, as_seed
 from shortlist._words import all_of
 from shortlist.arrays import Floats
 from shortlist.errors import BadInputError, SolverError
-from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.dual_bounds import Interval
 from shortlist.methods.integer.integer_objectives import (
     UNLIMITED,
+    Archive,
     IntegerObjectives,
     Vector,
     integer_objectives,

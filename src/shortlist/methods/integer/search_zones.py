@@ -23,11 +23,10 @@ import numpy as np
 from shortlist._validation import as_choice
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
-from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
 from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, ProgramShape, engine_for
-from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
-from shortlist.methods.integer.needed_columns import needed_columns
+from shortlist.methods.integer.integer_objectives import UNLIMITED, Archive, IntegerObjectives, Vector
+from shortlist.methods.integer.program_parts import needed_columns
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, Answer, ZoneParts

@@ -18,10 +18,9 @@ import numpy as np
 
 from shortlist.errors import SolverError
 from shortlist.exact import LARGEST_INTEGER
-from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.dual_bounds import Interval
-from shortlist.methods.integer.integer_objectives import Vector
+from shortlist.methods.integer.integer_objectives import Archive, Vector
 from shortlist.methods.integer.program_parts import ProgramPart
 from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of

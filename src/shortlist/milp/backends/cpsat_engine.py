@@ -13,8 +13,7 @@ from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, decimal_steps
 from shortlist.milp.current import Change
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits
-from shortlist.milp.solver_engine import SolverEngine
+from shortlist.milp.solution import Claim, Limits, SolverEngine
 from shortlist.milp.watch import Post
 from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.proof import Status

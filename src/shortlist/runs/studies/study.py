@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.runs.studies.schema import Row
+from shortlist.runs.studies.study_file import Row
 
 if TYPE_CHECKING:
     from shortlist.runs.studies.study_file import StudyFile
