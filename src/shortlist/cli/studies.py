@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shortlist._words import counted
 from shortlist.cli.text.output import complain
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class StudyOptions:
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> "Iterator[Study]":
-        """Yield the study, and note in it what was asked; without a file it keeps nothing."""
+        """Yield the study, note in it what was asked, and say what it gave; without a file it keeps nothing."""
         from shortlist.runs import NO_STUDY, open_study
         from shortlist.runs.studies.question import ask
 
@@ -39,4 +40,12 @@ class StudyOptions:
             if study.noted("begun") is not None and context.params.get("time_limit") is not None:
                 complain("note: the time limit starts again.")
             ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
+            known = study.n_finished
             yield study
+            if known:
+                units = counted(known, "finished unit")
+                complain(
+                    f"note: {units} came from {self.study}; what a study does not keep was computed again."
+                )
+            elif study.is_empty:
+                complain(f"note: nothing is kept in {self.study}: this method answers anew every time.")

@@ -272,7 +272,9 @@ def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
     first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
     with open_study(folder / "study.db") as study:
         before = study.results()
-    second = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    again = shortlist(*command, "--json", cwd=folder)
+    assert f"note: {len(before)} finished units came from study.db" in again.stderr
+    second = json.loads(again.stdout)
     assert (first["study"], first["n_points"]) == ("study.db", second["n_points"])
     assert len(before) > 3
     other = shortlist(*command, "--seed", "7", cwd=folder)
@@ -280,6 +282,13 @@ def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
     assert "the study study.db belongs to another question: seed was 0 there and is 7 now." in other.stderr
     with open_study(folder / "study.db") as study:
         assert study.results() == before
+
+
+def test_a_method_that_keeps_nothing_in_a_study_says_so(folder: Path) -> None:
+    asked = ["configure", "phone.uvl", *COST, "--study", "empty.db"]
+    for _ in range(2):
+        run = shortlist(*asked, cwd=folder)
+        assert "note: nothing is kept in empty.db: this method answers anew every time." in run.stderr
 
 
 def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:

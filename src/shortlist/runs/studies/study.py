@@ -176,6 +176,12 @@ class Study:
             return 0
         return int(self._file.read("SELECT count(*) FROM rows WHERE kind = 'done'")[0][0])
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no unit is finished, and no state of one is kept."""
+        rows = "SELECT count(*) FROM rows WHERE kind IN ('done', 'state')"
+        return self._file is None or not self._file.read(rows, ())[0][0]
+
     def results(self) -> dict[str, Any]:
         """Return the results of the finished units of this part by key, in the order of the keys."""
         return {key: self._read(_value, result) for key, result in self._rows("done")}
