@@ -17,8 +17,8 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from shortlist_papers.landscapes import stage_rows

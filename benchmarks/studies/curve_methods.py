@@ -21,12 +21,12 @@ from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
     SharedSubclassifiers,
 )
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, Subclassifiers
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, Subclassifiers
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget

@@ -18,7 +18,7 @@ from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.subclassifiers.decision_bits import subset_masks
+from shortlist.multistage.subclassifiers.subclassifiers import subset_masks
 from shortlist.runs.budget import Budget
 from shortlist_papers.landscapes import (
     PAPER_EXAMPLE,

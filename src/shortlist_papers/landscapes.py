@@ -21,9 +21,9 @@ from shortlist.multistage.problem.stages import acquired, compress, has_gaps
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.runs import NO_STUDY, Budget
 from shortlist.tables.files import read_set
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows, dots

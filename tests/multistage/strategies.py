@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from tests.multistage.oracles import Facts, Told, whole_costs
 
 

@@ -22,9 +22,8 @@ from shortlist.multistage.question import n_subsets, sampled_rows
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
-from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, bytes_of_every_subset
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
 from tests.examples import examples
@@ -38,8 +37,8 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
     clf = MultiStageClassifier(random_state=0)
     clf.fit(X, y, validation=many)
     assert clf.front_.method == "enumerate"
-    enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
-    for module in ("subclassifiers.decision_bits", "engines"):
+    enough = bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
+    for module in ("subclassifiers.subclassifiers", "engines"):
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
     assert clf.fit(X, y, validation=many).front_.method == "windows"

@@ -23,7 +23,7 @@ from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.predict.prediction import StagedModel, fitted_stages
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import (
     ConfidenceScale,

@@ -23,7 +23,7 @@ from shortlist.export.plain_numbers import evolved_numbers, plain_numbers, pool_
 from shortlist.files import whole_file
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import stage_amounts
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 from shortlist.saved_models import SavedModel, made_by
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from shortlist.guarantees.cells import label_text
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import FittedStage
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 
 ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
 """What a line of a score is about besides words: the value of a feature, a gap, and what every case has."""

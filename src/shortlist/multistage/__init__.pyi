@@ -19,4 +19,4 @@ from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignModel
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel

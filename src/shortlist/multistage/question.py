@@ -14,14 +14,14 @@ from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem, within_rules
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
     SharedSubclassifiers,
     counts_members,
 )
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
-    LogisticSubclassifiers,
+    DecisionBits,
     StageRows,
     Subclassifiers,
     rows_in_folds,

@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_not_negative
 from shortlist.arrays import Floats, Longs
-from shortlist.multistage.subclassifiers.logistic_fits import in_own_units, standardised
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel, LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.logistic_fits import (
+    LogisticModel,
+    LogisticSubclassifiers,
+    in_own_units,
+    standardised,
+)
 from shortlist.pickles import saved_from
 from shortlist_papers.opponents._miser_kernels import minimise_quadratic
 from shortlist_papers.opponents.budgeted_classifier import (

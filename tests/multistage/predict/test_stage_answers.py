@@ -173,7 +173,8 @@ def test_the_point_that_is_picked_is_promised(pick: str) -> None:
     with pytest.raises(UnmetChoiceError, match="nothing is promised about point") as refused:
         choose_point(stages.front_, promised.index(False))
     assert all(number in str(refused.value).split("promised: point")[1] for number in kept[:3])
-    assert proof_text(stages.front_).endswith(f"; {len(kept)} promised, the others answer no row")
+    n_left = len(promised) - len(kept)
+    assert proof_text(stages.front_).endswith(f"; {len(kept)} promised, {n_left} answer no row")
 
 
 def test_points_of_the_front_are_the_best_with_the_promise() -> None:

@@ -32,10 +32,10 @@ from shortlist.multistage.search.emsco import (
 )
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget

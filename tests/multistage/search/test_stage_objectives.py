@@ -11,7 +11,7 @@ from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.emsco import score
 from shortlist.multistage.search.stage_objectives import OBJECTIVES, merits, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 

@@ -12,18 +12,19 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import BadInputError
 from shortlist._bits import unpack
 from shortlist.multistage.problem.reject_rules import confident_answers, raised_threshold, reject_rule
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
     SharedSubclassifiers,
     with_gaps,
 )
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import (
-    LogisticSubclassifiers,
+    DecisionBits,
     StageRows,
     least_probability,
     rows_in_folds,
+    subset_masks,
 )
 from shortlist.tables.splits import IN_NO_FOLD, deal_folds
 

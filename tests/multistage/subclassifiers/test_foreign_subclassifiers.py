@@ -24,7 +24,6 @@ from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.subclassifiers import foreign_subclassifiers
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
@@ -35,7 +34,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     most_asked,
     seeded,
 )
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows, subset_masks
 from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, open_study, run_units
 from shortlist.runs.studies.study import KeepSettings
 from shortlist.saved_models import SavedModel, load_model, save_model

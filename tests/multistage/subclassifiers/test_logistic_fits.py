@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.logistic_fits import (
     FitRows,
@@ -14,6 +13,7 @@ from shortlist.multistage.subclassifiers.logistic_fits import (
     prepared_rows,
     standardised,
 )
+from shortlist.multistage.subclassifiers.subclassifiers import subset_masks
 from tests.layouts import check_rows_stand_alone
 
 

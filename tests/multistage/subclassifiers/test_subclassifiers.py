@@ -16,11 +16,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
-from shortlist.multistage.subclassifiers import decision_bits, foreign_subclassifiers, subclassifiers
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
+from shortlist.multistage.subclassifiers import foreign_subclassifiers, logistic_fits, subclassifiers
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows, subset_masks
 from shortlist.runs import Budget, Cancellation, Unit
 from tests.guarantees.oracles import tail_by_counting
 from tests.multistage import oracles
@@ -105,8 +105,7 @@ def test_with_many_features_places_are_given_up_when_full(monkeypatch: pytest.Mo
     rows = stage_rows(2, n=5)
     dense = DecisionBits(LogisticSubclassifiers(rows), RejectRule((0.75, 0.75)))
     dense.every_subset()
-    for module in (decision_bits, subclassifiers):
-        monkeypatch.setattr(module, "DENSE_FEATURES", 3)
+    monkeypatch.setattr(subclassifiers, "DENSE_FEATURES", 3)
     small = LogisticSubclassifiers(rows, capacity=10)
     sparse = DecisionBits(small, RejectRule((0.75, 0.75)))
     for start in range(0, 31, 7):
@@ -254,7 +253,7 @@ def test_fits_behind_one_that_a_cancellation_left_out_are_made_again(dense: bool
             yield unit.key, unit.call(*unit.arguments)
 
     ours, whole = fresh(), fresh()
-    room = foreign_subclassifiers if foreign else subclassifiers
+    room = foreign_subclassifiers if foreign else logistic_fits
     with patch.object(room, "run_units", without_the_second), pytest.raises(FitsStoppedError):
         ours.slots(masks)
     ours.slots(masks)

@@ -22,10 +22,9 @@ from shortlist.multistage.search.stage_objectives import (
     stage_problem,
     within_rules,
 )
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.multistage.windows.climbing import StageArchive
 from shortlist.multistage.windows.window import (
     Promise,

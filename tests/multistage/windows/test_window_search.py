@@ -13,9 +13,9 @@ from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult, stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.multistage.windows.climbing import WindowOptions, fixed_merits, worths
 from shortlist.multistage.windows.window import single_moves
 from shortlist.multistage.windows.window_search import (

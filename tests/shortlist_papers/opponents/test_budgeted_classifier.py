@@ -14,8 +14,8 @@ from shortlist.multistage import feature_costs
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.stage_objectives import stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.runs import Cancellation
 from shortlist_papers.opponents.budgeted_classifier import CostOrderedStages, SingleStage

@@ -15,9 +15,9 @@ from shortlist.guarantees.cells import ANSWERED, empty_rows
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.subclassifiers._logistic import Confidence, decide_rows
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from shortlist.pickles import saved_from
 from shortlist.policies.follow import UNDECIDED, Followed, Places, Said, follow
 

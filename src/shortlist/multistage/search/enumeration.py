@@ -26,8 +26,7 @@ from shortlist.multistage.search.walkers import (
     Walker,
     WalkSettings,
 )
-from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads, subset_masks
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress, Study, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now

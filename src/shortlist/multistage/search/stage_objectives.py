@@ -30,7 +30,7 @@ from shortlist.multistage.search._evaluation import (
     measure,
     nondominated_rows,
 )
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,37 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
-from shortlist._threads import limited_threads
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
-from shortlist.multistage.subclassifiers._logistic import (
-    Confidence,
-    LabelledRows,
-    decision_bits,
-    write_probabilities,
-)
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.logistic_fits import fit_parts, fit_subsets, prepared_rows
-from shortlist.pickles import saved_from
-from shortlist.runs import Budget, Unit, Work, run_units
-from shortlist.runs.budget import of_a_part
-from shortlist.runs.workers import Where
+from shortlist.runs import Budget
 from shortlist.tables.splits import IN_NO_FOLD
 
 DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
-BATCH = 512
-"""Most subsets fitted in one unit of work."""
-FEW_SUBSETS = 64
-"""Up to this many subsets are fitted at once, without workers, if they are not more than a unit of work."""
-WORK_OF_A_UNIT = 4 * 10**8
 STOPPED = (
     "fitting subclassifiers was stopped before it was done, so there is no answer. Run it again, or "
     "allow more time."
 )
-LEAST_PLACES = 4096
-"""A generation of the evolution needs a place for each of its subsets."""
 MOST_BYTES = 4 * 10**9
 """Most memory that the coefficients of all subsets, or their decision bits, may take."""
 
@@ -211,27 +192,6 @@ def bits_of_answers(
     return pack(np.stack([confident, right]), rows.n_words)
 
 
-@saved_from("shortlist.multistage")
-@dataclass(frozen=True, eq=False)
-class LogisticModel:
-    """The coefficients of one subset, ``(n_scores, n_columns + 1)``, intercept last.
-
-    With them go the columns they use.
-    """
-
-    coefficients: NDArray[np.float64]
-    columns: NDArray[np.int64]
-
-    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
-        n_scores = len(self.coefficients)
-        probabilities = np.empty((len(rows), 2 if n_scores == 1 else n_scores))
-        # kernels take only arrays that could be written
-        rows, coefficients = (np.require(each, requirements=["C", "W"]) for each in (rows, self.coefficients))
-        write_probabilities(rows, coefficients, np.require(self.columns, requirements=["W"]), probabilities)
-        return probabilities
-
-
 class SubsetPlaces:
     """Slots of feature subsets: by bit mask while few features are, in order of arrival otherwise."""
 
@@ -277,136 +237,91 @@ class SubsetPlaces:
                 self._slots.popitem()
 
 
-class LogisticSubclassifiers(Subclassifiers):
-    """ℓ2 logistic regressions, equal to scikit-learn's ``LogisticRegression(C=C)`` on the same columns.
+SUBSETS_AT_ONCE = 8192
+"""Subsets whose rows are decided between two looks at the clock."""
 
-    Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
 
-    `C`: inverse strength of the penalty. `scale`: penalise the coefficients of standardised columns, so that
-    units do not matter; False: of the columns as they are. `n_jobs`: threads that fit, or the address of a
-    Dask scheduler. `capacity`: most subsets kept at a time, where the number of features exceeds
-    :data:`DENSE_FEATURES`. `dense`: whether every subset has a place of its own; default up to that number of
-    features. `budget`: how long fits may take, which is looked at before every batch, and who is told. It may
-    be replaced. `work_of_a_unit`: multiplications for the curvature of all fits of a unit of work, which
-    takes a second or so between two looks at the clock.
-    """
+class DecisionBits:
+    """Decision bits of subsets under one rule, made when first asked for."""
 
-    def __init__(
-        self,
-        rows: StageRows,
-        *,
-        C: float = 1.0,
-        scale: bool = True,
-        n_jobs: Where = 1,
-        capacity: int = 200_000,
-        dense: bool | None = None,
-        budget: Budget | None = None,
-        work_of_a_unit: int = WORK_OF_A_UNIT,
-    ) -> None:
-        self.rows = rows
-        self.n_jobs = n_jobs
-        self.budget = budget or Budget()
-        self.work_of_a_unit = work_of_a_unit
-        n_scores = 1 if rows.n_classes == 2 else rows.n_classes
-        parts = rows.parts
-        room = MOST_BYTES // (8 * len(parts) * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
-        n_places = min(capacity, max(LEAST_PLACES, room))
-        self.places = SubsetPlaces(rows.n_features, n_places, dense=dense)
-        self.n_fits = 0
-        self.n_scores = n_scores
-        prepared = functools.partial(prepared_rows, rows.encoding, n_scores=n_scores, C=C, scale=scale)
-        self._parts = [prepared(part.rows, part.labels) for part in parts]
-        self._all = self._parts[0] if rows.fold_of is None else prepared(rows.fit_rows, rows.fit_labels)
-        starts = np.array([0, *(part.validates.stop for part in parts)])
-        transposed = np.ascontiguousarray(rows.validation_rows.T)
-        self._validation = LabelledRows(rows.validation_rows, transposed, rows.validation_labels, starts)
-        shape = (self.places.capacity, len(parts), self.n_scores, rows.fit_rows.shape[1] + 1)
-        _check_memory(rows, math.prod(shape) * 8)
-        self._coefficients = np.empty(shape)
-        self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
+    def __init__(self, subclassifiers: Subclassifiers, rule: RejectRule) -> None:
+        self.subclassifiers = subclassifiers
+        self.rule = rule
+        self._epoch = subclassifiers.places.epoch
+        self._ready = np.zeros(subclassifiers.places.capacity, dtype=bool)
+        self.bits = np.zeros(
+            (subclassifiers.places.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64
+        )
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
-        """Return the slot of each subset, ``(n_subsets,)``, fitting what is missing."""
-        slots, new = self.places.place(subsets)
-        done = 0
-        try:
-            done = self._fit(slots[new], subsets[new])
-        finally:
-            if done < len(new):
-                self.places.forget(slots[new[done:]])
-        if done < len(new):
-            raise FitsStoppedError(STOPPED)
+        """Return the slot of each subset, ``(n_subsets, n_features)``, whose bits are then in `bits`."""
+        slots = self.subclassifiers.slots(subsets)
+        if self.subclassifiers.places.epoch != self._epoch:
+            self._epoch = self.subclassifiers.places.epoch
+            self._ready[:] = False
+        wanted, first = np.unique(slots, return_index=True)
+        first, wanted = first[~self._ready[wanted]], wanted[~self._ready[wanted]]
+        for start in range(0, len(wanted), SUBSETS_AT_ONCE):
+            if start and self.subclassifiers.budget.stopped:
+                raise FitsStoppedError(STOPPED)
+            piece = wanted[start : start + SUBSETS_AT_ONCE]
+            self.subclassifiers.write_bits(piece, self.rule, self.bits)
+            self._leave_out_rows_without_a_value(piece, subsets[first[start : start + SUBSETS_AT_ONCE]])
+            self._ready[piece] = True
         return slots
 
-    def _fit(self, slots: NDArray[np.int64], subsets: Mask) -> int:
-        """Fit subsets in batches, in threads; return how many, which are the first ones."""
-        self._subsets[slots] = subsets
-        done = 0
-        if self.budget.stopped:
-            return done
-        n_rows, n_columns = self.rows.fit_rows.shape
-        work_of_one = len(self._parts) * n_rows * (n_columns + 1) ** 2 * self.n_scores
-        most = max(1, min(BATCH, self.work_of_a_unit // work_of_one))
-        if len(slots) <= min(most, FEW_SUBSETS):
-            if len(slots):
-                with limited_threads(1):
-                    self._coefficients[slots] = fit_parts(self._parts, subsets)
-                done = len(slots)
-            self.n_fits += done * len(self._parts)
-            return done
-        size = max(1, min(most, -(-len(slots) // 4)))
-        pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
-        units = [Unit(str(i), fit_parts, (self._parts, subsets[piece])) for i, piece in enumerate(pieces)]
-        tell = of_a_part(self.budget.report)
-        work = Work(self.n_jobs, report=tell, cancellation=self.budget.cancellation)
-        with limited_threads(1), pooled_threads():
-            for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
-                piece = pieces[int(key)]
-                if piece.start != done:  # a cancellation left out one before it
-                    break
-                self._coefficients[slots[piece]] = coefficients
-                done += len(coefficients)
-                if self.budget.expired:
-                    break
-        self.n_fits += done * len(self._parts)
-        return done
+    def _leave_out_rows_without_a_value(self, slots: NDArray[np.int64], subsets: Mask) -> None:
+        if not self._gaps.any():
+            return
+        nothing = np.full((len(slots), self.subclassifiers.rows.n_words), ~np.uint64(0))
+        for feature, gaps in enumerate(self._gaps):
+            nothing[subsets[:, feature]] &= gaps
+        self.bits[slots] &= ~nothing[:, None, :]
 
-    def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right."""
-        columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
-        capacity = self.places.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1
-        least = np.zeros((capacity, len(self._parts)))
-        if rule.risk is not None:
-            for slot in slots:
-                least[slot] = validation_thresholds(self.rows, self.validating(slot), rule)[
-                    self._validation.starts[:-1]
-                ]
-        confidence = Confidence(np.array(rule.thresholds), rule.scores)
-        decision_bits(self._validation, self._coefficients, slots, columns, confidence, least, bits)
+    @functools.cached_property
+    def _gaps(self) -> NDArray[np.uint64]:
+        """The validation rows in which each feature is a gap, as bits, ``(n_features, n_words)``."""
+        rows = self.subclassifiers.rows
+        gaps = rows.encoding.gaps(rows.validation_rows)
+        return pack(gaps.T, rows.n_words)
 
-    def model(self, subset: Mask) -> LogisticModel:
-        """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
-        if self.rows.fold_of is None:
-            return self.validating(int(self.slots(subset[None, :])[0]))[0]
-        with limited_threads(1):
-            coefficients = fit_subsets(self._all, subset[None, :])[0]
-        return LogisticModel(coefficients, np.flatnonzero(self.rows.encoding.columns(subset)))
+    def every_subset(self) -> NDArray[np.uint64]:
+        """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.
 
-    def validating(self, slot: int) -> list[LogisticModel]:
-        """Return the models that validate for one slot, one for each part of the rows."""
-        columns = np.flatnonzero(self.rows.encoding.columns(self._subsets[slot]))
-        return [LogisticModel(own.copy(), columns) for own in self._coefficients[slot]]
+        Row 0 is zero. Raises BadInputError if there are too many features, or their subsets would not fit
+        into memory. Raises FitsStoppedError if the budget ends before all are fitted. Those that are stay
+        fitted.
+        """
+        n = self.subclassifiers.rows.n_features
+        if n > DENSE_FEATURES:
+            raise BadInputError(
+                f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use "
+                "`method='windows'`."
+            )
+        n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
+        if n_bytes > MOST_BYTES:
+            raise BadInputError(
+                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} "
+                f"GB, but {n} features and {len(self.subclassifiers.rows.validation_labels)} rows to "
+                f"validate on make {n_bytes / 1e9:.1f} GB. Validate on fewer rows, or use "
+                "`method='windows'`."
+            )
+        self.slots(subset_masks(n))
+        return self.bits
 
 
-def _check_memory(rows: StageRows, n_bytes: int) -> None:
-    """Refuse what would not fit; the usual cause is an identifier taken for a category."""
-    if n_bytes > MOST_BYTES:
-        widest = max(rows.encoding.codes, key=lambda code: code.width)
-        raise BadInputError(
-            f"the classifiers of all feature subsets must fit into {MOST_BYTES / 1e9:g} GB, but need "
-            f"{n_bytes / 1e9:.1f} GB: feature {widest.name!r} alone makes {widest.width} columns. Drop "
-            "identifiers, or join rare values."
-        )
+@functools.lru_cache(maxsize=2)
+def subset_masks(n_features: int) -> Mask:
+    """Return all non-empty feature subsets in the order of their bit masks, ``(2**n - 1, n)``."""
+    numbers = np.arange(1, 1 << n_features)
+    masks: Mask = (numbers[:, None] >> np.arange(n_features)) & 1 == 1
+    masks.flags.writeable = False
+    return masks
+
+
+def bytes_of_every_subset(rows: StageRows) -> int:
+    """Return the memory that an enumeration takes for the bits of each subset and two unions."""
+    return 3 * 2 * 8 * rows.n_words << rows.n_features
 
 
 def pooled_threads() -> Any:
