@@ -17,12 +17,11 @@ from shortlist.panels.promises import (
     candidates_of,
     chains_of,
     chances_of,
-    measured_cases,
     promised,
     recipe_of,
     ways_to_ask,
 )
-from shortlist.panels.recipes import Recipe, followed
+from shortlist.panels.recipes import Recipe, followed, measured_cases
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log

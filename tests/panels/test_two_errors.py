@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.panels import recipes
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.facts import panel_facts, panel_report
@@ -18,7 +19,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Candidate, Cases, Recipe, followed, right_or_wrong
 from shortlist.panels.search import find_policies
-from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, weights_of
+from shortlist.panels.two_errors import find_by_two_errors, weights_of
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 from tests.panels.oracles import undominated
@@ -96,7 +97,7 @@ def test_policies_that_another_one_beats_in_all_three_are_left_out(seed: int) ->
     rng = np.random.default_rng(seed)
     recipe = Recipe(((0,),), (0.0,), "votes")
     found = [Candidate(a + b, c, 0.0, recipe, (a, b)) for a, b, c in rng.integers(0, 6, (60, 3)).tolist()]
-    kept = [(*one.errors, one.price) for one in undominated_by_errors(found)]
+    kept = [(*one.errors, one.price) for one in recipes.undominated(found)]
     assert kept == undominated([(*one.errors, one.price) for one in found])
 
 

@@ -30,16 +30,15 @@ from shortlist.panels.promises import (
     Candidates,
     candidates_of,
     found_of,
-    measured_cases,
     most_likely,
     promised,
     recipe_of,
     ways_to_ask,
 )
-from shortlist.panels.recipes import Candidate, Cases, Recipe
+from shortlist.panels.recipes import Candidate, Cases, Recipe, measured_cases, undominated
 from shortlist.panels.routing import N_FOLDS, routed_policies
-from shortlist.panels.search import PolicyFront, Searched, find_policies
-from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors
+from shortlist.panels.search import Searched, find_policies
+from shortlist.panels.two_errors import find_by_two_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -172,9 +171,7 @@ def _without_idle(searched: Searched, *, with_latency: bool) -> Searched:
         for every in (searched.found, searched.of_two, searched.tried)
     )
     if len(found) < len(searched.found):
-        front = PolicyFront(with_latency)
-        front.add([*found, *of_two, *tried])
-        found = front.kept
+        found = undominated([*found, *of_two, *tried], with_latency=with_latency)
     return searched._replace(found=found, of_two=of_two, tried=tried)
 
 
@@ -228,18 +225,11 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
         nothing = guarantee_from(found.thresholds, found.calibration, -1, demand)
         recipes = {recipe_of(found, place, is_promised=False): nothing}
         instead = most_that_holds(lambda one: [told for _, told in promised(found, one)], demand)
-    kept = _with_front(choice, _undominated(choice, [found_of(choice, recipe) for recipe in recipes]))
+    found_again = [found_of(choice, recipe) for recipe in recipes]
+    kept = _with_front(choice, undominated(found_again, with_latency=LATENCY in choice.front.names))
     guarantees = tuple(recipes[one.recipe] for one in kept.found)
     front = replace(kept.front, extras={**choice.front.extras, **promise_facts(guarantees, instead)})
     return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised
-
-
-def _undominated(choice: PanelChoice, found: list[Candidate]) -> list[Candidate]:
-    if RECALL in choice.front.names:
-        return undominated_by_errors(found)
-    front = PolicyFront(LATENCY in choice.front.names)
-    front.add(found)
-    return front.kept
 
 
 def _with_front(choice: PanelChoice, found: list[Candidate]) -> PanelChoice:

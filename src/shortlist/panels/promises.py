@@ -20,7 +20,7 @@ from shortlist.guarantees.thresholds import chances, guarantee_from, p_values, p
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
-from shortlist.panels.learning import AGREEMENT, VOTING, Judged
+from shortlist.panels.learning import AGREEMENT, VOTING
 from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
 from shortlist.panels.recipes import (
@@ -28,9 +28,9 @@ from shortlist.panels.recipes import (
     Cases,
     Judges,
     Recipe,
-    Redecided,
     fitted_on_others,
     followed,
+    measured_cases,
     stage_says,
 )
 from shortlist.panels.two_errors import with_errors
@@ -104,21 +104,6 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
         cases, answers=answers, truth=log.truth, prices=prices, latency=latency, decisions=decisions,
         right=log.right, folds=None,
     )  # fmt: skip
-
-
-def measured_cases(cases: Cases) -> Cases:
-    """Return the training cases as they measure: thresholds are reached by what was fitted without each fold.
-
-    Where judges give labels alone, thresholds come from what was fitted on all cases, and answers that are
-    sure by that are right more often there than elsewhere.
-    """
-
-    def as_decided(judged: Judged) -> Judged:
-        return judged._replace(ordering=judged.decided)
-
-    return replace(
-        cases, decisions={name: Redecided(one, as_decided) for name, one in cases.decisions.items()}
-    )
 
 
 class KnownAnswers:

@@ -1,6 +1,6 @@
 """Policies as recipes, and the training cases: what each costs there, out of fold, at every threshold."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from shortlist.panels.learning import Judged, OutOfFold
 from shortlist.panels.policy import HAND_OVER, NEVER, Final, Outcome, Stage, ask_judges, by_ways
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
+from shortlist.pareto import nondominated_unique
 from shortlist.policies.follow import Said
 
 Judges = tuple[int, ...]
@@ -60,6 +61,21 @@ class Candidate(NamedTuple):
     seconds: float
     recipe: Recipe
     errors: tuple[int, ...] = ()
+
+
+def undominated(found: Sequence[Candidate], *, with_latency: bool = False) -> list[Candidate]:
+    """Return policies that no other one dominates, with rising loss or missed positives; of equals the first.
+
+    They are compared by loss and price, or by both kinds of errors and price, and by latency if asked for.
+    """
+    if not found:
+        return []
+    seconds = [(one.seconds,) if with_latency else () for one in found]
+    points = np.array(
+        [(*(one.errors or (one.loss,)), one.price, *more) for one, more in zip(found, seconds, strict=True)]
+    )
+    kept = np.flatnonzero(nondominated_unique(points))
+    return [found[place] for place in kept[np.lexsort(points[kept].T[::-1])].tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +177,21 @@ def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
         return Judged(judged.decision, decided, decided)
 
     return Redecided(whole, again)
+
+
+def measured_cases(cases: Cases) -> Cases:
+    """Return the training cases as they measure: thresholds are reached by what was fitted without each fold.
+
+    Where judges give labels alone, thresholds come from what was fitted on all cases, and answers that are
+    sure by that are right more often there than elsewhere.
+    """
+
+    def as_decided(judged: Judged) -> Judged:
+        return judged._replace(ordering=judged.decided)
+
+    return replace(
+        cases, decisions={name: Redecided(one, as_decided) for name, one in cases.decisions.items()}
+    )
 
 
 def right_or_wrong(n_classes: int) -> NDArray[np.int64]:

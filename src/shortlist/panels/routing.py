@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,16 @@ from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.candidates import near_front, trade_offs
-from shortlist.panels.learning import Judged
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, followed
+from shortlist.panels.recipes import (
+    Candidate,
+    Cases,
+    Recipe,
+    followed,
+    measured_cases,
+    undominated,
+)
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
-from shortlist.panels.search import PolicyFront, Searched
+from shortlist.panels.search import Searched
 from shortlist.results.told import clustered_error
 from shortlist.runs.budget import Progress
 
@@ -199,36 +205,22 @@ def routed_policies(
     if gain <= error:
         told = "made on some of the cases, it gains nothing on the others"
         return searched.found, [f"No router by {names}: {told}."]
-    behind, front = PolicyFront(with_latency), PolicyFront(with_latency)
-    behind.add(_routed(tables, tried[best]))
+    behind = undominated(_routed(tables, tried[best]), with_latency=with_latency)
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
-    decisions: Any = {name: _Ordered(one) for name, one in cases.decisions.items()}
-    held_out = replace(cases, decisions=decisions)
+    held_out = measured_cases(cases)
     losses = [int(held_out.loss_of(followed(held_out, one.recipe)).sum()) for one in searched.found]
     plain = [
         one
         for one, loss in zip(searched.found, losses, strict=True)
-        if not _is_matched(one, behind.kept, max(loss, one.loss) + optimism, with_latency)
+        if not _is_matched(one, behind, max(loss, one.loss) + optimism, with_latency)
     ]
-    front.add([*behind.kept, *plain])
     kept = tried[best].grouping
     told = (
         f"A router by {all_of(kept.columns)}: the best of {counted(len(tables.found), 'policy')} for each of "
         f"{counted(kept.n_groups, 'group')}, or an answer without asking. On cases that did not choose them "
         f"they cost {100 * gain:.2g} % less (standard error {100 * error:.2g} %)."
     )
-    return front.kept, [told]
-
-
-class _Ordered(NamedTuple):
-    """Decisions whose thresholds tell cases apart by what is decided out of fold."""
-
-    whole: Any
-
-    def of(self, judges: Judges) -> Judged:
-        """Return the decision of a set of judges."""
-        known: Judged = self.whole.of(judges)
-        return known._replace(ordering=known.decided)
+    return undominated([*behind, *plain], with_latency=with_latency), [told]
 
 
 def _is_matched(plain: Candidate, behind: list[Candidate], loss: float, with_latency: bool) -> bool:

@@ -32,7 +32,7 @@ from shortlist.panels.candidates import (
 from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front, undominated
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
@@ -400,29 +400,7 @@ class PolicyFront:
     @property
     def kept(self) -> list[Candidate]:
         """The policies, with rising loss."""
-        if not self._new:
-            return self._kept
-        every = [*self._kept, *self._new]
-        if self._latency:
-            self._kept = _undominated_by_three(every)
-        else:
-            loss, price = (np.array([getattr(one, name) for one in every]) for name in ("loss", "price"))
-            order = np.lexsort((price, loss))
-            least = np.minimum.accumulate(price[order])
-            is_kept = np.append(True, price[order][1:] < least[:-1])
-            self._kept = [every[place] for place in order[is_kept].tolist()]
-        self._new = []
+        if self._new:
+            self._kept = undominated([*self._kept, *self._new], with_latency=self._latency)
+            self._new = []
         return self._kept
-
-
-def _undominated_by_three(found: list[Candidate]) -> list[Candidate]:
-    """Return policies that none dominates by loss, price and latency; of equal ones the first."""
-    kept: list[Candidate] = []
-    least: list[tuple[int, float]] = []  # price and seconds that no kept one beats
-    for one in sorted(found, key=lambda one: (one.loss, one.price, one.seconds)):
-        if any(price <= one.price and seconds <= one.seconds for price, seconds in least):
-            continue
-        kept.append(one)
-        least = [pair for pair in least if not (pair[0] >= one.price and pair[1] >= one.seconds)]
-        least.append((one.price, one.seconds))
-    return kept

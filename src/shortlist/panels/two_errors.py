@@ -5,14 +5,12 @@ policies of all weights are then compared by missed positives, false alarms and 
 best at some weight and price; a point that no weight makes the best is not looked for.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.panels.recipes import Candidate, Cases, Recipe, followed
+from shortlist.panels.recipes import Candidate, Cases, Recipe, followed, undominated
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 
@@ -66,7 +64,7 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
         f"against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that are best "
         "at none of them are not searched."
     )
-    return undominated_by_errors(found.values()), [*claims, told]
+    return undominated(list(found.values())), [*claims, told]
 
 
 def with_errors(cases: Cases, found: Candidate) -> Candidate:
@@ -80,19 +78,3 @@ def with_errors(cases: Cases, found: Candidate) -> Candidate:
     is_positive = cases.truth == cases.positive
     errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
     return found._replace(loss=int(cases.loss_of(told).sum()), errors=errors)
-
-
-def undominated_by_errors(found: Iterable[Candidate]) -> list[Candidate]:
-    """Return policies that no other one dominates by errors and price, of equal ones the first."""
-    kept: list[Candidate] = []
-    points = np.empty((0, 3), dtype=np.int64)
-    for one in sorted(found, key=_errors_and_price):
-        own: NDArray[np.int64] = np.array(_errors_and_price(one))
-        if not (points <= own).all(axis=1).any():
-            kept.append(one)
-            points = np.vstack([points, own])
-    return kept
-
-
-def _errors_and_price(found: Candidate) -> tuple[int, ...]:
-    return (*found.errors, found.price)

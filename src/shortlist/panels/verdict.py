@@ -28,8 +28,7 @@ from shortlist.panels.panel_choice import (
 )
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.promises import measured_cases
-from shortlist.panels.recipes import Recipe, followed
+from shortlist.panels.recipes import Recipe, followed, measured_cases
 from shortlist.results.objective import Limit
 from shortlist.results.told import (
     CHANCE,
