@@ -2,12 +2,15 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from shortlist.errors import MissingDependencyError
 from shortlist.milp import Program
+from shortlist.milp.backends import SOLVERS, open_solver
 
 
 def grid(program: Program) -> list[tuple[int, ...]]:
@@ -47,3 +50,12 @@ def _best_rest(program: Program, costs: NDArray[np.float64], whole: NDArray[np.f
     if answer.status == 3:
         return -math.inf
     return paid + float(answer.fun) if answer.status == 0 else math.inf
+
+
+def installed_solvers() -> Iterator[str]:
+    for name in SOLVERS:
+        try:
+            open_solver(name)
+        except MissingDependencyError:
+            continue
+        yield name

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from shortlist.milp import (
     open_solver,
 )
 from shortlist.milp.backends.cpsat import CpSat
+from shortlist.milp.backends.cpsat_engine import scaled_to_integers
 from shortlist.milp.backends.highs import Highs
 from shortlist.milp.backends.scip import Scip
 from shortlist.results.objective import Objective
@@ -34,7 +36,7 @@ from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
 from tests.examples import examples
 from tests.milp import oracles, strategies
-from tests.milp.solvers import installed_solvers
+from tests.milp.oracles import installed_solvers
 
 INSTALLED = list(installed_solvers())
 CONTINUOUS = [name for name in INSTALLED if open_solver(name).handles_continuous]
@@ -648,3 +650,27 @@ def test_the_tree_on_the_bound_equals_brute_force(program: Program) -> None:
 
 def test_methods_know_the_names_of_all_solvers() -> None:
     assert SOLVER_NAMES == SOLVERS
+
+
+decimals = st.builds(lambda whole, places: whole / 10**places, st.integers(-9999, 9999), st.integers(0, 4))
+
+
+@given(rows=st.lists(st.lists(decimals, max_size=4), min_size=1, max_size=5))
+def test_scaled_rows_are_the_decimals_times_the_smallest_power_of_ten(rows: list[list[float]]) -> None:
+    starts = np.cumsum([0, *map(len, rows)])
+    scaled, scales = scaled_to_integers(np.array([value for row in rows for value in row]), starts, "rows")
+    for i, row in enumerate(rows):
+        exact = [Fraction(str(value)) for value in row]
+        smallest = next(10**k for k in range(10) if all((value * 10**k).denominator == 1 for value in exact))
+        assert scales[i] == smallest
+        assert [value * smallest for value in exact] == scaled[starts[i] : starts[i + 1]].tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1 / 3], [1e-10], [2.0**53], [0.5, 2.0**53]],
+    ids=["a third", "ten places", "large", "large and half"],
+)
+def test_what_is_no_short_decimal_is_refused(values: list[float]) -> None:
+    with pytest.raises(BadInputError, match=r"in row 1\. Round them, or use `solver='highs'`"):
+        scaled_to_integers(np.array([1.0, *values]), np.array([0, 1, 1 + len(values)]), "rows")

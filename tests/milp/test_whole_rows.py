@@ -15,7 +15,7 @@ from shortlist.milp.whole_rows import RowSizes, implied_bounds, whole_rows
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from tests.milp import oracles, strategies
-from tests.milp.solvers import installed_solvers
+from tests.milp.oracles import installed_solvers
 
 inf = math.inf
 INSTALLED = list(installed_solvers())

@@ -45,7 +45,7 @@ from tests.ensembles import bound_oracles, oracles, rule_oracles, strategies
 from tests.ensembles.plurality_oracles import Pool
 from tests.ensembles.strategies import class_questions, hard_votes, problems
 from tests.examples import examples
-from tests.milp.solvers import installed_solvers
+from tests.milp.oracles import installed_solvers
 
 SOLVERS = list(installed_solvers())
 

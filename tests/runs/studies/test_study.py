@@ -16,6 +16,7 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
+from shortlist.runs.studies.question import MARK, opened, signed
 from shortlist.runs.studies.study import KEEP_SETTINGS, as_settings, digest_of_arrays
 from shortlist.runs.studies.study_file import VERSION
 from shortlist.runs.studies.summary import summary
@@ -347,3 +348,20 @@ def test_digests_tell_values_shapes_and_types_apart_and_not_the_layout() -> None
     assert digest_of_arrays([np.asfortranarray(rows)]) == same
     others = [rows.T, rows.reshape(3, 2), rows.astype(float), rows + 1]
     assert len({same, *(digest_of_arrays([other]) for other in others)}) == 5
+
+
+@pytest.mark.parametrize("content", [b"", b"words", b"\x80\x04" * 1000])
+def test_own_bytes_are_known_again(content: bytes) -> None:
+    assert opened(signed(content)) == content
+
+
+def test_changed_and_foreign_bytes_are_not(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    whole = signed(b"words")
+    for place in (0, len(MARK), len(whole) - 1):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        assert opened(bytes(changed)) is None
+    for cut in (b"", MARK, whole[:-1], b"words"):
+        assert opened(cut) is None
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # another user
+    assert opened(whole) is None
