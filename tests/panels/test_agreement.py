@@ -24,7 +24,7 @@ from shortlist.panels.saved_panels import panel_of
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import out_of_fold
-from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_saved_panels import SCHEMA, fits
 from tests.panels.test_search import FINALS, cases_of
 
 

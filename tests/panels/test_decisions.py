@@ -39,7 +39,7 @@ from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist
 from tests.panels.made import log_of
 from tests.panels.oracles import undominated
-from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_saved_panels import SCHEMA, fits
 
 
 def test_equal_classes_and_silence_are_never_sure() -> None:

@@ -1,20 +1,39 @@
-"""Learned decisions, against scikit-learn and a plain expectation maximisation."""
+"""Learned decisions against scikit-learn, a plain expectation maximisation, and everything that votes can do."""
+
+import itertools
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.candidates import SINGLE, VOTED
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, JudgeVotes
+from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.learning import (
     EM_ROUNDS,
     LEARNERS,
+    MOST_VOTES,
     PENALTY,
+    VOTES,
+    WEIGHTED,
     OutOfFold,
     fit_dawid_skene,
     fit_logistic,
+    fit_weighted_votes,
     folds_of,
 )
+from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Final
+from shortlist.panels.recipes import Candidate, Cases, Recipe
+from shortlist.results.proof import ProofKind
 from tests.panels.made import log_of, priced_log
-from tests.panels.oracles import dawid_skene, heard_at_random
+from tests.panels.oracles import dawid_skene, heard_at_random, out_of_fold, thresholds_tried, undominated
+from tests.panels.test_search import FINALS, cases_of, found_in, tried_in
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
@@ -91,3 +110,128 @@ def test_folds_keep_groups_together_and_spread_classes() -> None:
         folds_of(log_of(np.random.default_rng(0), 2), 4, 0)
         == folds_of(log_of(np.random.default_rng(0), 2), 4, 0)
     ).all()
+
+
+RULES = list(itertools.product(VOTE_RULES, MISSING, TIES))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_weights_are_the_log_odds_of_being_right_counted_one_by_one(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    truth = rng.integers(-1, n_classes, 300)
+    answers = heard_at_random(rng, 300, 6, n_classes)
+    for judge, share in enumerate([0.0, 0.1, 0.5, 0.9, 1.0]):
+        is_right = (rng.random(300) < share) & (truth >= 0)
+        answers.words[is_right, judge] = truth[is_right]
+    answers.words[:, 5] = n_classes  # who never answers
+    found = fit_weighted_votes(tuple(range(6)), answers, truth)
+    for judge, votes in enumerate(found.votes):
+        right = wrong = 0
+        for word, true in zip(answers.words[:, judge].tolist(), truth.tolist(), strict=True):
+            right += true >= 0 and word == true
+            wrong += true >= 0 and word not in {true, n_classes}
+        odds = math.log((n_classes - 1) * (right + 1) / (wrong + n_classes - 1))
+        assert votes == min(MOST_VOTES, max(0, round(4 * odds)))
+    assert found.votes[5] == 0
+    assert found.votes[1] < found.votes[2] < found.votes[3] < found.votes[4] == MOST_VOTES
+
+
+def tried(cases: Cases) -> list[tuple[int, ...]]:
+    """Loss and price of every policy of at most two stages that votes decide, weighted or not."""
+    n = cases.n_judges
+    sets = [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
+    points = [tuple(out_of_fold(cases, _of((one,)))[:2]) for one in sets]
+    for name, (first, second) in itertools.product((VOTES, WEIGHTED), itertools.product(sets, sets)):
+        if set(first) < set(second):
+            points += _chain_tried(cases, name, first, second)
+    points += [out_of_fold(cases, _of((one,), name))[:2] for name in (VOTES, WEIGHTED) for one in sets]
+    return undominated([(int(loss), int(price)) for loss, price in points])
+
+
+def _of(sets: Any, name: str = VOTES) -> Candidate:
+    return Candidate(0, 0, 0.0, Recipe(sets, (0.0,) * len(sets), name))
+
+
+def _chain_tried(
+    cases: Cases, name: str, first: tuple[int, ...], second: tuple[int, ...]
+) -> list[tuple[int, ...]]:
+    one, two = (cases.decisions[name].of(judges) for judges in (first, second))
+    ends, goes_on = (
+        np.column_stack(
+            [cases.losses[judged.decided.codes, cases.truth], cases.prices[:, judges].sum(axis=1)]
+        )
+        for judged, judges in ((one, list(first)), (two, list(second)))
+    )
+    return thresholds_tried(one.ordering, ends, goes_on)
+
+
+@pytest.mark.parametrize(("rule", "missing", "ties"), RULES)
+def test_the_front_by_votes_is_that_of_all_sets_orders_and_thresholds(
+    rule: str, missing: str, ties: str
+) -> None:
+    for seed, n_judges, n_cases in ((0, 3, 30), (1, 3, 60), (2, 4, 24)):
+        votes = JudgeVotes((), (), rule, missing, ties)
+        cases = cases_of(seed, n_judges, Final(), n_cases=n_cases, learner=WEIGHTED, votes=votes)
+        found = found_in(cases, 2, families=(SINGLE, VOTED))
+        assert sorted((one.loss, one.price) for one in found) == tried(cases)
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+@pytest.mark.parametrize("max_stages", [1, 2, 3])
+def test_policies_by_weighted_votes_cost_what_following_every_case_costs(
+    final: Final, max_stages: int
+) -> None:
+    cases = cases_of(5, 3, final, learner=WEIGHTED, n_cases=90)
+    every = tried_in(cases, max_stages)
+    kinds = {(one.recipe.learner, len(one.recipe.sets)) for one in every}
+    assert (WEIGHTED, max_stages) in kinds or final.kind != "answer"
+    for one in every[:: 1 + len(every) // 300]:
+        loss, price, seconds = out_of_fold(cases, one)
+        assert (one.loss, one.price) == (loss, price)
+        assert one.seconds == pytest.approx(seconds)
+
+
+def unequal(seed: int, **options: Any) -> PanelChoice:
+    """Panels over four judges of labels alone, some silent, of whom the dearer are right more often."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["no", "perhaps", "yes"], 400)
+    said = np.where(
+        rng.random((400, 4)) < [0.5, 0.62, 0.7, 0.88],
+        truth[:, None],
+        rng.choice(["no", "perhaps", "yes", "", "Error 429"], (400, 4)),
+    )
+    measures = Measures(prices=[1.0, 2.0, 4.0, 16.0])
+    log = make_log(["a", "b", "c", "d"], np.arange(400), said, truth, measures=measures)
+    return choose_panels(log, PanelOptions(decide=WEIGHTED, max_stages=2, **options))
+
+
+def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None:
+    choice = unequal(3)
+    assert choice.front.proof.kind is ProofKind.COMPLETE
+    claims = " ".join(choice.claims)
+    assert "Complete: all 50 chains of two stages" in claims
+    assert "by weighted-votes" in claims
+    facts = panel_facts(panel_report(choice, 0))
+    told = {name: votes for stage in facts["stages"] for name, votes in (stage["votes"] or {}).items()}
+    assert told
+    assert told["d"] > told["c"]
+    assert f"d {told['d']}" in " ".join(facts["in_words"])
+
+
+def test_equal_votes_are_asked_for_alone() -> None:
+    log_choice = unequal(3)
+    equal = choose_panels(log_choice.chosen, PanelOptions(decide=VOTES, max_stages=2))
+    for point in range(len(equal.found)):
+        for stage in equal.panel(point).stages:
+            assert {*stage.decision.plain()["votes"]} == {1}
+    assert equal.front.proof.kind is ProofKind.COMPLETE
+
+
+def test_a_chain_ends_where_many_agree_and_goes_on_where_they_do_not() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["no", "yes"], 400)
+    other = np.where(truth == "no", "yes", "no")
+    said = np.where(rng.random((400, 5)) < 0.75, truth[:, None], other[:, None])
+    log = make_log(list("abcde"), np.arange(400), said, truth, measures=Measures(prices=[1.0] * 5))
+    choice = choose_panels(log, PanelOptions(decide=VOTES))
+    assert any(2 <= len(one.recipe.sets[0]) < len(one.recipe.sets[-1]) for one in choice.found)

@@ -18,7 +18,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Recipe
-from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_saved_panels import SCHEMA, fits
 
 JUDGES = ("a", "b", "c")
 

@@ -37,7 +37,7 @@ from shortlist.panels.policy import NEVER, Final, Outcome, Panel, Stage
 from shortlist.panels.router import Alone, Fork
 from shortlist.panels.saved_panels import panel_of
 from shortlist.saved_models import SavedModel
-from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_saved_panels import SCHEMA, fits
 
 N_CASES = 6
 CHUNKS, PANELS, COMMITTEES, STAGES = range(20), 17, 17, 16

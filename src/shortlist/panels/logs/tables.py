@@ -18,6 +18,7 @@ from shortlist.panels.logs.records import (
     SUFFIXES,
     LogColumns,
     Records,
+    as_text,
     numbers_of,
     records_of,
 )
@@ -353,8 +354,6 @@ def _part(source: str, table: "pd.DataFrame", name: str | None, part: str) -> An
 
 def _cases_of(table: "pd.DataFrame", ids: Sequence[str]) -> Any:
     """Return the names of the cases, by the columns that name them or by the numbers of their rows."""
-    from shortlist.panels.logs.records import as_text
-
     if not ids:
         return np.arange(1, len(table) + 1).astype(str).astype(object)
     texts = [as_text(table[name]).fillna("").to_numpy(dtype=object) for name in ids]
