@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.cli.main import app
-from shortlist.cli.options.settings import setting_fields, settings_of
+from shortlist.cli.options.settings import setting_names
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import fitting
@@ -21,7 +19,10 @@ from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.files import dump_object
 from shortlist_papers import pruning_comparison as comparison
+from tests.cli.command_lines import commands
 from tests.cli.refusals import refuse
+
+COMMANDS = commands()
 
 PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "TABLE": [
@@ -39,7 +40,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["binary.csv"], "must be UTF-8 text, Parquet or"),
         (["half.csv.gz"], "is compressed, but unpacking it failed"),
         (["not.csv.gz"], "a header and no rows"),
-        (["not.csv.zip"], "a header and no rows"),
     ],
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
@@ -64,7 +64,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objective", "accuracy+slope-8"], "must be auto, accuracy"),
         (["--objective", "accuracy", "--set", "voting=soft"], "must be auto, log-loss, brier or METRIC+auto with soft voting"),
         (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn, fp, ill or well, got 'tq'"),
-        (["--objective", "tp=nan"], "must be a finite number"),
         (["--objective", "tp=x"], "NAME=NUMBER"),
         (["--objective", "tp=1,tp=2"], "twice"),
         (["three.csv", "--objective", "recall"], "accuracy or balanced-accuracy with 3 classes"),
@@ -73,7 +72,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objectives", "max accuracy"], "a front needs at least two objectives, got accuracy"),
         (["--objectives", "accuracy, min size"], "must begin with max or min"),
         (["--objectives", "max acuracy, min size"], "Did you mean 'max accuracy'?"),
-        (["--objectives", "max accuracy, max accuracy"], "got accuracy twice"),
         (["--objectives", "min log-loss, max recall"], "got recall, which counts votes"),
         (["--objectives", "max log-loss, min size"], "Write 'min log-loss'"),
         (["--objectives", "max accuracy, min cost"], "Pass --costs too"),
@@ -87,7 +85,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--pick": [
         (["--objectives", "max accuracy, min size", "--pick", "nearest"], "--pick must be the number of a point"),
-        (["--objectives", "max accuracy, min size", "--pick", "weights"], "--pick must be the number of a point"),
     ],
     "--set positive": [
         (["--set", "positive=il"], "ill or well, got 'il'. Did you mean 'ill'?"),
@@ -97,13 +94,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "no.joblib"], "no.joblib cannot be read"),
         (["--pool", "numbers.joblib"], "numbers.joblib does not hold a pool"),
         (["--pool", "other.joblib"], "the pool tells no and yes apart, but the target holds ill and well"),
-        (["--pool", "other.joblib", "--method", "backfitting"], "the pool tells no and yes apart"),
     ],
     "--trust": [(["--trust"], "--trust belongs to --pool")],
     "--classifiers": [
         (["--classifiers", "0"], "--classifiers must be at least 1"),
         (["--method", "uwa"], "got 'uwa'. It is an opponent in shortlist_papers: shortlist compare"),
-        (["--method", "backfitting", "--classifiers", "-3"], "--classifiers must be at least 1"),
     ],
     "--set pruning-rows": [
         (["--set", "pruning-rows=folds"], "--set pruning-rows must be one of"),
@@ -114,7 +109,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--set", "diversity=averge"], "Did you mean 'average'?"),
         (["--set", "diversity=each=2"], "between 0 and 1, got 2.0"),
         (["--set", "diversity=ech=0.2"], "got 'ech'"),
-        (["--set", "diversity=each=nan"], "between 0 and 1"),
     ],
     "--set min-size": [
         (["--set", "min-size=-1"], "--set min-size must be at least 0"),
@@ -153,12 +147,10 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "pool.joblib", "--set", "max-cost=3", "--costs", "twice.csv"], "twice.csv, line 4: 'DecisionTreeClassifier-1' has"),
         (["--pool", "pool.joblib", "--set", "max-cost=3", "--costs", "few.csv"], "no cost for DecisionTreeClassifier-2"),
         (["--pool", "pool.joblib", "--set", "max-cost=3", "--costs", "people.csv"], "must have the columns name and cost"),
-        (["judged.csv", "--answers", "--costs", "no.csv"], "no.csv cannot be read"),
         (["judged.csv", "--answers", "--costs", "text.csv"], "text.csv, line 3, column cost"),
         (["judged.csv", "--answers", "--costs", "few.csv"], "--costs must price every judge, got none for 'ann' and 'bob'"),
         (["judged.csv", "--answers", "--costs", "more.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'cleo'"),
         (["judged.csv", "--answers", "--costs", "huge.csv", "--set", "max-cost=5"], "shortlist: --costs must have fewer digits to stay exact"),
-        (["judged.csv", "--answers", "--costs", "tiny.csv", "--set", "max-cost=5"], "--costs must keep their first six digits when they are rounded to 9 decimals, got 1e-300."),
         (["judged.csv", "--answers", "--costs", "ann.csv", "--set", "max-cost=0.5"], "the cheapest member costs more than"),
     ],
     "--set abstentions": [
@@ -166,7 +158,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set max-cost": [
         (["--pool", "priced.joblib", "--set", "max-cost=-1"], "--set max-cost must be finite and at least 0, got -1.0"),
-        (["--pool", "priced.joblib", "--set", "max-cost=nan"], "--set max-cost must be finite and at least 0, got nan"),
         (["--pool", "pool.joblib", "--set", "max-cost=5"], "needs the cost of every member"),
         (["--pool", "priced.joblib", "--set", "max-cost=0.5"], "the cheapest member costs more than --set max-cost"),
         (["--pool", "priced.joblib", "--set", "max-cost=3.5", "--set", "min-size=3"], "the cheapest 3 members cost more"),
@@ -186,7 +177,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--time-limit": [
         (["--time-limit", "0"], "seconds above 0"),
-        (["--time-limit", "nan"], "seconds above 0"),
     ],
     "--set solver": [
         (["--set", "solver=higs"], "Did you mean 'highs'?"),
@@ -210,75 +200,24 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
 """What is wrong with each option of prune, and part of the sentence."""
 
 EVOLVE: dict[str, list[tuple[list[str], str]]] = {
-    "TABLE": [
-        (["no.csv"], "no.csv cannot be read"),
-        (["parts.csv"], "this looks like a number to predict"),
-        (["infinite.csv"], "In column 'a'."),
-    ],
-    "--target": [
-        (["--target", "died"], "a column 'died'"),
-        (["--target", "a"], "this looks like a number to predict"),
-    ],
+    "TABLE": [(["infinite.csv"], "In column 'a'.")],
     "--method": [(["--method", "onlin"], "Did you mean 'online'?")],
     "--set": [
         (["--set", "wings=2"], "--set must name one of"),
         (["--set", "space=foo"], "space must be one of genetic-programs, linear, networks or rules"),
-        (["--set", "generations=0"], "must be at least 1"),
-        (["--set", "population=0"], "must be at least 1"),
-        (["--set", "gamma=-1"], "gamma must be a number of at least 0"),
-        (["--set", "gamma=nan"], "gamma must be"),
-        (["--set", "gamma=inf"], "gamma must be"),
-        (["--set", "tournament=0"], "tournament must be at least 1"),
+        (["--set", "population=0"], "--set population must be at least 1"),
         (["--set", "tournament=100000000000"], "at most 1000"),
-        (["--set", "crossover=1.5"], "between 0 and 1"),
-        (["--set", "crossover=nan"], "between 0 and 1"),
+        (["--set", "crossover=1.5"], "--set crossover must be"),
         (["--set", "survivors=foo"], "survivors must be one of best or children"),
-        (["--set", "elites=-1"], "must be at least 0"),
         (["--set", "elites=501"], "at most 500"),
-        (["--set", "patience=0"], "patience must be at least 1"),
         (["--set", "criterion=foo"], "criterion must be one of histogram or minimum"),
-        (["--method", "online", "--set", "max-members=0"], "must be at least 1"),
         (["--set", "selection=greedy"], "must be one of exact or margins"),
-        (
-            ["--method", "online", "--set", "selection=exact"],
-            "--set max-members must be given where an online",
-        ),
-        (
-            [
-                "--method",
-                "online",
-                "--set",
-                "selection=exact",
-                "--set",
-                "max-members=5",
-                "--set",
-                "exact-every=0",
-            ],
-            "--set exact-every must be at least 1",
-        ),
-        (
-            ["--set", "selection=exact", "--set", "exact-time-limit=0"],
-            "--set exact-time-limit must be a number of seconds",
-        ),
+        (["--method", "online", "--set", "selection=exact"], "--set max-members must be given where an online"),
+        (["--set", "selection=exact", "--set", "exact-time-limit=0"], "--set exact-time-limit must be a number of"),
     ],
-    "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
-    "--set keep": [
-        (["--set", "keep=x"], "a column 'x'"),
-        (
-            ["--set", "keep=a", "--drop", "a"],
-            "--set keep=a must be a feature, got a column that is dropped as well.",
-        ),
-    ],
-    "--group": [
-        (["--group", "x"], "a column 'x'"),
-        (["--group", "target"], "--group target is the target"),
-    ],
-    "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
-    "--workers": [(["--workers", "0"], "--workers must be")],
-    "--study": [(["--study", "no/x.db"], "folder does not exist")],
-    "--out": [(["--out", "no/x.joblib"], "folder does not exist"), (["--out", "m.csv"], "--out must end in")],
-}
-"""The same of evolve."""
+    "--out": [(["--out", "m.csv"], "--out must end in .joblib, .html or .htm")],
+}  # fmt: skip
+"""What evolve alone refuses; the options that it shares with prune are read by the same lines."""
 
 COMPARE: list[tuple[list[str], str]] = [
     (["parts.csv", "--methods", "pruning"], "this looks like a number to predict"),
@@ -288,14 +227,10 @@ COMPARE: list[tuple[list[str], str]] = [
     (["--methods", "exact,uwa", "--set", "objective=acuracy"], "Did you mean 'accuracy'?"),
     (["three.csv", "--methods", "pruning", "--set", "objective=recall"], "balanced-accuracy with 3 classes"),
     (["--methods", "exact,uwa", "--set", "positive=sick"], "got 'sick'"),
-    (["--methods", "exact", "--set", "diversity=averge"], "Did you mean 'average'?"),
     (["--methods", "pruning", "--set", "min-size=5", "--set", "max-size=3"], "at least 5 members must vote"),
-    (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
-    (["--methods", "exact", "--set", "solver=higs"], "Did you mean 'highs'?"),
     (["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2"),
     (["--methods", "uwa", "--set", "folds=31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
     (["--methods", "uwa", "--set", "repeats=0"], "--set repeats must be at least 1"),
-    (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
     (["--methods", "uwa", "--study", "text.db"], "text.db"),
     ([], "--methods must say what is compared on a table: pruning, stages, or names"),
     (["--methods", "uwa,emsco"], "--methods must be pruning, stages, or names of methods of one of the two, got uwa,emsco."),
@@ -363,7 +298,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "ann.csv").write_text("name,cost\nann,1\nbob,2\n")
     (folder / "more.csv").write_text("name,cost\nann,1\nbob,2\ncleo,3\n")
     (folder / "huge.csv").write_text("name,cost\nann,1e300\nbob,2\n")
-    (folder / "tiny.csv").write_text("name,cost\nann,1e-300\nbob,2\n")
     X = table[["a", "b"]]
     trees = [DecisionTreeClassifier(max_depth=d).fit(X, table["target"]) for d in (1, 2, 3)]
     fitted = as_pool(trees)
@@ -400,7 +334,6 @@ def _write_bad_tables(table: pd.DataFrame, folder: Path) -> None:
         "binary.csv": bytes(range(256)) * 10,
         "half.csv.gz": whole[: len(whole) // 2],
         "not.csv.gz": b"a,b",
-        "not.csv.zip": b"a,b",
     }.items():
         (folder / name).write_bytes(content)
 
@@ -444,22 +377,14 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
     refuse(command, *table, *arguments, message=message, cwd=folder)
 
 
-@pytest.mark.parametrize(("command", "cases"), [("prune", PRUNE), ("evolve", EVOLVE)])
-def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
-    known: Any = typer.main.get_command(app)
-    options = {max(each.opts, key=len) for each in known.commands[command].params}
-    options -= {
-        "--help",
-        "--trust",
-        "--set",
-    }  # which take no value, or are tried by their settings
-    settings = {
-        f"--set {one.name}"
-        for kind in settings_of(known.commands[command]).values()
-        for one in setting_fields(kind).values()
-    }
-    assert {"TABLE" if name == "table" else name for name in options} <= set(cases)
-    assert set(cases) <= options | settings | {"TABLE", "--set", "--answers", "--trust"}
+@pytest.mark.parametrize(("command", "tried"), [("prune", {*PRUNE}), ("evolve", {*PRUNE, *EVOLVE})])
+def test_every_option_has_a_value_that_is_refused(command: str, tried: set[str]) -> None:
+    known = COMMANDS[command]
+    options = {max(each.opts, key=len) for each in known.params} - {"--help", "--trust", "--set"}
+    settings = {f"--set {name}" for name in setting_names(known)}
+    assert {"TABLE" if name == "table" else name for name in options} <= tried
+    if command == "prune":
+        assert tried <= options | settings | {"TABLE", "--answers", "--trust"}
 
 
 @pytest.mark.parametrize(("arguments", "message"), UNUSED, ids=str)

@@ -15,12 +15,12 @@ from shortlist.cli.options.shared import (
     Details,
     Json,
     Seed,
+    StudyOptions,
     TableOptions,
     WorkersOrAddress,
     check_shared,
     output,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:

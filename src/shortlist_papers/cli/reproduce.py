@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import Data, Details, Json, WorkersOrAddress, check_shared
-from shortlist.cli.studies import StudyOptions
+from shortlist.cli.options.shared import Data, Details, Json, StudyOptions, WorkersOrAddress, check_shared
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 from shortlist.cli.text.screen import WIDTH, first_screen, print_fitted
 

@@ -17,9 +17,9 @@ from shortlist.cli.options.shared import (
     Json,
     MethodSeed,
     MethodWorkers,
+    StudyOptions,
     check_shared,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from shortlist.cli.options.shared import (
     Json,
     ModelAndPageOut,
     OwnRunOptions,
+    StudyOptions,
     TableFile,
     TableOptions,
     check_shared,
     own_workers,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 from shortlist.errors import BadInputError
 

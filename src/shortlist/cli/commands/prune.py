@@ -20,13 +20,13 @@ from shortlist.cli.options.shared import (
     Json,
     OwnRunOptions,
     PromiseOptions,
+    StudyOptions,
     TableFile,
     TableOptions,
     check_shared,
     output,
     own_workers,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 

@@ -18,9 +18,9 @@ from shortlist.cli.options.shared import (
     MethodSeed,
     MethodWorkers,
     ProgramFile,
+    StudyOptions,
     check_shared,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:

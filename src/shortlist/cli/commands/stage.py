@@ -12,6 +12,7 @@ from shortlist.cli.options.shared import (
     Json,
     PromiseOptions,
     RunOptions,
+    StudyOptions,
     TableFile,
     TableOptions,
     no_class,
@@ -29,7 +30,6 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
-from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import (
     page_path,
     print_json,

@@ -4,19 +4,24 @@ An option that needs a word more in one command begins its help as the alias her
 them.
 """
 
-from collections.abc import Mapping
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from shortlist._words import counted
 from shortlist.cli.options.groups import needs
 from shortlist.cli.options.settings import Fills, read_names
+from shortlist.cli.text.output import complain
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.runs import Study
     from shortlist.tables.learning import LearningTable
     from shortlist.tables.numbers import CellRules
 
@@ -208,6 +213,41 @@ class OwnRunOptions:
     workers: Annotated[
         Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS), JOBS
     ] = None
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """The study of a command."""
+
+    study: Annotated[
+        Path | None,
+        typer.Option(
+            help="File ending in .db that keeps finished units, so that a stopped or killed run can resume."
+        ),
+    ] = None
+
+    @contextlib.contextmanager
+    def opened(self, context: typer.Context) -> Iterator["Study"]:
+        """Yield the study, note in it what was asked, and say what it gave; without a file it keeps nothing."""
+        from shortlist.runs import NO_STUDY, open_study
+        from shortlist.runs.studies.question import ask
+
+        if self.study is None:
+            yield NO_STUDY
+            return
+        with open_study(self.study, say=complain) as study:
+            if study.noted("begun") is not None and context.params.get("time_limit") is not None:
+                complain("note: the time limit starts again.")
+            ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
+            known = study.n_finished
+            yield study
+            if known:
+                units = counted(known, "finished unit")
+                complain(
+                    f"note: {units} came from {self.study}; what a study does not keep was computed again."
+                )
+            elif study.is_empty:
+                complain(f"note: nothing is kept in {self.study}: this method answers anew every time.")
 
 
 OF_A_PROMISE = needs("answer_accuracy", "NUMBER")
