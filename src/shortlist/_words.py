@@ -47,15 +47,21 @@ def counted(count: int, thing: str) -> str:
 def did_you_mean(word: str, known: Iterable[object]) -> str:
     """Return a sentence that offers the known word most like one that is not known, or "".
 
-    The sentence begins with a space, so that it can be put behind another one.
+    A word of twice the length is not offered, though it may have all its letters. The sentence begins with a
+    space, so that it can be put behind another one.
 
-    >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Cost", ["cost"]), did_you_mean(
-    ...     "xyz", ["cost"]
-    ... )
-    (" Did you mean 'cost'?", " Did you mean 'cost'?", '')
+    >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Ood", ["odd"])
+    (" Did you mean 'cost'?", " Did you mean 'odd'?")
+    >>> did_you_mean("xyz", ["cost"]), did_you_mean("age", ["target"])
+    ('', '')
     """
+    typed = str(word).casefold()
     by_folded = {str(one).casefold(): str(one) for one in known}
-    near = difflib.get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.7)
+    near = [
+        one
+        for one in difflib.get_close_matches(typed, by_folded, n=3)
+        if max(len(one), len(typed)) < 2 * min(len(one), len(typed))
+    ]
     return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
 
 

@@ -188,7 +188,7 @@ def test_more_folds_than_there_are_are_refused() -> None:
     [
         (Extent("smal"), r"scale must be small, medium or paper, got 'smal'\. Did you mean 'small'\?"),
         (Extent(tables=("6",)), "tables must be among claims, sum or table-5 in squares, got 'table-6'"),
-        (Extent(sets=("odd", "evn")), r"sets must be among .* in squares, got 'evn'\. Did you mean 'even'\?"),
+        (Extent(sets=("even", "ood")), r"sets must be among .* in squares, got 'ood'\. Did you mean 'odd'\?"),
         (Extent(folds=0), "folds must be above 0, got 0"),
         (Extent(seeds=3), r"`seeds` has no use in squares\. Leave it out\."),
         (Extent(classifiers=(40,)), "`classifiers` has no use in squares"),
