@@ -291,12 +291,7 @@ class BoundedSolves:
         Writes what the study does not hold yet.
         """
         self.recorded.write()
-        columns = np.flatnonzero(self.program.integer)
-        names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
-        if len(names) != len(columns):
-            raise BadInputError(
-                "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
-            )
+        names = candidate_names(self.program, candidates)
         decisions = [self.columns_of(vector) for vector in vectors]
         facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
         if self._n_handed_over:
@@ -306,7 +301,7 @@ class BoundedSolves:
         return Front.from_points(
             self.integers.objectives,
             self.integers.points(vectors),
-            np.array(decisions, dtype=np.int64).reshape(len(vectors), len(columns)),
+            np.array(decisions, dtype=np.int64).reshape(len(vectors), len(names)),
             names,
             proof,
             method=method,
@@ -431,3 +426,17 @@ def safe_weights(
 
 def _as_limits(upper: Vector) -> NDArray[np.float64]:
     return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))
+
+
+def candidate_names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the integer columns; ``x0``, ``x1``, ... by column number where none are given.
+
+    Raises BadInputError unless there is one for each integer column.
+    """
+    columns = np.flatnonzero(program.integer)
+    names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
+    if len(names) != len(columns):
+        raise BadInputError(
+            "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
+        )
+    return names

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.methods.integer.bounded_solves import N_ATTEMPTS, BoundedSolves
+from shortlist.methods.integer.bounded_solves import N_ATTEMPTS, BoundedSolves, candidate_names
 from shortlist.methods.integer.integer_objectives import (
     UNLIMITED,
     IntegerObjectives,
@@ -259,7 +259,7 @@ def answers_front(
     decisions = reduced.restore(columns[kept])
     points = integers.points(vectors[kept])
     _check(program, decisions, points)
-    names = _names(program, candidates)
+    names = candidate_names(program, candidates)
     n_unproved = int((gaps[kept] > 0).sum())
     if n_unproved:
         proof = Proof(
@@ -304,13 +304,3 @@ def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> No
                 "an answer does not satisfy the original program. Check that every solution satisfies the "
                 "clauses."
             )
-
-
-def _names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
-    columns = np.flatnonzero(program.integer)
-    names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
-    if len(names) != len(columns):
-        raise BadInputError(
-            "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
-        )
-    return names
