@@ -21,13 +21,13 @@ MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
 """For cascades of 2, 3 and 4 judges: out of how many judges, the most promising, they are made."""
 
 
-def agrees_from(n_asked: int, n_agreeing: int = 2) -> float:
-    """Return from which share of votes on some judges agree: between two shares.
+def agrees_from(n_asked: int) -> float:
+    """Return from which share of votes on two judges agree: between the shares of one vote and of two.
 
     >>> agrees_from(2), agrees_from(3)
     (0.75, 0.5)
     """
-    return (n_agreeing - 0.5) / n_asked
+    return 1.5 / n_asked
 
 
 class _Columns(NamedTuple):
