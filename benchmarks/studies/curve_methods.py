@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import streed_trees
-from shortlist.multistage.engines import refined_front
 from shortlist.multistage.predict.prediction import (
     FittedStage,
     StagedModel,
@@ -18,6 +17,7 @@ from shortlist.multistage.predict.prediction import (
 )
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.question import refined_front
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
