@@ -164,10 +164,7 @@ def measured_on_test(split: SplitProblem, assignment: NDArray[np.int8]) -> dict[
     subsets = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
     stages = fitted_stages(subsets, lambda subset: (fits.model(subset), 0.0), costs)
     model = StagedModel(fits.rows.encoding, stages, split.problem.decisions.rule, costs)
-    found = summarize(
-        decide_known(model, split.test), np.arange(fits.rows.n_classes), split.labels,
-        total_cost=costs.total / costs.scale,
-    )  # fmt: skip
+    found = summarize(decide_known(model, split.test), np.arange(fits.rows.n_classes), costs, split.labels)
     return {
         "accuracy": found.accuracy, "coverage": found.coverage, "cost": found.cost,
         "aggregate": found.aggregate,

@@ -1,6 +1,5 @@
 import functools
 import math
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -447,14 +446,6 @@ def test_the_unit_of_a_column_makes_no_difference(in_unit: float) -> None:
     )
     assert one.front_.values.tolist() == same.front_.values.tolist()
     assert one.predict(X).tolist() == same.predict(other).tolist()
-
-
-def test_a_pickled_classifier_predicts_the_same() -> None:
-    clf, X = staged()
-    again = pickle.loads(pickle.dumps(clf))
-
-    assert again.predict(X).tolist() == clf.predict(X).tolist()
-    assert again.use(0).predict(X).tolist() == clf.use(0).predict(X).tolist()
 
 
 @pytest.mark.parametrize(

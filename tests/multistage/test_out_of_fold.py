@@ -203,7 +203,8 @@ def test_a_model_keeps_what_all_rows_fitted_for_its_front_alone() -> None:
     }
     assert set(saved._models) == used
     assert not hasattr(saved, "problem_")
-    assert saved.predict(X).tolist() == classifier.predict(X).tolist()
+    for point in range(len(classifier.front_)):
+        assert saved.use(point).predict(X).tolist() == classifier.use(point).predict(X).tolist()
 
 
 def test_a_class_with_one_row_fits_and_judges_nothing() -> None:

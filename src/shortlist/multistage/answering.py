@@ -263,5 +263,4 @@ class StagedAnswers(TableClassifier):
 
 
 def _cell(X: Any, row: Any, name: str, place: Any) -> Any:
-    """Return what a row says in one column, of a frame or of an array."""
     return X[name].iloc[row] if hasattr(X, "columns") else np.asarray(X)[row, place]

@@ -382,7 +382,6 @@ class MultiStageClassifier(StagedAnswers):
     def _rows(
         self, X: Any, y: Labels, names: list[str], *, validation: Any, cases: Cases | None, seed: int
     ) -> StageRows:
-        """Return the rows that fit and the validation rows."""
         if validation is None and self.validates_out_of_fold(len(y)):
             return folded_rows(self, X, y, names, cases=cases, seed=seed)
         share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
@@ -391,7 +390,6 @@ class MultiStageClassifier(StagedAnswers):
         )
 
     def _search(self, budget: Budget, rows: StageRows) -> None:
-        """Run the method and keep the front and the models behind it."""
         problem = self.problem_
         subclassifiers = problem.decisions.subclassifiers
         searched = subclassifiers.rows

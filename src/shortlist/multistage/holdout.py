@@ -11,6 +11,7 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import Decisions, decide_validation_rows
 from shortlist.multistage.predict.stage_answers import Figures, figures
+from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
@@ -128,17 +129,12 @@ def stage_table(
     if rows.fold_of is not None:
         n_rows["folds"] = int(rows.fold_of.max()) + 1
     staged, single = classifier.decisions(X_test), _single_stage(classifier, X_test)
-    total = classifier.costs_.total / classifier.costs_.scale
-
-    def measured(decisions: Decisions) -> StagedMeasure:
-        return summarize(decisions, classifier.classes_, y_test, total_cost=total)
-
     return StagedTable(
         classifier,
         {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
         measure_validation_rows(classifier),
-        measured(staged),
-        measured(single),
+        summarize(staged, classifier.classes_, classifier.costs_, y_test),
+        summarize(single, classifier.classes_, classifier.costs_, y_test),
         difference_of(
             right_rows(single, classifier.classes_, y_test), right_rows(staged, classifier.classes_, y_test)
         ),
@@ -174,8 +170,7 @@ def split_three(
 
 def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
     """Measure a fitted classifier that buys features on some rows; labels it does not know count as wrong."""
-    total = classifier.costs_.total / classifier.costs_.scale
-    return summarize(classifier.decisions(X), classifier.classes_, y, total_cost=total)
+    return summarize(classifier.decisions(X), classifier.classes_, classifier.costs_, y)
 
 
 def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
@@ -190,8 +185,7 @@ def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | No
 def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
     """Measure what :func:`validation_decisions` returns."""
     truth = classifier.classes_[classifier.problem_.labels]
-    total = classifier.costs_.total / classifier.costs_.scale
-    return summarize(validation_decisions(classifier), classifier.classes_, truth, total_cost=total)
+    return summarize(validation_decisions(classifier), classifier.classes_, classifier.costs_, truth)
 
 
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
@@ -206,15 +200,16 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     return coverage + accuracy + 1.0 - share_paid
 
 
-def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
+def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
+    total = costs.total / costs.scale
     conclusive = decisions.labels != UNDECIDED
     right = right_rows(decisions, classes, y)
     answers = classes[np.unique(decisions.labels[conclusive])]
     found = figures(conclusive, right, decisions.costs)
     return StagedMeasure(
         **vars(found),
-        aggregate=aggregate(found.coverage, found.accuracy, found.cost / total_cost if total_cost else 0.0),
+        aggregate=aggregate(found.coverage, found.accuracy, found.cost / total if total else 0.0),
         only_answer=str(answers[0]) if len(answers) == 1 else None,
     )
 

@@ -157,7 +157,6 @@ def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
 
 
 def _other_points(front: Front, again: Front) -> tuple[str, ...]:
-    """Say how the front of a repeated search differs."""
     claimed, found = ({tuple(row) for row in each.values.tolist()} for each in (front, again))
     said = [
         f"the repeated search found a point with {_text(front, point)}, which the front lacks"

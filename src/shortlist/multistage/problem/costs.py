@@ -278,7 +278,6 @@ def feature_costs(
 
 
 def _whole(argument: str, exact: Sequence[Fraction]) -> tuple[NDArray[np.int64], int]:
-    """Return numbers as whole units, and how many units make one."""
     units, scale = as_integers(exact)
     if sum(units) >= 2**40:
         raise BadInputError(f"{argument} must have fewer digits to stay exact. Round them.")
@@ -352,7 +351,6 @@ def _check_known(argument: str, given: Mapping[str, Any], names: tuple[str, ...]
 
 
 def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
-    """Put checked prices into the order of the columns."""
     if set(costs.names) != set(names) or len(names) != len(costs.names):
         raise BadInputError(
             "feature_costs", f"must price the columns {all_of(names)}", f"prices of {all_of(costs.names)}"

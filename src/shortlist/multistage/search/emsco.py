@@ -402,7 +402,6 @@ def _generation(
 
 
 def _repaired(problem: StageProblem, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Make every assignment one that the rules of purchase allow, if there are rules."""
     rules = problem.rules
     if rules is None:
         return assignments

@@ -132,7 +132,6 @@ def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
 
 
 def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> StageResult:
-    """Find the front of the stage assignments that rules allow."""
     (assignments, measures, ties), looked, complete = walk_valid_chains(problem, rules, budget)
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if not complete:
@@ -175,7 +174,6 @@ def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[n
 
 
 def _space(problem: StageProblem) -> Space:
-    """Prepare prices and bits of all subsets, and what lies above each."""
     bits, prices = problem.decisions.every_subset(), problem.costs.table()
     sets = subset_masks(problem.n_features)
     calls = problem.call_prices(sets, problem.decisions.slots(sets))

@@ -122,7 +122,6 @@ def _ends(sets: Mask, *, removal: bool) -> NDArray[np.int64]:
 
 
 def _batches(sets: Mask, max_stages: int, size: int, *, removal: bool) -> Iterator[NDArray[np.int8]]:
-    """Yield all valid stage assignments, some at a time, in a fixed order."""
     above, ends = _above(sets), _ends(sets, removal=removal)
     waiting: list[NDArray[np.int8]] = []
     path: list[tuple[int, NDArray[np.int8]]] = [

@@ -237,14 +237,12 @@ def _is_extension(column: Any) -> bool:
 
 
 def _is_marked(X: Any, place: int) -> bool:
-    """Tell whether a frame says that a column holds categories."""
     import pandas as pd
 
     return hasattr(X, "iloc") and isinstance(X.dtypes.iloc[place], pd.CategoricalDtype)
 
 
 def _is_category(column: Any) -> bool:
-    """Tell text and booleans from numbers; an object column of numbers is numbers."""
     if column.dtype.kind in "USb":
         return True
     if column.dtype.kind != "O":

@@ -331,7 +331,6 @@ class SharedSubclassifiers(Subclassifiers):
         return ForeignModel(fitted, np.arange(part.rows.shape[1]), self.rows.n_classes)
 
     def _validated(self, place: int, subsets: Mask) -> Floats:
-        """Return the probabilities of the rows that a part validates, ``(n_subsets, n_rows, n_classes)``."""
         rows = self.rows.validation_rows[self._parts[place].validates]
         return self._probabilities(self._models[place], subsets, rows)
 

@@ -1,4 +1,4 @@
-"""Logistic regressions of feature subsets: several fits as one call, which any worker can run, and their bits."""
+"""Logistic regressions of feature subsets: fits as calls that any worker can run, and their decision bits."""
 
 import functools
 import math

@@ -172,7 +172,6 @@ def _endless(budget: Budget) -> BadInputError:
 
 
 def _renumbered(clause: Sequence[int], kept: Sequence[int]) -> Clause:
-    """Return a clause over the kept features, counted among themselves."""
     places = {feature + 1: place for place, feature in enumerate(kept, start=1)}
     return tuple(places[abs(literal)] * (1 if literal > 0 else -1) for literal in clause)
 

@@ -176,7 +176,6 @@ def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) 
 
 
 def _augment(source: Source, model: FeatureModel) -> AttributeTable:
-    """Read an ``.augment`` file."""
     rows = source.text.splitlines()
     first = next(i for i, row in enumerate(rows) if row.strip())
     header = [name.lower() for name in rows[first].strip().lstrip("#").split()]

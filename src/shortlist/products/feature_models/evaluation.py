@@ -111,7 +111,6 @@ def _broken(model: FeatureModel, columns: Mask) -> Mask:
 
 
 def _broken_clauses(model: FeatureModel, columns: Mask) -> Mask:
-    """Mark broken clauses, ``(n_clauses, n_configurations)``."""
     assert model.clauses is not None
     literals, offsets = model.clauses.literals, model.clauses.offsets
     n = columns.shape[1]

@@ -121,7 +121,6 @@ class FeatureModel:
         return html_table(f"Feature model {self.name}".rstrip(), [], counts, n_rows=len(counts))
 
     def _counts(self) -> list[tuple[str, int]]:
-        """Count what the model is made of; parts that it does not have are left out."""
         n_clauses = self.clauses.n_clauses if self.clauses else 0
         counts = [
             ("feature", self.n_features),

@@ -169,8 +169,6 @@ def read_uvl(source: Source) -> FeatureModel:
 
 
 def _without_comments(source: Source, text: str) -> str:
-    """Take comments out; the lines keep their numbers."""
-
     def shortened(found: re.Match[str]) -> str:
         if found[1]:
             return found[1]

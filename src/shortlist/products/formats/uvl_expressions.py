@@ -210,7 +210,6 @@ class ExpressionReader:
         return _Sum({self.numbers[feature] + 1: self._number(value, name, at)}, Fraction(0))
 
     def _total(self, call: str, at: int) -> _Sum:
-        """Read ``sum(attribute)``."""
         found = re.fullmatch(r'sum\s*\(\s*(?:"([^"\n]*)"|([^\s"(),]+))\s*\)', call)
         if found is None:
             raise self.fail(f"only sum(attribute) is supported of the functions, got {call[:40]!r}.", at)

@@ -42,8 +42,6 @@ class Element:
 
 
 class _TreeBuilder(ContentHandler):
-    """Builds elements from parser events."""
-
     def __init__(self) -> None:
         super().__init__()
         self.root: Element | None = None
