@@ -1,5 +1,6 @@
 """Which limits, choices and rules of a model contradict each other, none of which can be left out."""
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
@@ -123,11 +124,6 @@ def find_contradiction(
     )
 
 
-def all_of_it(limits: Sequence[Constraint], literals: Sequence[int]) -> Contradiction:
-    """Return the contradiction of everything, where the time did not suffice to leave anything out."""
-    return Contradiction((), tuple(range(len(limits))), tuple(literals), whole_model=True)
-
-
 @dataclass(frozen=True)
 class _Found:
     """What clauses or programs say of the joined rules."""
@@ -229,6 +225,32 @@ def contradiction_sentences(
     """
     numbers = _Numbers(model, found, limits, literals, assumed, budget or Budget())
     return _sentences(numbers, chosen or partial(required_text, model))
+
+
+def told_contradiction(
+    model: FeatureModel,
+    limits: Sequence[Constraint],
+    literals: Sequence[int],
+    *,
+    assumed: Sequence[int] = (),
+    chosen: Callable[[int], str] | None = None,
+    budget: Budget,
+) -> tuple[Contradiction, tuple[str, ...]]:
+    """Return a contradiction that is known to be there, and a sentence for each part.
+
+    It is everything where the time does not suffice to leave anything out. Raises SolverError if there is
+    none: then one of two solvers was wrong. The arguments are those of :func:`contradiction_sentences`.
+    """
+    found: Contradiction | None = Contradiction(
+        (), tuple(range(len(limits))), tuple(literals), whole_model=True
+    )
+    with contextlib.suppress(SearchStoppedError):
+        found = find_contradiction(model, limits, literals, assumed=assumed, budget=budget)
+    if found is None:
+        raise SolverError("two solvers disagree whether there is a product. Please report this.")
+    return found, contradiction_sentences(
+        found, model, limits, literals, assumed=assumed, chosen=chosen, budget=budget
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """From a feature model and what matters to the front of its products, checked against the model."""
 
-import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,8 @@ import numpy as np
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import all_of, did_you_mean
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError, SolverError
+from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
-from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import (
@@ -177,7 +175,10 @@ def configure(
     front, why = found.front, str(found.front.extras["why"])
     implied = from_literals(model, feasibility.implied)
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
-        conflict = _conflict(question, budget)
+        from shortlist.products.configuration.contradictions import told_contradiction
+
+        literals = requirements.literals
+        _, conflict = told_contradiction(model, question.limits, literals, budget=budget)
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
         return _infeasible(question, reason, conflict, budget.elapsed, implied)
     if not len(front):
@@ -194,23 +195,6 @@ def configure(
     complete = front.proof.kind is ProofKind.COMPLETE
     status = Status.OPTIMAL if complete else Status.FEASIBLE
     return Configured(status, front, why, (), implied, question, found.diagram)
-
-
-def _conflict(question: ProductQuestion, budget: Budget) -> tuple[str, ...]:
-    from shortlist.products.configuration.contradictions import (
-        Contradiction,
-        all_of_it,
-        contradiction_sentences,
-        find_contradiction,
-    )
-
-    model, limits, literals = question.model, question.limits, question.requirements.literals
-    found: Contradiction | None = all_of_it(limits, literals)
-    with contextlib.suppress(SearchStoppedError):
-        found = find_contradiction(model, limits, literals, budget=budget)
-    if found is None:
-        raise SolverError("no product was found within the limits, but there is one. Use another method.")
-    return contradiction_sentences(found, model, limits, literals, budget=budget)
 
 
 def _check_tolerance(goals: Sequence[FeatureObjective], tolerance: Mapping[str, float]) -> None:

@@ -1,21 +1,14 @@
 """Configuring step by step: decide a feature, see what follows and what is left, and take decisions back."""
 
-import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import counted
-from shortlist.errors import BadInputError, ContradictionError, SolverError
+from shortlist.errors import BadInputError, ContradictionError
 from shortlist.logic.diagram import n_models_with
-from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration.contradictions import (
-    Contradiction,
-    all_of_it,
-    contradiction_sentences,
-    find_contradiction,
-)
+from shortlist.products.configuration.contradictions import Contradiction, told_contradiction
 from shortlist.products.configuration.feasibility import counting_diagram
 from shortlist.products.configuration.question import FeatureObjective, parse_question
 from shortlist.products.decisions.decision_state import (
@@ -241,16 +234,8 @@ def in_the_way(
 
     Raises SolverError if they turn out to be possible: then one of two solvers was wrong.
     """
-    budget = problem.budget()
     texts = {one.literal: decision_text(problem.model, one) for one in decisions}
-    literals = tuple(texts)
-    found: Contradiction | None = all_of_it(problem.limits, literals)
-    with contextlib.suppress(SearchStoppedError):
-        found = find_contradiction(problem.model, problem.limits, literals, assumed=assumed, budget=budget)
-    if found is None:
-        raise SolverError("two solvers disagree whether there is a product. Please report this.")
-    sentences = contradiction_sentences(
-        found, problem.model, problem.limits, literals,
-        assumed=assumed, chosen=texts.__getitem__, budget=budget,
+    return told_contradiction(
+        problem.model, problem.limits, tuple(texts),
+        assumed=assumed, chosen=texts.__getitem__, budget=problem.budget(),
     )  # fmt: skip
-    return found, sentences
