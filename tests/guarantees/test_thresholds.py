@@ -129,7 +129,7 @@ def test_too_few_rows_promise_nothing_and_say_how_many_it_takes() -> None:
     all_right = AnswerCounts(28, np.array([28]), np.array([28]))
     found = promise(np.array([0.0]), all_right, all_right, Demand(0.9, 0.95))
     assert not found.promised
-    assert "that takes 29 answered calibration rows at least, and there are 28" in found.sentence()
+    assert "that takes at least 29 answered calibration rows, and there are 28" in found.sentence()
 
 
 @pytest.mark.filterwarnings("ignore:All provided:UserWarning", "ignore:No predict param:UserWarning")

@@ -258,7 +258,7 @@ def test_a_cascade_by_confidence_is_right_more_often_than_both_judges_and_says_s
 def test_under_a_promise_only_the_surest_answers_are_given() -> None:
     choice = choose_panels(made_log(), PanelOptions(demand=Demand(0.93, 0.95)))
     best = choice.panel(int(choice.front.values[:, 0].argmax()))
-    assert "at least 93 % of the answers to new rows are right" in best.promise
+    assert "at least 93 % of the answers to new cases are right" in best.promise
     told = figures(best, choice.test, promised=0.93)
     assert told.answered > 0.6
     assert told.accuracy >= 0.93

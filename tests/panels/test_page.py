@@ -80,6 +80,6 @@ def test_under_a_promise_it_is_told_once_and_there_is_nothing_of_two_judges() ->
     _, report = made("hand-over", promise=True)
     assert report.guarantee is not None
     html = page("Panel", panel_parts(report))
-    assert html.count(escape(report.guarantee.sentence())) == 1
+    assert html.count(escape(report.guarantee.sentence("cases"))) == 1
     assert "at most two judges" not in html
     assert "at most two judges" in page("Panel", panel_parts(made("hand-over")[1]))

@@ -28,7 +28,8 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     own = told["held_out"]
     of_cases = f"the {cases_in_words(own['n_cases'], own['n_different'], f'{_kind_of_cases(told)} ')}"
     yield Heading("What to do")
-    for sentence in filter(None, (told["advice"], *told["in_words"])):
+    first = told["advice"] or report.verdict.sentence()
+    for sentence in (first, *told["in_words"]):
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {of_cases}."
@@ -37,7 +38,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield Heading("What it is worth")
     promise = "" if report.guarantee is None else report.guarantee.sentence("cases")  # which has a section
     for sentence in told["verdict"]:
-        if sentence != promise:
+        if sentence not in (first, promise):
             yield Text(sentence)
     yield _held_out(told)
     if report.guarantee is not None:

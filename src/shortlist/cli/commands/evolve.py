@@ -1,6 +1,7 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -206,7 +207,7 @@ def evolve(
         if model_file is not None:
             model = SavedModel(classifier, learning.features, rows.target, ids=learning.ids)
             model_file = save(model_file, lambda path: save_model(model, path))
-        page_file = save_page(page_file, f"Evolved ensemble: {table}", lambda: _parts(evolved))
+        page_file = save_page(page_file, f"Evolved ensemble: {Path(table).name}", lambda: _parts(evolved))
     found = evolved_notes(evolved)
     print_notes(found)
     facts = evolved_facts(evolved, model_file)

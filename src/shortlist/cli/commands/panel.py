@@ -110,7 +110,7 @@ def panel(
         "out": str(save(panel_file, written.save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
     }
-    report = save_page(report, f"Panel: {', '.join(logs)}", lambda: _parts(told))
+    report = save_page(report, f"Panel: {', '.join(Path(log).name for log in logs)}", lambda: _parts(told))
     if json:
         print_json(chosen_panel_facts(choice, told) | files | page_path(report) | run_facts(context))
         return

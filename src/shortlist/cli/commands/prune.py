@@ -130,7 +130,12 @@ def prune(
         pruner = rule.rule_pruner(method, given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
     files = PrunedFiles(
-        front_file, model_file, page_file, rows.target, f"Pruned ensemble: {table}", promised.anyway
+        front_file,
+        model_file,
+        page_file,
+        rows.target,
+        f"Pruned ensemble: {Path(table).name}",
+        promised.anyway,
     )
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(

@@ -160,7 +160,7 @@ def stage(
         details,
         json,
         report,
-        f"Stages: {table}",
+        f"Stages: {Path(table).name}",
     )
     with kept.opened(context) as study:
         _find_front(
