@@ -11,7 +11,7 @@ from shortlist.cli.signals import NOTHING_WRITTEN, end_at_once
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
-from shortlist.runs.budget import seconds_now
+from shortlist.runs.budget import Budget, seconds_now
 
 STILL_AT_WORK_S = 60.0
 """Seconds after its limit that a search may still be at work, to check and write what it found."""
@@ -35,6 +35,13 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
             if cancellation.cancelled:
                 raise NothingKeptError(f"interrupted: {error}{_kept(keeps)}") from None
             raise
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[Budget]:
+    """Yield a budget of seconds that the first Ctrl-C ends, for work that shows no progress."""
+    with cancel_on_interrupt() as cancellation, last_resort(seconds):
+        yield Budget(seconds, cancellation=cancellation)
 
 
 @contextlib.contextmanager

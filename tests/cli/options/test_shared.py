@@ -45,6 +45,8 @@ MEANINGS = {
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
 
+MODEL_COMMANDS = ("info", "analyse", "diff", "convert", "slice", "sample")
+
 DEFAULTS = {
     "--out": {
         "export": "must be given",
@@ -57,7 +59,10 @@ DEFAULTS = {
         "stage": "three of seven; a product line has its own attributes",
         "panel": "accuracy and price",
     },
-    "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
+    "--time-limit": dict.fromkeys(
+        ("prune", *(f"model {name}" for name in MODEL_COMMANDS)),
+        "60 s for a proof; elsewhere by the method, or none",
+    ),
     "--seed": {
         "configure": "0 by the method, which refuses a seed that it does not use",
         "solve": "likewise",

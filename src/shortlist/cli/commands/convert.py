@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, check_shared, output
+from shortlist.cli.options.shared import FeatureModelFile, Json, ModelSeconds, check_shared, output
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def convert(
             "given twice."
         ),
     ],
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     json: Json = False,
 ) -> None:
     """Write a feature model in another format, with proof.
@@ -59,9 +59,8 @@ def convert(
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
-    limit_s = 60 if time_limit is None else time_limit
-    with long_work() as (cancellation, tell), last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+    with long_work() as (cancellation, tell), last_resort(time_limit):
+        budget = Budget(time_limit, cancellation=cancellation, report=tell)
         made = convert_model(line, kind, budget=budget)
         saved = save(model_file, lambda path: write_text(path, made.text))
         table = None
@@ -128,7 +127,7 @@ def slice_(
     *,
     out: Annotated[Path, output("the model, in the format of its ending.")],
     kept: KeptOptions,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     json: Json = False,
 ) -> None:
     """Reduce a feature model to some of its features.
@@ -158,9 +157,8 @@ def slice_(
     line = read_model(model)
     print_notes(line.notes)
     features = kept.features(line)
-    limit_s = 60 if time_limit is None else time_limit
-    with long_work() as (cancellation, tell), last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+    with long_work() as (cancellation, tell), last_resort(time_limit):
+        budget = Budget(time_limit, cancellation=cancellation, report=tell)
         cut = slice_model(line, features, budget=budget)
         made = convert_model(cut.model, kind, budget=budget)
         saved = save(out, lambda path: write_text(path, made.text))

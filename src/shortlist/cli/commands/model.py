@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.command_line import CommandGroup
-from shortlist.cli.options.shared import NODES, SECONDS_HELP, Details, FeatureModelFile, Json
+from shortlist.cli.options.shared import NODES, Details, FeatureModelFile, Json, ModelSeconds
 from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
 from shortlist.cli.text.screen import first_screen
 
@@ -29,7 +29,7 @@ def info(
     max_nodes: Annotated[
         int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -42,12 +42,10 @@ def info(
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
-    from shortlist.cli.work import last_resort
+    from shortlist.cli.work import within
     from shortlist.exact import digits_of
     from shortlist.products.configuration.feasibility import summarise
     from shortlist.products.formats import read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.cancellation import cancel_on_interrupt
 
     if max_nodes is not None and max_nodes != 0:
         as_count(max_nodes, "--max-nodes", at_least=16)
@@ -55,9 +53,7 @@ def info(
     started = seconds_now()
     line = read_model(model)
     read_s = seconds_now() - started
-    limit_s = 60 if time_limit is None else time_limit
-    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation)
+    with within(time_limit) as budget:
         summary = summarise(line, max_nodes=max_nodes, budget=budget)
     statuses = {True: "feasible", False: "infeasible", None: "unknown"}
     facts: dict[str, Any] = {
@@ -97,7 +93,7 @@ def analyse(
     max_nodes: Annotated[
         int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -113,11 +109,9 @@ def analyse(
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
-    from shortlist.cli.work import last_resort
+    from shortlist.cli.work import within
     from shortlist.products.analysis.analysis import analyse as find
     from shortlist.products.formats import read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.cancellation import cancel_on_interrupt
 
     as_count(explained, "--explained", at_least=0)
     if max_nodes is not None and max_nodes != 0:
@@ -125,9 +119,7 @@ def analyse(
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     line = read_model(model)
-    limit_s = 60 if time_limit is None else time_limit
-    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation)
+    with within(time_limit) as budget:
         found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
     facts = analysis_facts(line, found)
     facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
@@ -145,7 +137,7 @@ def diff(
     first: Annotated[Path, typer.Argument(help="Feature model before the edit.")],
     second: Annotated[Path, typer.Argument(help="Feature model after the edit.")],
     *,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -160,18 +152,14 @@ def diff(
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.model_analysis import difference_facts, print_difference
-    from shortlist.cli.work import last_resort
+    from shortlist.cli.work import within
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.cancellation import cancel_on_interrupt
 
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     before, after = read_model(first), read_model(second)
-    limit_s = 60 if time_limit is None else time_limit
-    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation)
+    with within(time_limit) as budget:
         found = difference(before, after, budget=budget)
     limit = budget.limit_text or (budget.time_text if found.unsure else "")  # of its two halves one ended
     facts = difference_facts(found) | {

@@ -10,10 +10,10 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     NODES,
-    SECONDS_HELP,
     SEED,
     FeatureModelFile,
     Json,
+    ModelSeconds,
     check_shared,
     output,
 )
@@ -69,7 +69,7 @@ def sample(
     *,
     wanted: SampleOptions,
     max_nodes: Annotated[int | None, typer.Option(help=f"{NODES}.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
+    time_limit: ModelSeconds = 60.0,
     seed: Annotated[int, typer.Option(help=SEED)] = 0,
     out: Annotated[
         Path | None,
@@ -101,9 +101,8 @@ def sample(
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
-    limit_s = 60 if time_limit is None else time_limit
-    with long_work() as (cancellation, tell), last_resort(limit_s):
-        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+    with long_work() as (cancellation, tell), last_resort(time_limit):
+        budget = Budget(time_limit, cancellation=cancellation, report=tell)
         size = n if kind == "uniform" else max(n, MOST_DRAWN)
         drawn = _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
         facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)

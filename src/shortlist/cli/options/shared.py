@@ -81,6 +81,7 @@ LimitTexts: TypeAlias = Annotated[
 Trust: TypeAlias = Annotated[
     bool, typer.Option("--trust", help="Load joblib files of others, although loading runs their code.")
 ]
+ModelSeconds: TypeAlias = Annotated[float, typer.Option(help=f"{SECONDS_HELP}.")]
 Seed: TypeAlias = Annotated[int, typer.Option(help=SEED), Fills("random_state")]
 WorkersOrAddress: TypeAlias = Annotated[
     Any,  # a number or an address; typer knows no unions
