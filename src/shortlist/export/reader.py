@@ -123,7 +123,7 @@ class Ask(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """What a step decides: a class, the probability of each, how sure it is, and whether the row ends there."""
+    """What a step decides: a class, the probability of each, how sure it is, and whether the row ends."""
 
     answer: Any
     shares: list[float]

@@ -87,9 +87,8 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
         asks = ", then ".join(f"ask {all_of(stage['asks'])}" for stage in stages if stage["asks"])
         asks = asks or f"answer {stages[0]['answers']!r} without any call"
         when = shorten(branch["when"], MOST_LETTERS, placeholder=" ...")
-        said.append(
-            f"{_percent(branch['share'])} of the cases: {asks}. These are where {when}{'.' * (not when.endswith(' ...'))}"
-        )
+        end = "" if when.endswith(" ...") else "."
+        said.append(f"{_percent(branch['share'])} of the cases: {asks}. These are where {when}{end}")
     rest = branches[MOST_WAYS:]
     if len(rest) > 1:
         share = _percent(sum(branch["share"] for branch in rest))

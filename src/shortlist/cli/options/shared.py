@@ -229,7 +229,7 @@ class StudyOptions:
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> Iterator["Study"]:
-        """Yield the study, note in it what was asked, and say what it gave; without a file it keeps nothing."""
+        """Yield the study, note what was asked, and say what it gave; without a file it keeps nothing."""
         from shortlist.runs import NO_STUDY, open_study
         from shortlist.runs.studies.question import ask
 

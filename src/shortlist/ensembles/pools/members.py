@@ -170,7 +170,8 @@ def _of_list(source: Sequence[Any]) -> Pool:
         if classes.tolist() != known.tolist():
             raise BadInputError(
                 f"the classifiers must tell the same classes apart, but pool[0] has {all_of(known)} and "
-                f"pool[{index}], a {type(member).__name__}, has {all_of(classes)}. Fit them on the same labels."
+                f"pool[{index}], a {type(member).__name__}, has {all_of(classes)}. Fit them on the same "
+                "labels."
             )
         names = _feature_names(member) if names is None else names
         n_features = getattr(member, "n_features_in_", None) if n_features is None else n_features
