@@ -190,7 +190,7 @@ def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
         (wide, "many judges (7", f"{cascades}, learned scores and", "pairs are learned where they agree well"),
     ):  # fmt: skip
         told = shape_of(cases).sentence(cases)
-        assert told.startswith(f"Searched, for {name} judges): {families}")
+        assert told.startswith(f"Families of panels searched for {name} judges): {families}")
         assert told.endswith(f"{why}.")
 
 

@@ -231,7 +231,7 @@ class Shape(NamedTuple):
     def sentence(self, cases: Cases) -> str:
         """Say in one line what is searched and why."""
         return (
-            f"Searched, for {self.name} ({counted(cases.n_judges, 'judge')}): {all_of(self.families)}. "
+            f"Families of panels searched for {self.name} ({counted(cases.n_judges, 'judge')}): {all_of(self.families)}. "
             f"{self.why}."
         )
 

@@ -96,10 +96,10 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     for words in (
         "on the front:", "On 240 cases (nested cross-validation; the price is that of this panel): accuracy",
         "The best single judge, large:",
-        "What you get for a mean price a case", "All 3 single judges as they answer.",
+        "What you get for a mean price a case", "All 3 single judges, each by its own answers.",
         "Decisions by logistic of all 7 sets of judges, asked at once.",
         "Complete: all 12 chains of two stages by logistic over sets of judges, with every threshold.",
-        "Searched, for a few judges (3 judges): single judges, ",
+        "Families of panels searched for a few judges (3 judges): single judges, ",
     ):  # fmt: skip
         assert words in unwrapped(run.stdout)
     assert "All 240 cases are training cases, as they are few." in run.stderr
@@ -374,7 +374,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     assert float(str(told["at_most"])) <= 2.0001
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert text.startswith("Keep the saved panel: the new one is neither better beyond chance nor cheaper.")
-    assert "If some of these cases chose the saved panel, they make it look better than it is." in text
+    assert "If the saved panel was chosen on some of these cases, it looks better here than it is." in text
     assert "Best single judge within that price (small): " in text
 
 

@@ -350,7 +350,7 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     if facts["prices_changed"]:
         changes = [f"{name} {old:.4g} to {new:.4g}" for name, (old, new) in facts["prices_changed"].items()]
         lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
-    lines.append("If some of these cases chose the saved panel, they make it look better than it is.")
+    lines.append("If the saved panel was chosen on some of these cases, it looks better here than it is.")
     if facts["at_most"] and facts["new"]["promised"] is not False:
         rest = f", with {all_of(others)}" if others else ""
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case{rest}.")
