@@ -149,7 +149,7 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
     assert told["verdict"][1] == (
         f"It is no better beyond chance than the answer {share!r} to every case: accuracy {most:.4g}."
     )
-    assert "The one judge as it answers." in told["notes"]
+    assert "The one judge, by its own answers." in told["notes"]
     assert told["n_more_cases"] is None
     good = make_log(["j0"], np.arange(100), truth[:, None].copy(), truth)
     assert "without asking" not in " ".join(panel_facts(panel_report(choose_panels(good, FEW), 0))["verdict"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from shortlist._words import all_of, any_of
+from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import check_writable
 from shortlist.tables.files import STDIN
@@ -82,7 +82,7 @@ def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[P
         alike = [path for path in out or () if path.name.casefold().endswith(tuple(endings))]
         if len(alike) > 1:
             each = all_of([f"one {other}" for other in kinds])
-            raise BadInputError("--out", f"must name {each} at most", f"two {kind}s")
+            raise BadInputError("--out", f"must name {each} at most", counted(2, kind))
         found.append(next(iter(alike), None))
     return tuple(found)
 
