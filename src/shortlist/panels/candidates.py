@@ -231,8 +231,8 @@ class Shape(NamedTuple):
     def sentence(self, cases: Cases) -> str:
         """Say in one line what is searched and why."""
         return (
-            f"Families of panels searched for {self.name} ({counted(cases.n_judges, 'judge')}): {all_of(self.families)}. "
-            f"{self.why}."
+            f"Families of panels searched for {self.name} ({counted(cases.n_judges, 'judge')}): "
+            f"{all_of(self.families)}. {self.why}."
         )
 
 

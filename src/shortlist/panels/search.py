@@ -112,7 +112,8 @@ def _singles(
     cases: Cases, _stages: int, _front: list[Candidate], _tried: list[Candidate]
 ) -> Iterator[SearchStep]:
     n = cases.n_judges
-    told = f"{'The one judge, by its own answers' if n == 1 else f'All {n:,} single judges, each by its own answers'}."
+    told = "The one judge, by its" if n == 1 else f"All {n:,} single judges, each by its"
+    told += " own answers."
     yield SearchStep("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
 
 
