@@ -47,8 +47,8 @@ def counted(count: int, thing: str) -> str:
 def did_you_mean(word: str, known: Iterable[object]) -> str:
     """Return a sentence that offers the known word most like one that is not known, or "".
 
-    A word of twice the length is not offered, though it may have all its letters. The sentence begins with a
-    space, so that it can be put behind another one.
+    A word that is far longer or shorter is not offered, though the letters may be alike. The sentence begins
+    with a space, so that it can be put behind another one.
 
     >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Ood", ["odd"])
     (" Did you mean 'cost'?", " Did you mean 'odd'?")
@@ -60,7 +60,7 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
     near = [
         one
         for one in difflib.get_close_matches(typed, by_folded, n=3)
-        if max(len(one), len(typed)) < 2 * min(len(one), len(typed))
+        if abs(len(one) - len(typed)) <= max(2, min(len(one), len(typed)) // 2)
     ]
     return f" Did you mean {by_folded[near[0]]!r}?" if near else ""
 

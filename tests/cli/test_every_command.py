@@ -161,7 +161,7 @@ def test_json_is_exactly_one_object_with_the_contract_of_every_command(
     ("words", "message"),
     [
         ("prune table.csv --target taget", "table.csv must have a column 'taget', got 'a', 'b', 'target'. Did"),
-        ("evolve table.csv --drop targe", "table.csv must have a column 'targe', got 'a', 'b', 'target'. Did you mean 'target'?"),
+        ("evolve table.csv --drop bb", "table.csv must have a column 'bb', got 'a', 'b', 'target'. Did you mean 'b'?"),
         ("stage table.csv --target gone", "table.csv must have a column 'gone', got "),
         ("stage gaps.csv", "the target 'target' of gaps.csv must be known in every row, got 2 gaps."),
         ("prune numbers.csv", "the target 'target' of numbers.csv holds numbers with fractions, such as 0.5"),
