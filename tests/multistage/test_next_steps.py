@@ -112,7 +112,7 @@ def test_an_empty_text_is_a_gap(kind: str, name: str) -> None:
     ("known", "failed", "sentence"),
     [
         ({"z": 1}, (), "every feature must be one of the model's, got 'z'"),
-        ({}, ("aa",), "one of the model's, got 'aa'"),
+        ({}, ("aa",), "got 'aa'. Did you mean 'a'"),
         ({"a": 1.0}, ("a",), "a feature is known or failed, got both of 'a'"),
         ({"a": "much"}, (), "feature 'a' must hold numbers, as when fitting, got 'much'"),
         ({"a": float("inf")}, (), "feature 'a' must be finite"),
