@@ -12,6 +12,7 @@ from shortlist.pareto import hypervolume, nondominated_unique, spread
 from shortlist_papers.front_quality import as_set, box_of, count_pair, in_box, quality_of
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.product_runs import (
+    MINIMISED,
     NAMES,
     PAPER_3,
     PAPER_4,
@@ -349,12 +350,14 @@ def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
 def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
     stored = {system: np.array(part["points"].iloc[0]) for system, part in by_system(rows, "stored")}
     found: Rows = []
-    for system, part in by_system(rows, "solrep"):
+    runs = [(*one, kind) for kind in MINIMISED for one in by_system(rows, kind)]
+    for system, part, kind in runs:
         for row in part.sort_values("reference_points").to_dict("records"):
             n_points, points = int(row["reference_points"]), np.array(row["points"], dtype=np.int64)
             found.append(
                 {
-                    "system": label(system), "reference points": n_points, "points": len(points),
+                    "system": label(system), "minimised": MINIMISED[kind], "reference points": n_points,
+                    "points": len(points),
                     "stored points": len(stored[system]) if system in stored else None,
                     "programs": int(row["programs"]), "without proof": int(row["unproved"]),
                     "seconds": float(row["seconds"]),

@@ -18,7 +18,6 @@ from shortlist_papers.product_runs import (
     EPSILON,
     LINUX,
     LINUX_LIMIT_S,
-    MINIMISED,
     NAMES,
     PrintedRun,
     System,
@@ -40,6 +39,8 @@ UCLINUX = (("uclinux", 0), ("uclinux", 1))
 BOTH_LINUX = ((LINUX, 0), (LINUX, 1))
 REPAIRED_ON = (ECOS[0], UCLINUX[0])
 """Where evolution with constraint solving is run."""
+BY_THE_TEXT = (*SHOP, ECOS[0], UCLINUX[0])
+"""Where SolRep is run as the text has it too, which minimises the cost."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
 """Its twelve rows, and a third set of attributes of eCos."""
 
@@ -205,6 +206,12 @@ def _solrep_units(folder: Path | None, size: ProductsSize, limit_s: float | None
             seconds = SETUP_SECONDS.get(system[0], 1.0) + n_points * SOLREP_SECONDS[system[0]]
             unit = _unit(system, f"solrep {n_points}", measure_solrep, given, kind="solrep", size=seconds)
             yield system, tables, unit
+            if system in BY_THE_TEXT and n_points >= 1000:
+                kind = "solrep by the text"
+                unit = _unit(
+                    system, f"{kind} {n_points}", measure_solrep, (*given, kind), kind=kind, size=seconds
+                )
+                yield system, ("solrep",), unit
         if has_stored(*system):
             yield system, ("solrep",), _unit(system, "stored", measure_stored, (folder, system), size=0.0)
 
@@ -265,8 +272,8 @@ def _deviations() -> tuple[str, ...]:
             f"each has the paper's {LINUX_LIMIT_S:g} s on Linux; elsewhere the paper stops each after 0.1 s."
         ),
         (
-            f"SolRep minimises the {MINIMISED} at each reference point, as the authors' programs do; the "
-            "text has the cost."
+            "SolRep minimises the defects at each reference point, as the authors' programs do; the text has "
+            "the cost, which is measured beside them on four sets."
         ),
         (
             "Our ε-constraint method and CWMOIP order the objectives by their ranges, leave out programs "
