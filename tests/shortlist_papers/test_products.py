@@ -343,6 +343,7 @@ def test_runs_of_solrep_stand_beside_the_stored_sets(tables: dict[str, ResultTab
     row = next(row for row in tables["solrep"].rows if row["system"] == "uClinux 1")
     assert (row["points"], row["stored points"], row["stored IGD+"]) == (2, 3, 0)
     assert row["IGD+"] > 0
+    assert row["HV"] < row["stored HV"]
 
 
 def test_solrep_is_run_as_the_text_has_it_too_and_named_where_that_is_faster(made_folder: Path) -> None:
@@ -361,8 +362,7 @@ def test_solrep_is_run_as_the_text_has_it_too_and_named_where_that_is_faster(mad
 
 
 def _table(rows: pd.DataFrame, name: str) -> list[dict[str, Any]]:
-    return next(table.rows for table in product_tables(rows) if table.name == name)
-    assert row["HV"] < row["stored HV"]
+    return list(next(table.rows for table in product_tables(rows) if table.name == name))
 
 
 def test_constraint_solving_has_every_method_for_each_system(tables: dict[str, ResultTable]) -> None:
