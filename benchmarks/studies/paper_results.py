@@ -7,26 +7,31 @@ python -m benchmarks.studies.paper_results emsco
 import argparse
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from benchmarks.rows import RESULTS, row_facts
-from shortlist.runs import open_study
-from shortlist_papers.paper import SCALES, PaperLine, ResultTable, all_tables
-from shortlist_papers.stored import part_of, stored_rows
+from shortlist.runs import Cancellation, open_study
+from shortlist_papers.paper import SCALES, Extent, PaperLine, ResultTable, all_tables
+from shortlist_papers.stored import (
+    AGAIN,
+    BY_TIME,
+    KEYS,
+    NOT_STORED,
+    OTHERWISE,
+    checked_rows,
+    drawn_units,
+    stored_rows,
+)
 from shortlist_papers.tables import PAPERS, as_markdown, whole_numbers
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+CHECKS = RESULTS / "reproduce-checks.csv"
 PAGES = Path(__file__).parents[2] / "docs" / "results"
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->)\n.*?(<!-- end -->)", re.DOTALL)
-KEYS = (
-    "case", "kind", "dataset", "set", "system", "number", "repeat", "fold", "classifiers", "method", "split",
-    "reference_points", "seed", "objectives", "part", "stages", "rules", "trial", "feature", "level", "place",
-)  # fmt: skip
-"""Columns that tell which row is which."""
 COLOURS = ("#0b5fa5", "#d1495b", "#6a994e", "#e08e45", "#7b4fa3", "#5c677d", "#2a9d8f", "#8d5524")
 MARKS = "osD^vPX*"
 
@@ -85,7 +90,8 @@ def page_of(paper: str, text: str) -> str:
         name: as_markdown(table).replace("## ", "**", 1).replace("\n", "**\n", 1)
         for name, table in made.items()
     }
-    blocks["measured"] = as_markdown(measured(rows_of(paper), PAPERS[paper].code)).split("\n", 2)[2]
+    blocks["measured"] = as_markdown(measured(rows_of(paper))).split("\n", 2)[2]
+    blocks["checked"] = checked(paper)
     blocks["deviations"] = "".join(f"- {one}\n" for one in PAPERS[paper].deviations)
     return BLOCK.sub(
         lambda match: (
@@ -95,22 +101,51 @@ def page_of(paper: str, text: str) -> str:
     )
 
 
-def measured(rows: pd.DataFrame, code: Mapping[str, tuple[str, ...]]) -> ResultTable:
-    """Return when, where and by which version the rows of each part of the code were measured."""
-    parts = [part_of(row, code) or "data, and methods of others" for row in rows.to_dict("records")]
+def measured(rows: pd.DataFrame) -> ResultTable:
+    """Return when, where and by which version the rows of each method were measured."""
     versions = rows["versions"].str.extract(r"shortlist ([\w.]+)")[0].rename("version")
-    days, machines = rows["day"].rename("day"), rows["processor"].rename("processor")
-    sizes = rows.groupby(
-        [pd.Series(parts, index=rows.index, name="rows of"), versions, days, machines]
-    ).size()
-    return ResultTable(
-        "measured", "", [dict(row) for row in sizes.rename("rows").reset_index().to_dict("records")]
+    names = (rows["method"] if "method" in rows else rows["kind"]).fillna("data").rename("method")
+    found = []
+    for (version, day, processor), part in names.groupby([versions, rows["day"], rows["processor"]]):
+        found.append(
+            {
+                "version": version, "day": day, "processor": processor, "rows": len(part),
+                "methods": ", ".join(part.unique()),
+            }
+        )  # fmt: skip
+    return ResultTable("measured", "", found)
+
+
+def checked(paper: str) -> str:
+    """Say how many rows of a paper came again when some of its units were last run again."""
+    rows = pd.read_csv(CHECKS)
+    part = rows[rows["paper"] == paper]
+    counts = part[[AGAIN, OTHERWISE, BY_TIME, NOT_STORED]].sum()
+    told = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+    version = part["versions"].str.extract(r"shortlist ([\w.]+)")[0].iloc[0]
+    return (
+        f"On {part['day'].iloc[0]}, version {version} ran {part['units'].iloc[0]} units again, drawn at random "
+        f"among the short ones. Their rows: {told}."
     )
+
+
+def check(paper: str, folder: Path) -> None:
+    """Run some units of a paper again, and store how many rows came again."""
+    rows = rows_of(paper)
+    extent = Extent(rows["case"].iloc[0].split()[-1])
+    units = drawn_units(PAPERS[paper].plan(folder, extent).units)
+    n_units, counts = checked_rows(rows, units, Cancellation())
+    new = pd.DataFrame([{"paper": paper, **row_facts(), "units": n_units, **row} for row in counts])
+    old = pd.read_csv(CHECKS) if CHECKS.exists() else new.iloc[:0]
+    pd.concat([old[old["paper"] != paper], new]).sort_values("paper", kind="stable").to_csv(
+        CHECKS, index=False
+    )
+    print(new.to_string())
 
 
 def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """Return stored rows, those that were measured again in their new form."""
-    keys = [name for name in KEYS if name in old and name in new]
+    keys = [name for name in ("case", *KEYS) if name in old and name in new]
     named = [list(zip(*(_words(rows[name]) for name in keys), strict=True)) for rows in (old, new)]
     again = set(named[1])
     kept = [key not in again for key in named[0]]
@@ -131,7 +166,10 @@ def main() -> None:
     parser.add_argument("--scale", default="medium")
     parser.add_argument("--pictures", default="", help="names of figures")
     parser.add_argument("--add", action="store_true", help="keep stored rows that were not measured again")
+    parser.add_argument("--check", type=Path, help="folder with data: run some stored rows again")
     given = parser.parse_args()
+    if given.check is not None:
+        check(given.paper, given.check)
     if given.study is not None:
         with open_study(given.study) as study:
             finished = list(study.results().values())
@@ -140,7 +178,7 @@ def main() -> None:
         path = RESULTS / f"reproduce-{given.paper}.csv"
         if given.add:
             sources = (path, io.StringIO(rows.to_csv(index=False)))
-            rows = merged(*(pd.read_csv(one, low_memory=False, dtype={"code": str}) for one in sources))
+            rows = merged(*(pd.read_csv(one, low_memory=False) for one in sources))
         rows.to_csv(path, index=False)
         print(f"{len(finished):,} units, {sum(one['seconds'] for one in finished):,.0f} s")
     page = PAGES / f"{given.paper}.md"

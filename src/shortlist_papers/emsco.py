@@ -5,7 +5,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.recall import recall
@@ -43,14 +43,10 @@ from shortlist_papers.stage_opponents import (
     EVOLVED,
     FIGURES,
     GENERATIONS_WITHOUT_CHANGE,
-    OPPONENTS,
     OpponentsSize,
     opponent_units,
 )
 from shortlist_papers.stage_settings import PRINTED
-
-if TYPE_CHECKING:
-    pass
 
 RUN_SECONDS = {"pima": 4.0, "heart": 6.0, "credit": 9.0}
 TRUTH_SECONDS = {"pima": (0.2, 0.2, 0.3), "heart": (0.4, 0.5, 1.1), "credit": (3.0, 3.5, 13.0)}
@@ -392,16 +388,6 @@ DEVIATIONS = (
 )
 """Where this is not what the paper did: the one list of this paper."""
 
-_FITS = ("multistage/subclassifiers", "multistage/problem", "multistage/predict")
-CODE = {
-    **dict.fromkeys(("recall", "split", "EMSCO", "EMSCO, distinct rules"), ("multistage/search", *_FITS)),
-    **dict.fromkeys(("front", "landscape", "neighbours"), ("multistage/search", *_FITS)),
-    **dict.fromkeys(OPPONENTS.values(), ("opponents", *_FITS)),
-    "example": ("multistage/search", *_FITS),
-    "thresholds": _FITS,
-}
-"""What rows depend on."""
-
 EMSCO = Paper(
     "emsco",
     "Hamilton and Fulp (2022): multi-stage classifiers by evolution",
@@ -427,6 +413,5 @@ EMSCO = Paper(
     frozenset({"folds", "seeds"}),
     DEVIATIONS,
     CLAIMS,
-    CODE,
 )
 """The paper, its tables and figures."""

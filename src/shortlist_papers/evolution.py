@@ -59,12 +59,6 @@ NAMES = {
 }
 """What tables call each method."""
 
-CODE = (
-    "ensembles/evolution", "ensembles/rules/_kernels.py",
-    "ensembles/votes/class_votes.py",
-)  # fmt: skip
-"""What the rows of evolution depend on."""
-
 SECONDS = {
     "offline": (1.0, 6.0), "online": (20.0, 25.0), "online-smoothed": (20.0, 20.0), "single": (0.5, 5.0),
     "least-squares": (0.04, 0.0), "adaboost-stumps": (1.0, 1.0),
@@ -338,5 +332,4 @@ EVOLUTION = Paper(
         _scales(),
     ),
     CLAIMS,
-    dict.fromkeys(("offline", "online", "online-smoothed", "single"), CODE),
 )

@@ -165,8 +165,6 @@ class Paper:
     """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
     claims: tuple[PaperClaim, ...] = ()
     """What the paper claims; their table is the first."""
-    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Modules and packages that rows of a method or a kind depend on; see :mod:`shortlist_papers.stored`."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
@@ -257,7 +255,7 @@ def reproduce(
     work = Work() if work is None else work
     work.study.bind({"the paper": paper.name, **plan.settings})
     units = [
-        dataclasses.replace(unit, call=_timed, arguments=(unit.call, paper.code, *unit.arguments), whole=True)
+        dataclasses.replace(unit, call=_timed, arguments=(unit.call, *unit.arguments), whole=True)
         for unit in plan.units
     ]
     finished = [result for _, result in run_units(units, work, stage="measuring") if result is not None]
@@ -299,14 +297,10 @@ def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
     return [*([claims] if judged else []), *paper.make_tables(rows)]
 
 
-def _timed(
-    call: Callable[..., Rows], code: Mapping[str, tuple[str, ...]], *arguments: Any, budget: Budget
-) -> dict[str, Any]:
-    """Run a unit, and say how long it took, and which code its rows depend on."""
-    from shortlist_papers.stored import with_code
-
+def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
+    """Run a unit, and say how long it took."""
     start = seconds_now()
-    rows = [with_code(row, code) for row in call(*arguments, budget=budget)]
+    rows = call(*arguments, budget=budget)
     return {"seconds": seconds_now() - start, "rows": rows}
 
 

@@ -342,16 +342,6 @@ def _names(size: ProductsSize, method: str) -> str:
     return " and ".join(f"{name} {all_of(numbers)}" for name, numbers in found.items())
 
 
-CODE = {
-    "solrep": ("methods/solrep", "methods/integer"),
-    EPSILON: ("methods/integer",),
-    CWMOIP: ("methods/integer",),
-    "exact": ("methods/integer",),
-    "printed": ("product_runs.py",),
-    **dict.fromkeys(("ibed", "ibea", "satibea", "smtibea"), ("product_evolution",)),
-}
-"""What rows depend on."""
-
 PRODUCTS = Paper(
     "products",
     "Xue and Li (2018): optimal products of software product lines, by integer programming",
@@ -362,5 +352,4 @@ PRODUCTS = Paper(
     frozenset({"seeds", "time_limit_s"}),
     _deviations(),
     CLAIMS,
-    CODE,
 )

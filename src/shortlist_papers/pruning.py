@@ -37,18 +37,6 @@ SETS = {
 POSITIVE = {"qsar-biodegradation": "NRB"}
 """The positive class where it is not 1."""
 
-EXACT_CODE = (
-    "ensembles/pruning", "ensembles/search", "ensembles/goals", "ensembles/votes", "ensembles/pools",
-    "ensembles/rules",
-)  # fmt: skip
-"""What the rows of exact methods depend on."""
-
-RULES_CODE = (
-    "rules/orderings.py", "rules/_kernels.py", "rules/kappa_orders.py", "ensembles/rules", "ensembles/votes",
-    "ensembles/pools",
-)  # fmt: skip
-"""What the rows of the rules that are compared depend on, most of which are in this package."""
-
 N_FOLDS = 10
 """Folds of each split, of which a scale runs some."""
 
@@ -322,6 +310,4 @@ PRUNING = Paper(
         _scales(),
     ),
     CLAIMS,
-    dict.fromkeys(paper_methods(None), RULES_CODE)
-    | dict.fromkeys(("F1", "F2", "F3", "F1-theta"), EXACT_CODE),
 )

@@ -1,66 +1,34 @@
-"""Rows that were stored, and whether today's code would give them."""
+"""Rows that were stored, and whether today's code gives them again."""
 
 import ast
-import functools
-import hashlib
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shortlist.errors import BadInputError
+from shortlist.runs import Budget, Cancellation, Unit
+from shortlist.runs.budget import processor_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN = Path(__file__).parent
-LIBRARY = OWN.parent / "shortlist"
+KEYS = (
+    "kind", "dataset", "set", "system", "number", "repeat", "fold", "classifiers", "method", "split",
+    "reference_points", "seed", "objectives", "part", "stages", "rules", "trial", "feature", "level", "place",
+)  # fmt: skip
+"""Columns that tell which row is which."""
+TIMES = ("seconds", "processor_s", "clock", "limit_s")
+"""Columns that say how long something took or may take."""
+CHECK_SECONDS = 60.0
+"""Seconds of the processor that a check runs units for."""
+WITHIN = 1e-6
+"""Relative difference of numbers that count as the same: last digits depend on the processor."""
 
-
-@functools.cache
-def code_word(parts: tuple[str, ...]) -> str:
-    """Return a word that differs if the code of these modules or packages does.
-
-    `parts`: such as ``ensembles/rules`` of the library, or ``opponents`` of this package. Comments,
-    docstrings, imports and layout do not count, nor where a file is.
-
-    >>> code_word(("_words.py",)) == code_word(("_words.py",)) != code_word(("errors.py",))
-    True
-    """
-    found = []
-    for part in parts:
-        home = OWN if (OWN / part).exists() else LIBRARY
-        place = home / part
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            for node in ast.walk(tree):
-                body = getattr(node, "body", None)
-                if isinstance(body, list):
-                    body[:] = [one for one in body if not _does_nothing(one)]
-            found.append(ast.dump(tree))
-    return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:8]
-
-
-def _does_nothing(node: ast.AST) -> bool:
-    """Whether a statement is a docstring or an import: what is imported is a part of its own."""
-    return isinstance(node, ast.Import | ast.ImportFrom) or (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def part_of(row: Mapping[str, Any], code: Mapping[str, tuple[str, ...]]) -> str:
-    """Return which part of a paper's code a row depends on: that of its kind, or else of its method."""
-    for column in ("kind", "method"):
-        if row.get(column) in code:
-            return str(row[column])
-    return ""
-
-
-def with_code(row: dict[str, Any], code: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return a row with the word of the code that it depends on, where its paper names that."""
-    part = part_of(row, code)
-    return {**row, "code": code_word(code[part])} if part else row
+AGAIN, OTHERWISE, BY_TIME, NOT_STORED = "as stored", "otherwise", "ended by a time limit", "not stored"
 
 
 def stored_rows(path: Path) -> "pd.DataFrame":
@@ -71,7 +39,7 @@ def stored_rows(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        rows = pd.read_csv(path, low_memory=False, dtype={"code": str})  # some words are all digits
+        rows = pd.read_csv(path, low_memory=False)
     except (OSError, ValueError) as error:
         raise BadInputError(f"{path} must be rows of a reproduction as CSV: {error}.") from None
     for column in rows.select_dtypes(["object", "string"]):
@@ -86,25 +54,71 @@ def stored_rows(path: Path) -> "pd.DataFrame":
     return rows
 
 
-def checked_rows(rows: "pd.DataFrame", code: Mapping[str, tuple[str, ...]]) -> list[dict[str, Any]]:
-    """Count, for each part of the code, rows that today's code gives, and others.
+def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SECONDS) -> list[Unit]:
+    """Return the units that a check runs: those that should take at most a quarter of its time, mixed.
 
-    Rows without a word were stored before rows named their code.
+    One of each kind comes before the others, the shortest ones first.
     """
-    parts = [
-        part_of(row, code) for row in rows[[c for c in ("method", "kind") if c in rows]].to_dict("records")
-    ]
-    words = rows["code"] if "code" in rows else [None] * len(rows)
-    found: dict[str, dict[str, Any]] = {}
-    for part, word in zip(parts, words, strict=True):
-        name = part or "data, and methods of others"
-        counts = found.setdefault(
-            name, {"rows of": name, "as today": 0, "other code": 0, "code not named": 0}
-        )
-        if not part:
-            counts["as today"] += 1
-        elif not isinstance(word, str):
-            counts["code not named"] += 1
-        else:
-            counts["as today" if word == code_word(code[part]) else "other code"] += 1
-    return list(found.values())
+    cheap = [unit for unit in units if 0 < unit.size <= seconds / 4]
+    mixed = [cheap[place] for place in np.random.default_rng(seed).permutation(len(cheap))]
+    first = {unit.kind: unit for unit in reversed(mixed)}
+    return sorted(mixed, key=lambda unit: unit.size if first[unit.kind] is unit else seconds)
+
+
+def checked_rows(
+    rows: "pd.DataFrame",
+    units: Sequence[Unit],
+    cancellation: Cancellation,
+    seconds: float = CHECK_SECONDS,
+) -> tuple[int, list[dict[str, Any]]]:
+    """Run some units again, and count which of their rows are as stored.
+
+    Returns the number of units that were begun within `seconds` of the processor, and, for each kind or
+    method, how many of their rows are as stored, otherwise, or not stored. A row of a search that a time
+    limit ended, then or now, is counted apart: it depends on the machine. Seconds are not compared.
+
+    `rows`: as :func:`stored_rows` reads them. `units`: as :func:`drawn_units` draws them.
+    """
+    columns = [name for name in KEYS if name in rows]
+    stored = {_key(row, columns): row for row in rows.to_dict("records")}
+    counts: dict[str, Counter[str]] = {}
+    begun, n_units = processor_seconds(), 0
+    for unit in units:
+        found = unit.call(*unit.arguments, budget=Budget(cancellation=cancellation))
+        if cancellation.cancelled:
+            break
+        n_units += 1
+        for row in found:
+            name = str(row.get("method", row.get("kind")))
+            counts.setdefault(name, Counter())[_verdict(row, stored.get(_key(row, columns)))] += 1
+        if processor_seconds() - begun > seconds:
+            break
+    verdicts = (AGAIN, OTHERWISE, BY_TIME, NOT_STORED)
+    return n_units, [{"rows of": name, **{one: counts[name][one] for one in verdicts}} for name in counts]
+
+
+def _key(row: Mapping[Hashable, Any], columns: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(None if _missing(row.get(name)) else row[name] for name in columns)
+
+
+def _verdict(row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None) -> str:
+    if stored is None:
+        return NOT_STORED
+    if all(_same(value, stored.get(name)) for name, value in row.items() if name not in TIMES):
+        return AGAIN
+    limited = any((one.get("gap") or 0) > 0 or one.get("ended") is False for one in (row, stored))
+    return BY_TIME if limited else OTHERWISE
+
+
+def _same(value: Any, stored: Any) -> bool:
+    if _missing(value) or _missing(stored):
+        return _missing(value) and _missing(stored)
+    if isinstance(value, list | tuple):
+        return bool(np.array_equal(value, stored))
+    if isinstance(value, int | float | np.number) and isinstance(stored, int | float | np.number):
+        return math.isclose(value, stored, rel_tol=WITHIN, abs_tol=1e-12)
+    return str(value) == str(stored)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value)) or value == []

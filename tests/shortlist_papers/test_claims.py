@@ -11,6 +11,7 @@ from scipy.stats import ttest_1samp
 
 from benchmarks.studies.paper_results import rows_of
 from shortlist.multistage.presets import SYNTHETIC30
+from shortlist.runs import Budget, Cancellation, Unit
 from shortlist_papers.claims import (
     FAILS,
     HOLDS,
@@ -32,7 +33,7 @@ from shortlist_papers.claims import (
 from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
 from shortlist_papers.paper import claims_table
 from shortlist_papers.pruning_claims import other_stop, overfitting
-from shortlist_papers.stored import checked_rows, code_word, stored_rows, with_code
+from shortlist_papers.stored import checked_rows, drawn_units, stored_rows
 from shortlist_papers.tables import PAPERS
 
 WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
@@ -437,28 +438,38 @@ def test_a_reason_names_only_who_fails_and_whoever_it_is_compared_with() -> None
     assert "buys nothing" not in str(on_set(silent, "pima", [pima]))
 
 
-def test_rows_name_the_code_that_they_depend_on(tmp_path: Path) -> None:
-    code = {"run": ("errors.py",), "other": ("_words.py",)}
-    rows = [
-        with_code({"kind": "run", "x": 1}, code),
-        {"kind": "run", "x": 2},
-        with_code({"kind": "none"}, code),
+def _measured(seed: int, *, budget: Budget) -> list[dict[str, Any]]:
+    del budget
+    return [
+        {"kind": "run", "seed": seed, "seconds": 9.0, "error": 0.1 * seed, "gap": None, "points": [[1, seed]]}
     ]
-    assert rows[0]["code"] == code_word(("errors.py",))
-    assert "code" not in rows[2]
-    path = tmp_path / "rows.csv"
-    pd.DataFrame([*rows, rows[0] | {"code": "0000"}]).to_csv(path, index=False)
-    known, unknown = checked_rows(stored_rows(path), code)
-    assert known == {"rows of": "run", "as today": 1, "other code": 1, "code not named": 1}
-    assert unknown == {
-        "rows of": "data, and methods of others", "as today": 1, "other code": 0, "code not named": 0,
-    }  # fmt: skip
 
 
-def test_a_word_of_digits_stays_a_word(tmp_path: Path) -> None:
+def test_a_check_says_which_stored_rows_come_again(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    pd.DataFrame({"kind": ["run", "run"], "code": ["01409523", "1e409523"]}).to_csv(path, index=False)
-    assert stored_rows(path)["code"].tolist() == ["01409523", "1e409523"]
+    stored = [row for seed in range(4) for row in _measured(seed, budget=Budget())]
+    stored[0]["seconds"], stored[1]["error"] = 1.0, 0.1 * (1 + 1e-8)
+    stored[2]["points"], stored[3] = [[1, 0]], stored[3] | {"error": 0.9, "gap": 0.01}
+    pd.DataFrame(stored).to_csv(path, index=False)
+    units = [Unit(f"run {seed}", _measured, (seed,), size=1.0) for seed in range(5)]
+    n_units, counts = checked_rows(stored_rows(path), units, Cancellation())
+    assert n_units == 5
+    assert counts == [
+        {"rows of": "run", "as stored": 2, "otherwise": 1, "ended by a time limit": 1, "not stored": 1}
+    ]
+    assert checked_rows(stored_rows(path), units, Cancellation(), seconds=-1.0)[0] == 1
+
+
+def test_a_check_draws_short_units_one_of_each_kind_first() -> None:
+    sizes = {"a": 1.0, "b": 3.0, "long": 20.0, "none": 0.0}
+    units = [
+        Unit(f"{kind} {n}", _measured, (n,), kind, size) for kind, size in sizes.items() for n in range(9)
+    ]
+    drawn = drawn_units(units)
+    assert [unit.kind for unit in drawn[:2]] == ["a", "b"]
+    assert sorted(unit.key for unit in drawn) == [f"{kind} {n}" for kind in "ab" for n in range(9)]
+    assert drawn == drawn_units(units)
+    assert [unit.key for unit in drawn] != [unit.key for unit in drawn_units(units, seed=1)]
 
 
 def test_stored_rows_are_what_units_returned(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 from shortlist.cli.text.screen import WIDTH, first_screen, print_fitted
 
 if TYPE_CHECKING:
-    from shortlist_papers.paper import Extent, Paper, Reproduction, ResultTable
+    from shortlist_papers.paper import Extent, Paper, PaperPlan, Reproduction, ResultTable
 
-STOPPED, OTHER_CODE = 3, 1
-"""What the command exits with where units are left, and where stored rows depend on other code."""
+STOPPED, OTHER_ROWS = 3, 1
+"""What the command exits with where units are left, and where stored rows do not come again."""
 
 NAMES = ("pruning", "emsco", "products", "evolution")
 """Papers, as the user names them."""
@@ -80,7 +80,7 @@ def reproduce(
     ] = None,
     check: Annotated[
         Path | None,
-        typer.Option("--check", help="Say which of these stored rows (CSV) today's code would not give."),
+        typer.Option("--check", help="Run a minute of these rows (CSV) again, and say which differ."),
     ] = None,
     workers: WorkersOrAddress = 1,
     details: Details = False,
@@ -101,16 +101,16 @@ def reproduce(
     )
     check_shared({**context.params, "time_limit": None})  # an extent checks its own, by its name here
     chosen = _paper(paper)
-    if check is not None:
-        _check(chosen, check, details=details, json=json)
-        return
-    out = _made(out_folder)
     from shortlist.runs import Work
     from shortlist_papers.paper import check_extent
     from shortlist_papers.paper import reproduce as run
 
     wanted = check_extent(chosen, extent.read())
     plan = chosen.plan(None if folder is None else Path(folder), wanted)
+    if check is not None:
+        _check(plan, check, details=details, json=json)
+        return
+    out = _made(out_folder)
     with kept.opened(context) as study, long_work(kept.study) as (cancellation, progress):
         found = run(chosen, plan, Work(workers, study, progress, cancellation), tables=wanted.tables)
     print_notes(found.missing)
@@ -125,20 +125,27 @@ def reproduce(
         raise typer.Exit(STOPPED)
 
 
-def _check(paper: "Paper", path: Path, *, details: bool, json: bool) -> None:
-    """Say which stored rows depend on other code than today's; exit with 1 if some do."""
+def _check(plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
+    """Run some units of a plan again, and say which stored rows differ; exit with 1 if some do."""
+    from shortlist.cli.work import long_work
     from shortlist_papers.paper import ResultTable
-    from shortlist_papers.stored import checked_rows, stored_rows
+    from shortlist_papers.stored import OTHERWISE, checked_rows, drawn_units, stored_rows
     from shortlist_papers.tables import as_text
 
-    counts = checked_rows(stored_rows(path), paper.code)
+    rows, units = stored_rows(path), drawn_units(plan.units)
+    with long_work() as (cancellation, _):
+        n_units, counts = checked_rows(rows, units, cancellation)
     if json:
-        print_json({"command": "reproduce", "paper": paper.name, "checked": counts})
+        print_json(
+            {"command": "reproduce", "units": n_units, "units_wanted": len(plan.units), "checked": counts}
+        )
     else:
+        print_notes(plan.missing)
+        title = f"Rows of {n_units} of {len(plan.units):,} units, drawn at random and run again"
         with first_screen(details=details):
-            print(as_text(ResultTable("check", f"Rows of {path} by the code that they depend on", counts)))
-    if any(row["other code"] or row["code not named"] for row in counts):
-        raise typer.Exit(OTHER_CODE)
+            print(as_text(ResultTable("check", title, counts)))
+    if any(row[OTHERWISE] for row in counts):
+        raise typer.Exit(OTHER_ROWS)
 
 
 def _paper(name: str) -> "Paper":
