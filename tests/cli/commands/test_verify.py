@@ -13,9 +13,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import EnsembleSelection
+from shortlist.ensembles.verification.certificates.cut_check import check_certificate
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist, unwrapped

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.verification.certificates.mean_check import (
+    check_mean_certificate,
+    count_mean_selection,
+)
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.runs.budget import Budget
 from tests.ensembles import mean_oracles

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.audit.cut_check import is_diverse
 from shortlist.ensembles.goals.selection_limits import (
     CREDIT_UNITS,
     MEASURES,
@@ -19,6 +18,7 @@ from shortlist.ensembles.goals.selection_limits import (
     pairwise_failure_crediting,
     selection_limits,
 )
+from shortlist.ensembles.verification.certificates.cut_check import is_diverse
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies

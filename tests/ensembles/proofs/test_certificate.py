@@ -12,10 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shortlist.ensembles.audit import class_cut_check, selection_check
-from shortlist.ensembles.audit import cut_check as certificate_check
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate
-from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     ClassWeights,
@@ -34,6 +30,10 @@ from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
+from shortlist.ensembles.verification.certificates import class_cut_check, selection_check
+from shortlist.ensembles.verification.certificates import cut_check as certificate_check
+from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
+from shortlist.ensembles.verification.certificates.cut_check import check_certificate
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
@@ -247,7 +247,9 @@ def test_other_data_is_refused(change: str) -> None:
 
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
-    cuts, selections = (f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "selection"))
+    cuts, selections = (
+        f"shortlist.ensembles.verification.certificates.{name}_check" for name in ("cut", "selection")
+    )
     for module, allowed in (
         (certificate_check, [selections]),
         (class_cut_check, [cuts, selections]),

@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 
 from shortlist import BadInputError
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.goals.selection_limits import DiversityLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     LARGEST_DENOMINATOR,
@@ -20,6 +19,7 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.search.search_starts import rule_starts
+from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress

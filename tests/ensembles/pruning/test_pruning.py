@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.audit.mean_check import check_mean_certificate
 from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
@@ -28,6 +26,8 @@ from shortlist.ensembles.pruning.pruning import (
     taken_copies,
 )
 from shortlist.ensembles.pruning.vote_steps import conflict_cuts
+from shortlist.ensembles.verification.certificates.cut_check import check_certificate
+from shortlist.ensembles.verification.certificates.mean_check import check_mean_certificate
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.errors import BadInputError

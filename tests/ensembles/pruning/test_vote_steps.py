@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate
-from shortlist.ensembles.audit.cut_check import CutVerdict, check_certificate
 from shortlist.ensembles.goals.selection_limits import (
     SelectionLimits,
     diversity_limits,
@@ -33,6 +31,8 @@ from shortlist.ensembles.pruning.engines import EngineSettings, Turn
 from shortlist.ensembles.pruning.evidence import evidence_of
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
+from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
+from shortlist.ensembles.verification.certificates.cut_check import CutVerdict, check_certificate
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import SolverError

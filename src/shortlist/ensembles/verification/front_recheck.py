@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.ensembles.audit.mean_check import count_mean_selection
-from shortlist.ensembles.audit.selection_check import MOST_SELECTIONS, every_committee
 from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen
@@ -26,6 +24,8 @@ from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, plurality_program, pruning_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.verification.certificates.mean_check import count_mean_selection
+from shortlist.ensembles.verification.certificates.selection_check import MOST_SELECTIONS, every_committee
 from shortlist.ensembles.verification.mean_recheck import MOST_OFF
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.ensembles.votes.binary_votes import merge_rows
@@ -162,7 +162,7 @@ def recheck_committees(
 class _Count:
     """What committees are worth on the rows on record, counted by loops over plain numbers.
 
-    Of means, ``goals`` has what the audit counts for each objective of values, with the worth of its unit.
+    Of means, ``goals`` has what the check counts for each objective of values, with the worth of its unit.
     """
 
     answers: list[Any]
@@ -277,7 +277,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
 def _goals(
     problem: MeanFrontProblem, values: Sequence[str], front: Front
 ) -> dict[str, tuple[dict[str, Any], Fraction]]:
-    """Return what the audit counts for each objective of values, and what its unit is in the front's."""
+    """Return what the check counts for each objective of values, and what its unit is in the front's."""
     goals = {}
     for name, value in zip(values, problem.values, strict=True):
         own = front.objectives[front.names.index(name)]

@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate
-from shortlist.ensembles.audit.cut_check import CutVerdict
-from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.evidence import PrunedSelection, certified_by
@@ -23,6 +20,12 @@ from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.evidence import evidence_of_step
+from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
+from shortlist.ensembles.verification.certificates.cut_check import CutVerdict
+from shortlist.ensembles.verification.certificates.mean_check import (
+    check_mean_certificate,
+    count_mean_selection,
+)
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 from shortlist.errors import BadInputError

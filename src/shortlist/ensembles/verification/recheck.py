@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels, Mask
-from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
-from shortlist.ensembles.audit.cut_check import check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
@@ -28,6 +26,11 @@ from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.certificates.class_cut_check import (
+    check_class_certificate,
+    count_class_selection,
+)
+from shortlist.ensembles.verification.certificates.cut_check import check_certificate, count_selection
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
     as_claimed,
@@ -156,10 +159,11 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     them again; selection rows out of fold are answered by the members as fitted without their folds. With
     two classes their votes must be those on record; the votes of the classifiers that were left out are taken
     from the record, unless the whole `pool` is given. A certificate must be about the objective and the
-    limits that the model's options mean, and :func:`shortlist.ensembles.audit.cut_check.check_certificate`
-    recomputes value and bound from the votes alone. Without a certificate the value is counted, the limits
-    are checked, and no bound is claimed. With several classes the same holds for the answers of all
-    classifiers, and :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
+    limits that the model's options mean, and
+    :func:`shortlist.ensembles.verification.certificates.cut_check.check_certificate` recomputes value and
+    bound from the votes alone. Without a certificate the value is counted, the limits are checked, and no
+    bound is claimed. With several classes the same holds for the answers of all classifiers, and
+    :func:`shortlist.ensembles.verification.certificates.class_cut_check.check_class_certificate` recomputes.
 
     Parameters
     ----------

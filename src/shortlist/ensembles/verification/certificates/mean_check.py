@@ -1,7 +1,7 @@
 """Checking tangents above the worth of mean probabilities: slow, plain, and apart from what made them.
 
-Nothing but :mod:`shortlist.ensembles.audit.cut_check` and another check of its kind is imported from the rest
-of the library, and no number of the certificate is taken on trust.
+Nothing but `cut_check.py` and another check of its kind is imported from the rest of the library, and no
+number of the certificate is taken on trust.
 """
 
 import hashlib
@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.ensembles.audit.cut_check import CutVerdict, checked_members
-from shortlist.ensembles.audit.selection_check import whole
+from shortlist.ensembles.verification.certificates.cut_check import CutVerdict, checked_members
+from shortlist.ensembles.verification.certificates.selection_check import whole
 
 PROBABILITY_ONE = 2**15 - 1
 """What probability 1 is."""

@@ -1,7 +1,7 @@
 """Checking a certificate of pruning for several classes: slow, plain, and apart from everything that made it.
 
-As in :mod:`shortlist.ensembles.audit.cut_check`, no number of the certificate is taken on trust. A row of
-true class c is right where every rival class d has fewer votes, or as many where d comes after c.
+As in `cut_check.py`, no number of the certificate is taken on trust. A row of true class c is right where
+every rival class d has fewer votes, or as many where d comes after c.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.cut_check import (
+from shortlist.ensembles.verification.certificates.cut_check import (
     MOST,
     CutVerdict,
     checked_members,
@@ -17,7 +17,11 @@ from shortlist.ensembles.audit.cut_check import (
     is_diverse,
     largest_sum,
 )
-from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections, whole
+from shortlist.ensembles.verification.certificates.selection_check import (
+    best_by_plurality,
+    n_selections,
+    whole,
+)
 
 ClassTable = list[tuple[int, tuple[int, ...], int]]
 """True class, votes and samples of the distinct rows, in the order of class and votes."""

@@ -1,8 +1,7 @@
 """Checking a pruning certificate: slow, plain, and apart from everything that made it.
 
-Nothing but :mod:`shortlist.ensembles.audit.selection_check`, of the same kind, is imported from the rest of
-the library, and no number of the certificate is taken on trust: an auditor can read these loops, or write
-others like them.
+Nothing but `selection_check.py`, of the same kind, is imported from the rest of the library, and no number of
+the certificate is taken on trust: an auditor can read these loops, or write others like them.
 """
 
 import hashlib
@@ -11,7 +10,12 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.selection_check import VoteTable, best_with_threshold, n_selections, whole
+from shortlist.ensembles.verification.certificates.selection_check import (
+    VoteTable,
+    best_with_threshold,
+    n_selections,
+    whole,
+)
 
 UNITS = 10**9
 SLACK = 1000
@@ -49,7 +53,7 @@ def check_certificate(
        the members of a selection within the sizes is added.
 
     Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
-    them is the bound (:mod:`shortlist.ensembles.audit.selection_check`).
+    them is the bound (:mod:`shortlist.ensembles.verification.certificates.selection_check`).
 
     Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
 
