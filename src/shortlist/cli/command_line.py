@@ -24,14 +24,15 @@ FOR_EVERY = (*FORMS, "debug", "help")
 
 GONE = {
     "--report": "Write the page with --out PAGE.html.",
+    "reproduce --report": "The folder of --out has the page in it.",
     "--anyway": "Leave it out: of a model that promises nothing every point may be taken.",
     "--max-price": "Write --limit 'price<=NUMBER'.",
     **{
         f"--{role}": f"Write --columns {role}=NAME."
-        for role in ("case", "judge", "answer", "price", "latency")
+        for role in ("case", "judge", "answer", "price", "latency", "confidence", "score")
     },
 }
-"""Options that there were until version 0.3, and what is typed in their place."""
+"""Options and settings that there were until version 0.3, and what is typed in their place."""
 
 
 class Commands(typer.core.TyperGroup):
@@ -165,8 +166,9 @@ def _meant(option: str, context: Any) -> str:
     """Say what is typed in place of an option that there is not, or which commands have it."""
     if option.removeprefix("--") in setting_names(context.command):
         return f" Write --set {option.removeprefix('--')}=VALUE."
-    if option in GONE:
-        return f" {GONE[option]}"
+    gone = GONE.get(f"{context.info_name} {option}", GONE.get(option))
+    if gone and {word for word in gone.split() if word.startswith("--")} <= _options(context.command):
+        return f" {gone}"
     near = did_you_mean(option, [name for one in context.command.get_params(context) for name in one.opts])
     others = [words for words, command in walked(context.find_root().command) if option in _options(command)]
     return near or (f" It belongs to {all_of(others, most=4)}." if others else "")

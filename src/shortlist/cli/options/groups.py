@@ -58,7 +58,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         if titled or own:
-            found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]  # below
+            kinds_of_settings = run.settings()  # type: ignore[attr-defined]  # below
+            found = read_settings(given.pop(SETTINGS), kinds_of_settings, given["context"].command)
             settled = usual | {name: value for name, value in found.items() if name in usual}
             given |= settled
             given["context"].params |= settled

@@ -92,11 +92,14 @@ def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) ->
     return kind(**{name: value for name, value in settings.items() if name in names}, **others)
 
 
-def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:
+def read_settings(
+    texts: Sequence[str] | None, kinds: Mapping[str, type], command: Any = None
+) -> dict[str, Any]:
     """Read every ``--set`` of a command, by the names of the fields.
 
     The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``. Raises
-    BadInputError if no method has such an option, or the value is of another type.
+    BadInputError if no method has such an option, or the value is of another type. Of a `command`, the
+    sentence names the option that takes what was typed.
 
     `kinds`: the dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
     """
@@ -114,9 +117,8 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
         known = {setting.name: field for field, setting in fields.items()}
         field = known.get(own.replace("_", "-")) or (own if own in fields else "")
         if not field:
-            raise BadInputError(
-                "--set", f"must name one of {any_of(sorted(known))}", repr(own), did_you_mean(own, known)
-            )
+            hint = _own_option(own, command) or did_you_mean(own, known)
+            raise BadInputError("--set", f"must name one of {any_of(sorted(known))}", repr(own), hint)
         key, value = method + dot + field, _value(text, fields[field].hint, name)
         if isinstance(value, dict):
             value = found.get(key, {}) | value
@@ -124,6 +126,14 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
             value = f"{found[key]},{value}"
         found[key] = value
     return found
+
+
+def _own_option(name: str, command: Any) -> str:
+    """Say which option of the command takes what was typed as a setting, or ""."""
+    option = "" if command is None else options_of(command).get(name.replace("-", "_"), "")
+    if option == f"--{name}":
+        return f" Write {option} VALUE."
+    return f" Write {option}=NAME." if option == f"--columns {name}" else ""
 
 
 def _value(text: str, hint: Any, name: str) -> Any:
