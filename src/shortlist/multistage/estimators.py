@@ -157,7 +157,7 @@ class MultiStageClassifier(StagedAnswers):
     calibration_share : float, default=0.25
         Share of the rows in the calibration set of a promise, unless :meth:`fit` gets calibration rows; it is
         drawn without regard to classes.
-    enumeration_budget : int, default=2_000_000_000
+    enumeration_budget : int, default=10_000_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
         Parameters of ``method="emsco"``.
@@ -247,7 +247,7 @@ class MultiStageClassifier(StagedAnswers):
         answer_accuracy: float | None = None,
         confidence_level: float = 0.95,
         calibration_share: float = 0.25,
-        enumeration_budget: int = 2_000_000_000,
+        enumeration_budget: int = 10_000_000_000,
         emsco_options: EmscoOptions | None = None,
         time_limit_s: float | None = None,
         n_jobs: Where = None,

@@ -209,7 +209,7 @@ class StageSearchOptions:
             lambda given: (given["method"], given["rules"], given["recall"]) == ("auto", None, None),
         ),
         Fills("enumeration_budget"),
-    ] = 2_000_000_000
+    ] = 10_000_000_000
     population: Annotated[int | None, "Individuals of a generation of emsco.", EVOLVES] = None
     generations: Annotated[int | None, "Most generations of emsco.", EVOLVES] = None
     rules: Annotated[
