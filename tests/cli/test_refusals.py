@@ -190,7 +190,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--out": [
         (
             ["--objectives", "max accuracy, min size", "--out", "m.joblib", "--out", "n.joblib"],
-            "--out must name one front, one model and one page at most, got 2 models",
+            "--out must name one front, one model and one page at most, got m.joblib and n.joblib",
         ),
         (["--out", "no/x.joblib"], "folder does not exist"),
         (["--out", "model.csv"], "--out must end in .joblib, .html or .htm"),

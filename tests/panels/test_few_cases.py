@@ -74,7 +74,7 @@ def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
     assert len(plain.chosen.truth) < len(choice.chosen.truth) == 240
     told = panel_facts(report)
     assert (told["n_parts"], told["measured_on"]) == (
-        N_PARTS, "240 cases (nested cross-validation; the price is that of this panel)",
+        N_PARTS, "240 cases, by nested cross-validation, with the price of this panel",
     )  # fmt: skip
     assert "nested cross-validation: on each of 5 parts" in told_notes(choice.chosen, choice)[-1]
 
@@ -170,7 +170,7 @@ def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> No
     for part in choice.parts:
         assert not {*part.chosen.cases.tolist()} & {*part.test.cases.tolist()}
     told = panel_facts(panel_report(choice, 0))
-    assert told["measured_on"].startswith("240 cases in 720 rows (nested cross-validation;")
+    assert told["measured_on"].startswith("240 cases in 720 rows, by nested cross-validation")
     assert (told["held_out"]["n_cases"], told["held_out"]["n_different"]) == (720, 240)
     assert told_notes(repeated, choice)[-1].startswith("All 240 cases in 720 rows are training cases, as")
     share = choose_panels(repeated, replace(FEW, test_share=0.25))

@@ -209,8 +209,8 @@ def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None
     choice = unequal(3)
     assert choice.front.proof.kind is ProofKind.COMPLETE
     claims = " ".join(choice.claims)
-    assert "Complete: all 50 chains of two stages" in claims
-    assert "by weighted-votes" in claims
+    assert ": all 50 chains of sets of judges, with every threshold." in claims
+    assert "Two stages, answers combined by weighted-votes: " in claims
     facts = panel_facts(panel_report(choice, 0))
     told = {name: votes for stage in facts["stages"] for name, votes in (stage["votes"] or {}).items()}
     assert told

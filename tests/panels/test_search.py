@@ -143,8 +143,8 @@ def test_losses_by_kind_of_mistake_are_those_that_are_minimised() -> None:
 
 def test_claims_say_what_is_complete_and_what_is_not() -> None:
     told = [find_policies(cases_of(0, 3, final), max_stages=3, budget=Budget())[1] for final in FINALS]
-    assert any("over sets of judges, with every threshold." in claim for claim in told[0])
-    assert any("Chains of three stages by logistic, not all of them: " in claim for claim in told[0])
+    assert any("chains of sets of judges, with every threshold." in claim for claim in told[0])
+    assert any("Three stages, answers combined by logistic regression: " in claim for claim in told[0])
     for claims in told[1:]:
         assert any("every threshold of the first stage and 12 of the second" in one for one in claims)
         assert "Chains of three stages are searched only where the last stage always answers." in claims
@@ -186,11 +186,11 @@ def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
         (alone, "answers of which no two are equal, as scores alone (3", "single judges", "nothing to vote on"),
         (sure, "answers of which no two are equal, with confidences (3", "single judges and cascades by confidence", "nothing to vote on"),
         (voting, "answers from which nothing is learned, as free text (3", f"{cascades}, votes and", "only be voted on"),
-        (plain, "a few judges (3", f"{cascades}, learned scores and", "gain nothing beside learned scores"),
+        (plain, "a few judges (3", f"{cascades}, learned scores and", "gain nothing over learned scores"),
         (wide, "many judges (7", f"{cascades}, learned scores and", "pairs are learned where they agree well"),
     ):  # fmt: skip
         told = shape_of(cases).sentence(cases)
-        assert told.startswith(f"Families of panels searched for {name} judges): {families}")
+        assert told.startswith(f"For {name} judges), these are searched: {families}")
         assert told.endswith(f"{why}.")
 
 

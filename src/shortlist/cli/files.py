@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import check_writable
 from shortlist.tables.files import STDIN
@@ -78,11 +78,11 @@ def files_by_kind(out: Sequence[Path] | None, **kinds: Sequence[str]) -> tuple[P
     (PosixPath('b.joblib'), PosixPath('a.html'))
     """
     found = []
-    for kind, endings in kinds.items():
+    for endings in kinds.values():
         alike = [path for path in out or () if path.name.casefold().endswith(tuple(endings))]
         if len(alike) > 1:
             each = all_of([f"one {other}" for other in kinds])
-            raise BadInputError("--out", f"must name {each} at most", counted(2, kind))
+            raise BadInputError("--out", f"must name {each} at most", all_of(map(str, alike)))
         found.append(next(iter(alike), None))
     return tuple(found)
 

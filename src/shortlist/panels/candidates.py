@@ -231,7 +231,7 @@ class Shape(NamedTuple):
     def sentence(self, cases: Cases) -> str:
         """Say in one line what is searched and why."""
         return (
-            f"Families of panels searched for {self.name} ({counted(cases.n_judges, 'judge')}): "
+            f"For {self.name} ({counted(cases.n_judges, 'judge')}), these are searched: "
             f"{all_of(self.families)}. {self.why}."
         )
 
@@ -266,13 +266,13 @@ SHAPES = (
         "a few judges",
         lambda cases: cases.n_judges <= ALL_SETS_UP_TO,
         (*CASCADES, LEARNED, THREE_STAGES),
-        "Votes gain nothing beside learned scores",
+        "Votes are not, as they gain nothing over learned scores",
     ),
     Shape(
         "many judges",
         lambda _cases: True,
         (*CASCADES, LEARNED, THREE_STAGES),
-        "Votes gain nothing beside learned scores; pairs are learned where they agree well",
+        "Votes are not, as they gain nothing over learned scores; pairs are learned where they agree well",
     ),
 )
 """The first shape that holds is taken."""

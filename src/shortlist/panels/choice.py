@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shortlist._words import all_of
+from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
@@ -127,9 +127,9 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
     points = [one for one in fronts if one not in known]
     found = candidates_of(choice, [*points, *ways], budget, n_points=len(points))
     told = (
-        f"Tested for the promise: {len(found.recipes):,} of the policies with at most two stages or on the "
-        f"front without a promise, with {len(found.ways):,} thresholds in all; those first that are most "
-        "likely to keep the promise, by the training cases."
+        f"{counted(len(found.recipes), 'policy')} tested for the promise, with {len(found.ways):,} thresholds "
+        "in all. These are policies of at most two stages, or on the front without a promise. Those most "
+        "likely to keep the promise, by the training cases, are tested first."
     )
     measured = replace(choice, cases=measured_cases(choice.cases), claims=(*choice.claims, told))
     return with_promises(measured, demand, found)
@@ -262,9 +262,9 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
         )
     if choice.parts:
         told = (
-            f"All {_cases(choice.chosen)} are training cases, as they are few. Accuracy and price "
-            f"are measured by nested cross-validation: on each of {len(choice.parts)} parts of the cases, by "
-            f"panels chosen on the others."
+            f"All {_cases(choice.chosen)} are training cases, as they are few. Accuracy is measured by "
+            f"nested cross-validation: on each of {len(choice.parts)} parts of the cases, the panel is "
+            "chosen on the other parts."
         )
         return [*said, told]
     chosen = _cases(choice.chosen, "training ")

@@ -230,7 +230,8 @@ def _measured_on(report: PanelReport) -> str:
         return cases("calibration ")
     if not report.n_parts:
         return cases("hold-out ")
-    return f"{cases('')} (nested cross-validation; the price is that of this panel)"
+    price = ", with the price of this panel" if own.price else ""
+    return f"{cases('')}, by nested cross-validation{price}"
 
 
 def _best_of_all(report: PanelReport) -> dict[str, Any] | None:

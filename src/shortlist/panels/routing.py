@@ -197,13 +197,13 @@ def routed_policies(
         if budget.stopped:
             return searched.found, [unfinished]
     if not tried:
-        return searched.found, [f"No router by {names}: it tells no groups apart."]
+        return searched.found, [f"No router by {names}: these columns form no groups."]
     usual = _usual(tables)
     gains = [_gain(tables, one, usual) for one in tried]
     best = max(range(len(tried)), key=lambda place: float(gains[place].mean()))
     gain, error = float(gains[best].mean()), clustered_error(gains[best] - gains[best].mean(), groups)
     if gain <= error:
-        told = "made on some of the cases, it gains nothing on the others"
+        told = "learned on a part of the cases, it gains nothing on the others"
         return searched.found, [f"No router by {names}: {told}."]
     behind = undominated(_routed(tables, tried[best]), with_latency=with_latency)
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
@@ -217,7 +217,7 @@ def routed_policies(
     kept = tried[best].grouping
     told = (
         f"A router by {all_of(kept.columns)}: the best of {counted(len(tables.found), 'policy')} for each of "
-        f"{counted(kept.n_groups, 'group')}, or an answer without asking. On cases that did not choose them "
+        f"{counted(kept.n_groups, 'group')}, or an answer without asking. On cases not used to choose them, "
         f"they cost {100 * gain:.2g} % less (standard error {100 * error:.2g} %)."
     )
     return undominated([*behind, *plain], with_latency=with_latency), [told]

@@ -33,6 +33,7 @@ from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front, undominated
+from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
@@ -132,9 +133,9 @@ def _cascades(size: int) -> Family:
         ):
             return
         judges = promising_judges(cases, MOST_OF_CASCADES[size])
-        of = "all" if len(judges) == cases.n_judges else "the most promising"
-        kind = f"agreement cascades of {size} judges"
-        told = f"Complete: all {kind}, out of {of} {counted(len(judges), 'judge')}."
+        n, kind = len(judges), f"agreement cascades of {size} judges"
+        of = f"of all {n}" if n == cases.n_judges else f"out of the {n} most promising"
+        told = f"All {kind}." if n == size else f"All {kind} {of}."
         jobs = [partial(agreement_cascades, first=one, judges=judges, size=size) for one in judges[:-1]]
         yield SearchStep(kind, told, list(jobs))
 
@@ -172,10 +173,11 @@ def _confident(
         )
     if max_stages > 1 and cases.n_judges > 1:
         pairs = pairs_of(cases, BY_CONFIDENCE, sets, [])
-        of = "Complete: all" if cases.n_judges <= ALL_PAIRS_UP_TO else "Not all:"
+        of_all = ("All ", "") if cases.n_judges <= ALL_PAIRS_UP_TO else ("", "not all, ")
         later = "" if always else f" of the first judge and {WINDOWS} of the second"
         told = (
-            f"{of} {counted(len(pairs), 'cascade')} of two judges by confidence, with every threshold{later}."
+            f"{of_all[0]}{counted(len(pairs), 'cascade')} of two judges by confidence, {of_all[1]}with every "
+            f"threshold{later}."
         )
         jobs = [partial(_chain, name=BY_CONFIDENCE, first=one, second=two) for one, two in pairs]
         yield SearchStep("cascades of two judges by confidence", told, list(jobs))
@@ -193,7 +195,7 @@ def _by(cases: Cases, name: str, max_stages: int, tried: list[Candidate]) -> Ite
     sets = stage_sets(cases, name)
     yield SearchStep(
         f"judges at once by {name}",
-        f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
+        f"One stage{_combined_by(name)}: {_told_sets(cases, name, len(sets))}.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
     if max_stages > 1 and cases.n_judges > 1:
@@ -218,10 +220,11 @@ def _three_stages(
     for name in learned or cases.decisions:
         if name != AGREEMENT:
             triples = triples_of(front, name, stage_sets(cases, name))
-            told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
+            told = f"{counted(len(triples), 'chain')}, not all, each with {WINDOWS} thresholds of the second"
+            told = told if triples else "no chain, as none was found to extend"
             yield SearchStep(
                 f"chains of three stages by {name}",
-                f"Chains of three stages by {name}, not all of them: {told}.",
+                f"Three stages{_combined_by(name)}: {told}.",
                 [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
             )
 
@@ -239,6 +242,10 @@ FAMILIES: dict[str, Family] = {
 """How the policies of each family are made."""
 
 
+def _combined_by(name: str) -> str:
+    return f", answers combined by {COMBINED.get(name, name)}"
+
+
 def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
     """Say how complete the sets of judges are whose answers are decided together."""
     if cases.n_judges <= ALL_SETS_UP_TO:
@@ -254,19 +261,19 @@ def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     """Say how complete the chains of two stages are."""
-    n, chains = cases.n_judges, f"chains of two stages by {name}"
+    n, begin = cases.n_judges, f"Two stages{_combined_by(name)}"
     thresholds = (
         "with every threshold"
         if cases.final.kind == ANSWER
         else f"with every threshold of the first stage and {WINDOWS} of the second"
     )
     if n <= ALL_SETS_UP_TO:
-        return f"Complete: all {n_chains:,} {chains} over sets of judges, {thresholds}."
+        return f"{begin}: all {n_chains:,} chains of sets of judges, {thresholds}."
     if n <= ALL_PAIRS_UP_TO:
         of_pairs = "all of one judge and a second one, and some of larger sets of judges"
-        return f"{n_chains:,} {chains}, {of_pairs}, {thresholds}."
+        return f"{begin}: {n_chains:,} chains, {of_pairs}, {thresholds}."
     some = "the same sets of judges" if name in VOTING else f"{ALL_PAIRS_UP_TO} of the {n:,} judges"
-    return f"{n_chains:,} {chains} over {some}, not all, {thresholds}."
+    return f"{begin}: {n_chains:,} chains of {some}, not all, {thresholds}."
 
 
 def _single(cases: Cases, judge: int) -> list[Candidate]:

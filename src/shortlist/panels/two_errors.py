@@ -60,9 +60,9 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
             break
         n_done += 1
     told = (
-        f"Recall and specificity: what is said above, for {counted(n_done, 'weight')} of a missed positive "
-        f"against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that are best "
-        "at none of them are not searched."
+        f"For recall and specificity, all this is searched with {counted(n_done, 'weight')} of a missed "
+        f"positive against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that "
+        "are best with none of these weights are not searched."
     )
     return undominated(list(found.values())), [*claims, told]
 

@@ -180,7 +180,7 @@ class Verdict:
             begin = "At the same coverage" if own == wanted else "Where they answer"
             return f"{begin}: {what}. {self.single!r} tells no confidence, so all its answers are compared."
         which = self._surest() if self._leaves_answers else "all its answers"
-        return f"At the same coverage: {what}. Of {self.single!r} these are {which}."
+        return f"At the same coverage: {what}. {self.single!r} is compared on {which}."
 
 
 def difference_in_words(told: Verdict) -> str:

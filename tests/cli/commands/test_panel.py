@@ -18,6 +18,7 @@ from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.words import COMBINED
 from tests.cli.running import shortlist
 from tests.panels.made import priced_log
 
@@ -94,14 +95,15 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     run = shortlist("panel", *PRICED, "--pick", "best", "--details", cwd=folder)
     assert run.returncode == 0
     for words in (
-        "on the front:", "On 240 cases (nested cross-validation; the price is that of this panel): accuracy",
-        "The best single judge, large:",
+        "on the front. On 240 cases, by nested cross-validation, with the price of this panel: accuracy",
         "What you get for a mean price a case", "All 3 single judges, each by its own answers.",
-        "Decisions by logistic of all 7 sets of judges, asked at once.",
-        "Complete: all 12 chains of two stages by logistic over sets of judges, with every threshold.",
-        "Families of panels searched for a few judges (3 judges): single judges, ",
+        "One stage, answers combined by logistic regression: all 7 sets of judges.",
+        "regression: all 12 chains of sets of judges, with every threshold.",
+        "For a few judges (3 judges), these are searched: single judges, ",
     ):  # fmt: skip
         assert words in unwrapped(run.stdout)
+    assert run.stdout.partition("What you get")[0].split().count("large") == 1
+    assert max(map(len, run.stdout.splitlines())) <= 100
     assert "All 240 cases are training cases, as they are few." in run.stderr
     run = shortlist("panel", *PRICED, "--set", "test-share=0.25", cwd=folder)
     assert "On 60 hold-out cases: accuracy" in run.stdout
@@ -192,10 +194,11 @@ def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
         folder, *PRICED, "--set", f"decide={decide}", "--set", "max-stages=3", "--set", "test-share=0.5"
     )
     assert (told["n_chosen"], told["n_test"]) == (120, 120)
-    learned = [claim for claim in told["claims"] if claim.startswith("Decisions by ")]  # type: ignore[attr-defined]
-    assert [claim.split()[2] for claim in learned] == (
-        ["votes", decide][decide == "votes" :] if "votes" in decide else [decide]
-    )
+    learned = [claim for claim in told["claims"] if claim.startswith("One stage, ")]  # type: ignore[attr-defined]
+    rules = ["votes", decide][decide == "votes" :] if "votes" in decide else [COMBINED.get(decide, decide)]
+    assert [claim.split(":")[0] for claim in learned] == [
+        f"One stage, answers combined by {rule}" for rule in rules
+    ]
 
 
 def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:

@@ -87,9 +87,9 @@ def test_the_report_for_people_names_the_proof_and_the_rules(folder: Path) -> No
     assert run.returncode == 0, run.stderr
     said = " ".join(run.stdout.split())
     for words in (
-        "5 of 10 classifiers; well wins where its mean probability is above 0.",
-        "the log loss of a tenth of the pool did best on other tables",
-        "all selections of 5 members, the size set by auto (",
+        "5 of 10 classifiers; the answer is well where its mean probability is above 0.",
+        "on other tables, a tenth of the pool chosen by log loss did best",
+        "all selections of 5 members, a size that auto chose (",
         "fitted again on 360 rows",
         "best single",
         "full",

@@ -29,7 +29,7 @@ def fitted(**options: Any) -> ExactPruner:
 @pytest.mark.parametrize(
     ("options", "among"),
     [
-        ({}, "of 5 members, the size set by auto"),
+        ({}, "of 5 members, a size that auto chose"),
         ({"max_size": 4}, "of exactly 4 members"),
         ({"objective": "accuracy"}, ""),
         ({"objective": "accuracy", "max_size": 3}, "of at most 3 members"),

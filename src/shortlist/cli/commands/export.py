@@ -169,7 +169,8 @@ def _named(files: list[Path]) -> tuple[Path, Path | None]:
     from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, files_by_kind
     from shortlist.errors import BadInputError
 
-    reader, policy = files_by_kind(files, reader=CODE_FILE, policy=POLICY_FILE + PROTOCOL_FILE)
+    kinds = {"reader": CODE_FILE, "policy or protocol": POLICY_FILE + PROTOCOL_FILE}
+    reader, policy = files_by_kind(files, **kinds)
     if policy is None:
         raise BadInputError(
             "--out", "must name a file for the policy", str(reader), "Also name a .json file."

@@ -102,7 +102,7 @@ def panel(
     told = panel_report(choice, point, notes, asked, margin=policy.margin)
     is_better, name = told.verdict.recommended, told.verdict.single
     if is_single or (choice.parts and rule_asked(policy) == "one-se" and not is_better):
-        instead = f"The panel that the rule takes ({stages_in_words(told.panel)}): {told.verdict.sentence()}"
+        instead = f"The rule would take the panel {stages_in_words(told.panel)}. {told.verdict.sentence()}"
         told = replace(panel_report(choice, None, notes, asked), instead=instead)
         is_single = True
     written = told.panel

@@ -100,7 +100,7 @@ class OnSelectionRows:
         """Name the best single one, and say what the shares on the selection rows are worth."""
         shares = (
             f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} selection rows, which is "
-            f"optimistic for pruned and best single; of full the interval is {_interval(self._interval)}."
+            f"optimistic for pruned and best single; the interval of full is {_interval(self._interval)}."
         )
         return [f"Best single: {self.best_single}, chosen on the selection rows.", shares]
 

@@ -3,7 +3,7 @@
 import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
+from textwrap import fill, shorten
 from typing import Any
 
 from shortlist._words import all_of, counted
@@ -38,7 +38,8 @@ from shortlist.results.told import CHANCE, MARGIN, Kind
 
 MOST_SENTENCES = 4
 """Most sentences about the judges to ask; --details has all."""
-LIMIT_BROKEN = "The limit "
+LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
+"""How sentences begin."""
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
 
@@ -81,22 +82,24 @@ def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False
     """Print which judges to ask and how good that is; with details all that is known."""
     facts = panel_facts(told)
     head = [facts["advice"]] if facts["advice"] else []
-    if told.point is None:
-        head.append(f"Ask {facts['single']['name']} alone, a single judge of {len(choice.chosen.judges):,}:")
-    else:
-        title = "Panel" if head else "Use this panel, point"
-        head.append(f"{title} {told.point} of {len(choice.found):,} on the front:")
+    point = "" if told.point is None else f"point {told.point} of {len(choice.found):,} on the front"
     asks = facts["in_words"] if details else _shortened(facts["in_words"])
-    measured = _measured_lines(facts)
     said = facts["verdict"] if details else _first_sentences(told, facts)
+    if told.verdict.single_answers is None and (told.point is None or told.verdict.kind is Kind.JUDGE):
+        one = f"Ask {facts['single']['name']} alone, a single judge of {len(choice.chosen.judges):,}"
+        asks = asks if len(asks) > 1 or facts["stages"][0]["answered"] < 1 else []
+        head.append(f"{one}{f', {point}' if point else ''}{':' if asks else '.'}")
+        said = [sentence for sentence in said if not sentence.startswith(JUDGE_ALONE)]
+    else:
+        head.append(f"Use this panel, {point}:" if not head else f"The panel, {point}:")
+    measured = _measured_lines(facts)
     print_lines([*head, *(f"  {one}" for one in asks), "", *measured, "", *said])
     if not details:
         print_lines([_proof_line(choice)])
         return
     _print_budgets(told, facts)
     print("\nWhat was searched:")
-    for claim in all_claims(choice, told):
-        print(f"  {claim}")
+    print_lines([f"  {claim}" for claim in all_claims(choice, told)])
 
 
 def _shortened(sentences: Sequence[str]) -> list[str]:
@@ -113,8 +116,9 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     on_what = "" if rechosen is None else ", on its training cases, which is optimistic"
     if facts["n_parts"] and facts["kind"] == Kind.JUDGE and single["value"] != facts["held_out"]["value"]:
         on_what = on_what or ", its own on all cases; above, panels chosen anew without each part of them"
-    if facts["point"] is not None or rechosen is not None:
-        alone = measured_in_words(single)
+    alone = measured_in_words(single)
+    is_told = facts["point"] is None or (facts["kind"] == Kind.JUDGE and alone in lines[0] and not on_what)
+    if not is_told or rechosen is not None:
         lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
     if rechosen is not None:
         lines.append(f"Single judges by nested cross-validation: {measured_in_words(rechosen)}.")
@@ -153,7 +157,8 @@ def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     for row in rows:
         cells = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False))
-        print(f"  {cells}  {row[-1]}")
+        indent = " " * (len(cells) + 4)
+        print(fill(row[-1], WIDTH, initial_indent=f"  {cells}  ", subsequent_indent=indent))
 
 
 def compared_facts(

@@ -270,7 +270,7 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
         lines.append(engine_line(facts))
     if facts.get("refit"):
         n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
-        lines.append(f"The members were then fitted again on {n_fitted} rows; the tests are of those.")
+        lines.append(f"The members were then fitted again on {n_fitted} rows; the test rows measure these.")
     if pruned.reached is not None:
         lines += _reached(pruned.reached)
     print_lines(lines)
@@ -307,9 +307,9 @@ def engine_line(facts: Mapping[str, Any]) -> str:
     """Say what found the members, what bounded them last, and why that was asked.
 
     >>> engine_line({"found_by": "tabu search", "proved_by": "CP-SAT", "why": "the gap is small"})
-    'Engine: the members were found by tabu search; CP-SAT bounded last, because the gap is small.'
+    'Engine: the members were found by tabu search; CP-SAT gave the last bound, because the gap is small.'
     """
-    bounded = f"; {facts['proved_by']} bounded last, because {facts['why']}" if facts["why"] else ""
+    bounded = f"; {facts['proved_by']} gave the last bound, because {facts['why']}" if facts["why"] else ""
     return f"Engine: the members were found by {facts['found_by']}{bounded}."
 
 
@@ -335,7 +335,7 @@ def _reached(reached: "Reached") -> list[str]:
         )
         lowest = float(reached.each_pfc.min())
         lines.append(
-            f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}."
+            f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest PFC of a member {lowest:.4f}{each}."
         )
         if reached.other is not None:
             lines.append(_other(reached.other))

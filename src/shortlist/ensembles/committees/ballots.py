@@ -292,14 +292,14 @@ class Mean(Ballot):
         >>> Mean(np.array([1, 1])).in_words(np.array(["no", "yes"]))
         'the class with the largest mean probability wins'
         >>> Mean(np.array([1, 3])).in_words(np.array(["no", "yes"]))
-        'yes wins where its mean probability is above 0.25'
+        'the answer is yes where its mean probability is above 0.25'
         """
         gains = self.gains
         if len(set(gains.tolist())) == 1:
             return "the class with the largest mean probability wins"
         if len(classes) > 2:
             return "the class with the largest mean probability, times its factor, wins"
-        return f"{classes[1]} wins where its mean probability is above {gains[0] / gains.sum():.3g}"
+        return f"the answer is {classes[1]} where its mean probability is above {gains[0] / gains.sum():.3g}"
 
 
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:

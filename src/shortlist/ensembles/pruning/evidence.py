@@ -61,7 +61,7 @@ def selections_meant(pruner: Any) -> str:
         most = min(most, pruner.front_.extras.get("max_size", most))
     sizes = sizes_in_words(least, most, n_classifiers)
     if least == most and pruner.max_size is None and asks_for_choice(pruner.goal):
-        sizes = f"of {counted(most, 'member')}, the size set by auto"
+        sizes = f"of {counted(most, 'member')}, a size that auto chose"
     limits = ["cost"] if pruner.max_cost is not None else []
     limits += ["diversity"] if pruner.diversity != "none" else []
     within = f"within the limits on {all_of(limits)}" if limits else ""

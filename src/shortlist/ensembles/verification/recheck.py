@@ -80,13 +80,13 @@ Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClas
 """What has a value that can be counted again."""
 
 BY_FOLDS = (
-    "value and bound are of out-of-fold answers, which the model keeps: that no member saw the rows of the "
-    "fold that it answered was not rechecked; new rows are answered by the members fitted on all rows"
+    "value and bound rest on out-of-fold answers that the model keeps; that each was given by a member not "
+    "fitted on that row was not rechecked; new rows are answered by members fitted on all rows"
 )
 """What is said of models whose members were chosen so."""
 
 FITTED_AGAIN = (
-    "value and bound are of the members as they were chosen; new rows are answered by the same members "
+    "value and bound are those of the members when they were chosen; new rows are answered by the same members "
     "fitted again on all rows"
 )
 """What is said of models whose members were."""
