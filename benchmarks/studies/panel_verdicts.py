@@ -23,7 +23,7 @@ from shortlist.panels.choice import choose_panels
 from shortlist.panels.figures import figures
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.verdict import measured_panel, verdict
-from shortlist.results.told import Z
+from shortlist.results.intervals import Z
 
 SERVICES = ("rafdb", "ferplus", "digit", "waimai", "yelp", "imdb", "audiomnist")
 MOST_CASES = 12_000

@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.multistage.presets import preset
-from shortlist.results.told import wilson_interval
+from shortlist.results.intervals import wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
     Part,

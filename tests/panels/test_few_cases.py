@@ -15,8 +15,8 @@ from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
 from shortlist.panels.verdict import measured_panel, out_of_fold, rechosen, verdict
+from shortlist.results.intervals import interval_of_mean, interval_over_folds, wilson_interval
 from shortlist.results.objective import read_limit
-from shortlist.results.told import interval_of_mean, interval_over_folds, wilson_interval
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 

@@ -14,7 +14,13 @@ from shortlist.panels.figures import Scoring, figures
 from shortlist.panels.panel_choice import PanelChoice, single_panel
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
 from shortlist.panels.verdict import compared
-from shortlist.results.told import Z, clustered_error, interval_of_mean, mean_error, most_unseen
+from shortlist.results.intervals import (
+    Z,
+    clustered_error,
+    interval_of_mean,
+    mean_error,
+    most_unseen,
+)
 from tests.panels.test_choice import label_log
 
 ONE, MOST = np.array([0.0]), np.array([5.0])

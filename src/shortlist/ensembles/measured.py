@@ -20,14 +20,8 @@ from shortlist.ensembles.goals.selection_limits import (
 )
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.results.told import (
-    Difference,
-    Interval,
-    Kind,
-    difference_of,
-    mean_share_interval,
-    wilson_interval,
-)
+from shortlist.results.intervals import Interval, mean_share_interval, wilson_interval
+from shortlist.results.told import Difference, Kind, difference_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, RECALL, SPECIFICITY
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import right_or_wrong
-from shortlist.results.told import (
+from shortlist.results.intervals import (
     Interval,
     interval_of_mean,
     interval_over_folds,
@@ -118,7 +118,7 @@ class PanelFigures:
     `accuracy`, `accuracy_interval`: share of right cases, or of right answers, and Wilson's interval at
     95 %; the promise is its lower end where that is less. `price`, `price_interval`: mean price as paid,
     and its interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
-    :func:`shortlist.results.told.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
+    :func:`shortlist.results.intervals.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the
     cases that each stage ends. `recall`: the share of each class that is answered rightly; None where no
     case is of it. Of open answers none. `errors`: recall and specificity where they are objectives, and
     Wilson's intervals as ``recall_interval`` and ``specificity_interval``; None without cases of the class.

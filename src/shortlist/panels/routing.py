@@ -30,7 +30,7 @@ from shortlist.panels.recipes import (
 )
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import Searched
-from shortlist.results.told import clustered_error
+from shortlist.results.intervals import clustered_error
 from shortlist.runs.budget import Progress
 
 if TYPE_CHECKING:

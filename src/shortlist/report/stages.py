@@ -12,7 +12,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
-from shortlist.results.told import Interval, with_interval
+from shortlist.results.intervals import Interval, with_interval
 
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier

@@ -1,21 +1,14 @@
-"""What is told of answers to held-out rows: shares and means with intervals, paired differences, verdicts.
-
-Committees, stages and panels all tell by these, so that one figure has one interval everywhere.
-"""
+"""What is told of two choices on the same held-out rows: a paired difference, its p-value, and a verdict."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import bdtr, ndtri, stdtrit
+from scipy.special import bdtr
 
 from shortlist.arrays import Floats, Mask
-
-CONFIDENCE = 0.95
-"""Of all intervals."""
+from shortlist.results.intervals import Interval, Z, interval_of_mean, mean_error
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
@@ -23,165 +16,8 @@ CHANCE = 0.05
 MARGIN = 0.01
 """How much worse still is as good, in the objective: of accuracy one point."""
 
-Z = float(ndtri(0.5 + CONFIDENCE / 2))
-"""Half the width of a normal interval, in standard errors."""
-
 N_DRAWS = 20_000
 """Random signs of a permutation test."""
-
-Interval = tuple[float, float]
-"""Least and largest value that the rows are compatible with."""
-
-
-def with_interval(value: float, interval: Interval, digits: str = ".4g", ends: str = ".3g") -> str:
-    """Say a number with its interval; large ones as whole numbers.
-
-    >>> with_interval(0.925, (0.9071, 0.9399)), with_interval(1202.5, (1190.2, 1215.0))
-    ('0.925 (0.907 to 0.94)', '1202 (1190 to 1215)')
-    """
-    numbers = zip((value, *interval), (digits, ends, ends), strict=True)
-    own, low, high = (f"{one:.0f}" if "e+" in f"{one:{form}}" else f"{one:{form}}" for one, form in numbers)
-    return f"{own} ({low} to {high})"
-
-
-def wilson_interval(n_right: float, n_rows: float) -> Interval:
-    """Return Wilson's score interval (1927) of a share, at 95 %.
-
-    `n_right`, `n_rows`: rows that are right, and all; no whole numbers where several rows are one case.
-
-    >>> [round(end, 3) for end in wilson_interval(9, 10)]
-    [0.596, 0.982]
-    """
-    share = n_right / n_rows
-    middle = share + Z**2 / (2 * n_rows)
-    half = Z * math.sqrt(share * (1 - share) / n_rows + Z**2 / (4 * n_rows**2))
-    shrink = 1 + Z**2 / n_rows
-    low = 0.0 if n_right == 0 else (middle - half) / shrink
-    high = 1.0 if n_right == n_rows else (middle + half) / shrink
-    return low, high
-
-
-def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
-    """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
-
-    Square and add (Newcombe, 1998; MOVER of Zou and Donner, 2008): the distances of each share from the ends
-    of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
-    of the mean from its ends.
-
-    `n_right`, `n_rows`: by class; every class has at least one row.
-
-    >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
-    [0.738, 0.95]
-    """
-    shares = [right / rows for right, rows in zip(n_right, n_rows, strict=True)]
-    ends = [wilson_interval(right, rows) for right, rows in zip(n_right, n_rows, strict=True)]
-    mean = sum(shares) / len(shares)
-    below = math.hypot(*(share - low for share, (low, _) in zip(shares, ends, strict=True))) / len(shares)
-    above = math.hypot(*(high - share for share, (_, high) in zip(shares, ends, strict=True))) / len(shares)
-    return mean - below, mean + above
-
-
-def most_unseen(n_rows: int) -> float:
-    """Return the share of all rows that may be of a kind of which none of `n_rows` was seen, at 95 %.
-
-    It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
-
-    >>> round(most_unseen(100), 4)
-    0.0362
-    """
-    return 1 - float(((1 - CONFIDENCE) / 2) ** (1 / n_rows))
-
-
-def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
-
-    `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
-
-    >>> [round(end, 2) for end in mean_interval(np.array([1.0, 2.0, 3.0]))]
-    [0.87, 3.13]
-    """
-    mean, n = float(values.mean()), len(values)
-    half = Z * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
-    return mean - half, mean + half
-
-
-def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
-    """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
-    if groups is None:
-        return values
-    _, places = np.unique(groups, return_inverse=True)
-    return np.bincount(places, weights=values).astype(np.float64)
-
-
-def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
-    """Return the standard error of a mean from what the number of each row is above its own.
-
-    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
-    """
-    sums = by_case(residuals, groups)
-    n = len(sums)
-    return math.sqrt(float(sums @ sums) * n / max(1, n - 1)) / len(residuals)
-
-
-def mean_error(
-    values: Floats, strata: NDArray[np.int64] | None = None, groups: NDArray[np.int64] | None = None
-) -> float:
-    """Return the standard error of a mean over rows, of which those of one group are one sample.
-
-    `values`, ``(n_rows,)``. `strata`: the class of each row, where the shares of the classes are taken as
-    given, so that only differences within each count.
-    """
-    own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
-    means = np.bincount(own, weights=values) / np.maximum(1, np.bincount(own))
-    return clustered_error(values - means[own], groups)
-
-
-def interval_of_mean(
-    values: Floats,
-    least: Floats,
-    most: Floats,
-    *,
-    strata: NDArray[np.int64] | None = None,
-    groups: NDArray[np.int64] | None = None,
-) -> Interval:
-    """Return the interval at 95 % of the mean of numbers that lie between bounds.
-
-    It is the normal one. Where all numbers are the same, nothing tells how far others are away: then the
-    share of :func:`most_unseen` of all rows may lie at the bounds.
-
-    `least`, `most`: the bounds, ``(1,)``, or of the rows of each class, ``(n_classes,)``. `strata`, `groups`:
-    as in :func:`mean_error`.
-    """
-    own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
-    wide = Z * mean_error(values, own, groups)
-    low, high = float(values.mean()) - wide, float(values.mean()) + wide
-    for stratum in np.unique(own).tolist():
-        here = own == stratum
-        some = values[here]
-        if some.min() == some.max():
-            n = len(some) if groups is None else len(np.unique(groups[here]))
-            share = float(here.mean()) * most_unseen(n)
-            low -= share * float(some[0] - least[stratum])
-            high += share * float(most[stratum] - some[0])
-    return max(low, float(least[own].mean())), min(high, float(most[own].mean()))
-
-
-def interval_over_folds(values: Floats, folds: NDArray[np.int64]) -> Interval:
-    """Return the interval at 95 % of a mean by how far the means of folds are apart, each fitted without it.
-
-    It is that of Student's t over the means of the folds, around the mean of all numbers. Models that are
-    fitted on other cases spread these means as they spread what a model fitted on all cases does on new ones.
-
-    `values`, `folds`, ``(n_rows,)``: of at least two folds.
-
-    >>> low, high = interval_over_folds(np.array([1.0, 3.0, 2.0, 2.0]), np.array([0, 1, 2, 2]))
-    >>> round(low, 2), round(high, 2)
-    (-0.48, 4.48)
-    """
-    means = np.array([values[folds == fold].mean() for fold in np.unique(folds)])
-    n_folds, mean = len(means), float(values.mean())
-    wide = float(stdtrit(n_folds - 1, 0.5 + CONFIDENCE / 2) * means.std(ddof=1) / math.sqrt(n_folds))
-    return mean - wide, mean + wide
 
 
 def sign_flip_p(sums: Floats) -> float:

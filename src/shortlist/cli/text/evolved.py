@@ -8,8 +8,8 @@ from shortlist.cli.text.pruned import WrittenFiles, proof_line
 from shortlist.cli.text.screen import print_lines
 from shortlist.ensembles.evolution.evolution import PATIENCE
 from shortlist.report.parts import Table
+from shortlist.results.intervals import with_interval
 from shortlist.results.proof import stopped_by
-from shortlist.results.told import with_interval
 
 if TYPE_CHECKING:
     from shortlist.ensembles.holdout import EvolvedTable

@@ -8,7 +8,8 @@ from shortlist.cli.text.screen import print_lines
 
 if TYPE_CHECKING:
     from shortlist.ensembles.measured import Measured
-    from shortlist.results.told import Difference, Interval
+    from shortlist.results.intervals import Interval
+    from shortlist.results.told import Difference
 
 
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
@@ -37,7 +38,7 @@ def print_after_looking(n_rows: int) -> None:
 
 
 def _with_interval(one: Mapping[str, Any], name: str, digits: str, of_ends: str) -> str:
-    from shortlist.results.told import with_interval
+    from shortlist.results.intervals import with_interval
 
     return with_interval(one[name], one[f"{name}_interval"], digits, of_ends)
 
@@ -92,7 +93,7 @@ class OnSelectionRows:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.results.told import wilson_interval
+        from shortlist.results.intervals import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 

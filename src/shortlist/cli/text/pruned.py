@@ -9,9 +9,10 @@ from shortlist.cli.text.measured_table import OnSelectionRows, measured_facts, p
 from shortlist.cli.text.screen import listed, print_lines, shortened
 from shortlist.guarantees.guarantee import answered_in_words
 from shortlist.report.parts import Table
+from shortlist.results.intervals import with_interval
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
-from shortlist.results.told import Kind, with_interval
+from shortlist.results.told import Kind
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner

@@ -28,8 +28,8 @@ from shortlist.pickles import saved_from
 from shortlist.policies.counts import AnswerCounts, count_answers
 from shortlist.policies.follow import Followed, Said, follow
 from shortlist.results.front import Front
+from shortlist.results.intervals import Interval, mean_interval, wilson_interval
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.results.told import Interval, mean_interval, wilson_interval
 
 
 @saved_from("shortlist.multistage")
