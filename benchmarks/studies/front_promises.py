@@ -18,7 +18,7 @@ from sklearn.datasets import make_classification
 from benchmarks.data.uci import read_uci
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.guarantee import Demand, Guarantee, tail
-from shortlist.guarantees.thresholds import Trial, chances_to_pass, possible_thresholds, promise, promise_each
+from shortlist.guarantees.promise import Trial, chances_to_pass, possible_thresholds, promise, promise_each
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.stage_answers import (
     StageAnswers,

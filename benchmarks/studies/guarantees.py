@@ -17,7 +17,7 @@ from benchmarks.data.uci import read_uci
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.thresholds import possible_thresholds, promise
+from shortlist.guarantees.promise import possible_thresholds, promise
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.policies.counts import count_answers

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand, tail
-from shortlist.guarantees.thresholds import chances, passing
+from shortlist.guarantees.promise import chances, passing
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, Final

@@ -13,7 +13,7 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
 from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand
-from shortlist.guarantees.thresholds import (
+from shortlist.guarantees.promise import (
     Trial,
     most_that_holds,
     possible_thresholds,
@@ -43,7 +43,7 @@ class SelectiveClassifier(TableClassifier):
     """A classifier that answers a row only where it is confident enough for a promise about its answers.
 
     Selective classification (:cite:t:`ElYaniv2010`) with the threshold found by
-    :func:`shortlist.guarantees.thresholds.promise`: with probability at least `confidence_level` over the
+    :func:`shortlist.guarantees.promise.promise`: with probability at least `confidence_level` over the
     draw of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. The
     confidence of an answer is the probability that ``predict_proba`` of the classifier gives it, which need
     not be calibrated.

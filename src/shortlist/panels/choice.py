@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, promise_facts
-from shortlist.guarantees.thresholds import guarantee_from, most_that_holds
+from shortlist.guarantees.promise import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases

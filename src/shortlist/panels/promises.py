@@ -4,7 +4,7 @@ A candidate is a way to ask with one threshold for all its stages: an answer tha
 next stage, and in the end to a person, or stays without an answer. The points of the front without a promise
 are candidates as they are, each with the thresholds of its stages. The training cases choose the candidates,
 their price bands and the order of the tests. All tests together are wrong with at most the error of the
-demand (:func:`shortlist.guarantees.thresholds.passing`), whichever of those that pass is picked.
+demand (:func:`shortlist.guarantees.promise.passing`), whichever of those that pass is picked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.guarantees.guarantee import Demand, Guarantee
-from shortlist.guarantees.thresholds import chances, guarantee_from, p_values, passing, possible_thresholds
+from shortlist.guarantees.promise import chances, guarantee_from, p_values, passing, possible_thresholds
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard

@@ -20,7 +20,7 @@ from shortlist.cli.text.differences import (
     side_by_side,
 )
 from shortlist.errors import LowCoverageWarning, UnmetChoiceError
-from shortlist.guarantees.thresholds import possible_thresholds
+from shortlist.guarantees.promise import possible_thresholds
 from shortlist.multistage.holdout import measure_on
 from shortlist.multistage.predict.point_choice import choose_point, low_coverage
 from shortlist.multistage.predict.stage_answers import (

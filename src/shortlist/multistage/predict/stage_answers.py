@@ -11,7 +11,7 @@ from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
 from shortlist.guarantees.guarantee import Demand, promise_facts
-from shortlist.guarantees.thresholds import (
+from shortlist.guarantees.promise import (
     Trial,
     most_that_holds,
     possible_thresholds,
@@ -245,7 +245,7 @@ def promised_front(
 
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
     the next stage, and in the end be rejected. The selection rows decide which thresholds are tested in which
-    order; see :func:`shortlist.guarantees.thresholds.promise_each`.
+    order; see :func:`shortlist.guarantees.promise.promise_each`.
 
     `front`, which it returns: each point with how it does on the selection rows from its threshold on; of a
     point about which nothing can be promised, from the threshold on that most was to be expected of. A point

@@ -13,7 +13,7 @@ from scipy.stats import betabinom, binom
 
 from benchmarks.studies.front_promises import broken_promises, made_points, staged_points
 from shortlist.guarantees.guarantee import Demand, most_wrong, tail
-from shortlist.guarantees.thresholds import (
+from shortlist.guarantees.promise import (
     MOST_THRESHOLDS,
     Trial,
     chances,
