@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.methods.program_methods import SOLVER_NAMES
 from shortlist.milp import (
-    SOLVERS,
     Limits,
     LinearObjective,
     Program,
@@ -646,10 +644,6 @@ def test_a_search_for_proofs_alone_equals_brute_force(program: Program) -> None:
 def test_the_tree_on_the_bound_equals_brute_force(program: Program) -> None:
     for threads in (1, 2):
         agree(CpSat(bound_tree=True).open(program, threads=threads), program, program.minimised_costs()[0])
-
-
-def test_methods_know_the_names_of_all_solvers() -> None:
-    assert SOLVER_NAMES == SOLVERS
 
 
 decimals = st.builds(lambda whole, places: whole / 10**places, st.integers(-9999, 9999), st.integers(0, 4))

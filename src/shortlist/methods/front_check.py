@@ -18,13 +18,13 @@ from shortlist.methods.integer.integer_objectives import (
 )
 from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.row_states import sweep_states
-from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget, Progress
+from shortlist.solvers import TITLES
 
 
 @dataclass(frozen=True, eq=False)

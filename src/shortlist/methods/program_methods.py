@@ -7,26 +7,21 @@ from functools import partial
 from typing import Annotated, Any
 
 from shortlist._validation import as_choice, as_count, as_options, as_positive_seconds, as_seed
+from shortlist._words import any_of
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
 from shortlist.results.front import Front
 from shortlist.runs import NO_STUDY, Study
 from shortlist.runs.workers import Where, as_where
+from shortlist.solvers import SOLVERS
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
 
-SOLVER_NAMES = ("highs", "cpsat", "scip", "gurobi", "cplex")
-"""As in :mod:`shortlist.milp.backends`; here too, so that a wrong option is told before SciPy is loaded."""
-
 SOLREP_RULES = ("hit-and-run", "adaptive")
 """Where reference points lie, named here so that a wrong name is told before anything is loaded."""
 
-_EXTRAS: Mapping[str, tuple[str, str]] = {
-    "nsga2": ("NSGA-II", "pymoo"),
-    "gurobi": ("Gurobi", "gurobipy"),
-    "cplex": ("CPLEX", "cplex"),
-}
+_EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), **SOLVERS}
 """Methods and solvers that need a package of their own; the extra that brings it has the same name."""
 
 
@@ -47,12 +42,12 @@ class ProgramOptions(SearchOptions):
     `study`: where finished programs are recorded.
     """
 
-    solver: Annotated[str, "Solver of integer programs: highs, cpsat, scip, gurobi or cplex."] = "highs"
+    solver: Annotated[str, f"Solver of integer programs: {any_of(SOLVERS)}."] = "highs"
     study: Study = field(default=NO_STUDY, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_choice(self.solver, "solver", SOLVER_NAMES)
+        as_choice(self.solver, "solver", list(SOLVERS))
         check_installed(self.solver)
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from shortlist._words import any_of
 from shortlist.cli.options.groups import Needs, excludes, needs
 from shortlist.cli.options.settings import Fills, read_numbers
 from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, Trust
+from shortlist.solvers import SOLVERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,7 +223,7 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         FITS,
     ] = True
     solver: Annotated[
-        str, "Solver of the proof: auto, or highs, cpsat, scip, gurobi or cplex alone on the integer program."
+        str, f"Solver of the proof: auto, or {any_of(SOLVERS)} alone on the integer program."
     ] = "auto"
 
     def exact_pruner(

@@ -11,9 +11,9 @@ from shortlist._words import all_of, counted
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, asks_for_choice
 from shortlist.milp import Solver
-from shortlist.milp.backends import TITLES
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
+from shortlist.solvers import TITLES
 
 COMMITTEE_WALK = "full search of all committees"
 """Step that proved the bound of a complete front."""

@@ -1,23 +1,14 @@
 """One file per solver; only that file imports it. What is called by name is opened here."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from shortlist import solvers
 from shortlist._validation import as_choice
 
 if TYPE_CHECKING:
     from shortlist.milp.solution import Solver
 
-TITLES: Mapping[str, str] = {
-    "highs": "HiGHS",
-    "cpsat": "CP-SAT",
-    "scip": "SCIP",
-    "gurobi": "Gurobi",
-    "cplex": "CPLEX",
-}
-"""What people call the solvers."""
-
-SOLVERS = tuple(TITLES)
+SOLVERS = tuple(solvers.SOLVERS)
 """Names of the solvers; the first is the default."""
 
 
