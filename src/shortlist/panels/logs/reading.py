@@ -12,6 +12,14 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
+from shortlist.panels.logs.forms import (
+    LOOKED_FOR,
+    TOOL_FORMS,
+    Content,
+    content_of,
+    refuse_others,
+    tool_records,
+)
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.number_labels import (
     BESIDE_NUMBERS,
@@ -31,7 +39,6 @@ from shortlist.panels.logs.records import (
 )
 from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
-from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, refuse_others, tool_records
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules
@@ -41,11 +48,6 @@ if TYPE_CHECKING:
 
 FORMS = ("wide", "long", *TOOL_FORMS)
 """Forms of logs."""
-
-LOOKED_FOR = (
-    "a table (CSV, TSV, Parquet, workbook, JSON lines), a log of inspect-ai, lm-evaluation-harness, "
-    "promptfoo, alpaca_eval or OpenAI evals, or an export of Label Studio or Argilla"
-)
 
 
 def read_log(

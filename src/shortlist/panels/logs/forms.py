@@ -1,10 +1,11 @@
-"""Logs of tools: which tool wrote a file, and what reads it; files that hold no answers as they are."""
+"""Forms of logs: which tool wrote a file, and what reads it; files that hold no answers as they are."""
 
 import io
 import zipfile
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from shortlist._words import any_of
 from shortlist.errors import BadFileError
 from shortlist.panels.logs.annotation_logs import argilla_records, label_studio_records
 from shortlist.panels.logs.evaluation_logs import (
@@ -26,12 +27,15 @@ Reader = Callable[[str, Any, LogColumns, list[str]], Records]
 class _Form(NamedTuple):
     """A form of JSON: what tells it from the first record of a file, and what reads it.
 
-    `in_lines`: whether a file may be one record alone, in one line.
+    `title`: what people call the tool. `in_lines`: whether a file may be one record alone, in one line.
+    `is_export`: of a tool in which people label, and not of one that runs models.
     """
 
     is_one: Callable[[dict[str, Any]], bool]
     read: Reader
+    title: str
     in_lines: bool = True
+    is_export: bool = False
 
 
 def _is_label_studio(first: dict[str, Any]) -> bool:
@@ -53,23 +57,32 @@ def _is_openai_evals(first: dict[str, Any]) -> bool:
 
 
 FORMS_OF_LISTS = {
-    "lm-eval": _Form(lambda first: {"doc_id", "filtered_resps"} <= set(first), harness_records),
-    "openai-evals": _Form(_is_openai_evals, openai_evals_records),
-    "promptfoo": _Form(lambda first: promptfoo_results([first]) is not None, promptfoo_records),
-    "label-studio": _Form(_is_label_studio, label_studio_records, in_lines=False),
-    "argilla": _Form(_is_argilla, argilla_records),
+    "lm-eval": _Form(
+        lambda first: {"doc_id", "filtered_resps"} <= set(first), harness_records, "lm-evaluation-harness"
+    ),
+    "openai-evals": _Form(_is_openai_evals, openai_evals_records, "OpenAI evals"),
+    "promptfoo": _Form(lambda first: promptfoo_results([first]) is not None, promptfoo_records, "promptfoo"),
+    "label-studio": _Form(
+        _is_label_studio, label_studio_records, "Label Studio", in_lines=False, is_export=True
+    ),
+    "argilla": _Form(_is_argilla, argilla_records, "Argilla", is_export=True),
     "alpaca-eval": _Form(
         lambda first: {"annotator", "preference", "output_1", "output_2"} <= set(first),
         alpaca_eval_records,
+        "alpaca_eval",
         in_lines=False,
     ),
 }
 """Forms of lists of records, in the order in which a file is compared with them."""
 
-TOOL_FORMS = (
-    "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval", "openai-evals", "label-studio", "argilla"
-)  # fmt: skip
+TOOL_FORMS = ("inspect-ai", *FORMS_OF_LISTS)
 """Tools with logs that are read."""
+
+LOOKED_FOR = (
+    "a table (CSV, TSV, Parquet, workbook, JSON lines), a log of "
+    f"{any_of(['inspect-ai', *(one.title for one in FORMS_OF_LISTS.values() if not one.is_export)])}, "
+    f"or an export of {any_of(one.title for one in FORMS_OF_LISTS.values() if one.is_export)}"
+)
 
 
 class Content(NamedTuple):
