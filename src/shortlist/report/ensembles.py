@@ -296,13 +296,14 @@ def _truth(chosen: Chosen) -> ClassCodes:
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 
 
-def _decided(chosen: Chosen, codes: ClassCodes) -> ClassCodes:
+def _decided(chosen: Chosen, codes: ClassCodes) -> NDArray[np.int64]:
+    """Return the class that the members decide for on every row, and -1 where none of them answers."""
     members, ballot = np.repeat(np.arange(len(chosen.copies)), chosen.copies), chosen.committee.ballot
     answers: Any = codes[:, members]
     if ballot.by_mean:
         assert chosen.record.shares is not None, "means are of what is on record"
         answers = chosen.record.shares[:, members]
-    return np.asarray(ballot.decided(answers), dtype=np.uint8)
+    return np.asarray(ballot.decided(answers), dtype=np.int64)
 
 
 def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
@@ -355,18 +356,22 @@ def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
 
 def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
     n, shares = len(chosen.classes_), chosen.record.shares
-    whole = plurality(class_tally(codes, n))
+    tally = class_tally(codes, n)
+    whole: NDArray[Any] = np.where(tally.any(axis=1), plurality(tally).astype(np.int64), -1)
     if chosen.committee.ballot.by_mean and shares is not None:
         whole = decided_by_mean(shares, chosen.gains)
-    charts = []
+    parts: list[Any] = []
     for title, decided in (
         ("before: the whole pool", whole),
         ("after: the selection", _decided(chosen, codes)),
     ):
+        answered = decided >= 0
         counts = np.zeros((n, n), dtype=np.int64)
-        np.add.at(counts, (truth, decided), 1)
-        charts.append(confusion_chart(f"Confusion {title}", counts, chosen.classes_))
-    return charts
+        np.add.at(counts, (truth[answered], decided[answered]), 1)
+        parts.append(confusion_chart(f"Confusion {title}", counts, chosen.classes_))
+        if not answered.all():
+            parts.append(Text(f"Rows that no member answers are left out: {(~answered).sum():,}.", note=True))
+    return parts
 
 
 def _votes(chosen: Chosen, threshold: int) -> Parts:

@@ -4,6 +4,7 @@ import importlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -635,6 +636,21 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
         "--methods", "uwa,full", "--set", "folds=2", cwd=tmp_path,
     )  # fmt: skip
     assert "2 folds, 4 judges; the same rows choose for every method of a fold." in compared.stdout
+
+
+def test_a_page_leaves_out_rows_that_no_member_answers(tmp_path: Path) -> None:
+    says = ["a" if row % 3 else "b" for row in range(60)]
+    frame = pd.DataFrame({"one": says, "two": [*says[1:], "a"], "target": says})
+    frame.loc[frame.index % 10 == 4, ["one", "two"]] = None
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    run = shortlist("prune", "gaps.csv", "--answers", "--json", "--out", "page.html", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    page = (tmp_path / "page.html").read_text()
+    left_out = [int(n) for n in re.findall(r"no member answers are left out: (\d+)", page)]
+    shown = [int(n) for n in re.findall(r"of (\d+) rows are right, those on the diagonal", page)]
+    n_rows = json.loads(run.stdout)["rows"]["validation"]
+    assert min(left_out) > 0
+    assert [n_rows - n for n in left_out] == shown[-2:], "before and after"
 
 
 def test_many_columns_of_judges_leave_no_warning_of_pandas(tmp_path: Path) -> None:
