@@ -127,9 +127,9 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
     points = [one for one in fronts if one not in known]
     found = candidates_of(choice, [*points, *ways], budget, n_points=len(points))
     told = (
-        f"{counted(len(found.recipes), 'policy')} tested for the promise, with {len(found.ways):,} thresholds "
-        "in all. These are policies of at most two stages, or on the front without a promise. Those most "
-        "likely to keep the promise, by the training cases, are tested first."
+        f"{counted(len(found.recipes), 'policy')} tested for the promise, with {len(found.ways):,} "
+        "thresholds in all. These are policies of at most two stages, or on the front without a promise. "
+        "Those most likely to keep the promise, by the training cases, are tested first."
     )
     measured = replace(choice, cases=measured_cases(choice.cases), claims=(*choice.claims, told))
     return with_promises(measured, demand, found)

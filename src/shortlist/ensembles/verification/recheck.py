@@ -86,8 +86,8 @@ BY_FOLDS = (
 """What is said of models whose members were chosen so."""
 
 FITTED_AGAIN = (
-    "value and bound are those of the members when they were chosen; new rows are answered by the same members "
-    "fitted again on all rows"
+    "value and bound are those of the members when they were chosen; new rows are answered by the same "
+    "members fitted again on all rows"
 )
 """What is said of models whose members were."""
 
