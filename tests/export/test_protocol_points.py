@@ -190,6 +190,7 @@ def test_what_points_lose_over_all_steps_is_told() -> None:
     changed = sum(a != b for a, b in zip(read, labels, strict=True))
     assert 0 < changed < 40
     assert f"With points at every step that has them, {changed} of 500 rows" in text
+    assert "get another outcome than by the scores." in text
 
 
 @pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")

@@ -278,7 +278,7 @@ def _by_points(
     changed = int((by_points != by_score).sum())
     return (
         f" With points at every step that has them, {changed:,} of {len(by_score):,} rows "
-        f"({changed / len(by_score):.1%}) get another answer in the end, or one of both none."
+        f"({changed / len(by_score):.1%}) get another outcome than by the scores."
     )
 
 

@@ -129,6 +129,14 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
     assert (answers["prediction"][waiting] == "REJECT").all()
     assert f"the table has no {lacking}: rows that need them wait" in run.stderr
     assert f"{facts['n_waiting']} of 60 rows have no answer yet" in run.stderr
+    cheap = ["stage", "use", "partial.joblib", "--limit", "acquisition_cost<=1", "--out", "cheap.joblib"]
+    assert shortlist(*cheap, cwd=folder).returncode == 0
+    (only,) = {feature for stage in load_model(folder / "cheap.joblib").estimator.model_.stages
+               for feature in stage.bought}  # fmt: skip
+    table[[list(COSTS)[only]]].to_csv(folder / "enough.csv", index=False)
+    enough = shortlist("predict", "cheap.joblib", "enough.csv", cwd=folder)
+    assert enough.returncode == 0
+    assert "the table has no" not in enough.stderr  # no row waits for what no stage buys
     table.rename(columns=str.upper).to_csv(folder / "other.csv", index=False)
     nothing = shortlist("predict", "partial.joblib", "other.csv", cwd=folder)
     assert nothing.returncode == 2

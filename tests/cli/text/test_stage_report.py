@@ -162,6 +162,8 @@ def test_files_are_named_with_what_one_does_with_them() -> None:
     )
     assert "shortlist predict m.joblib NEW.csv --explain" in saved_text(None, model)
     assert saved_text(None, None).startswith("Next: --out STAGES.joblib ")
+    assert "--details" in saved_text(None, None)
+    assert saved_text(None, None, details=True).endswith("; --out FRONT.parquet all points.\n")
     assert kept_text(front, model, picked=True) == " The front is in f.parquet. The model is in m.joblib."
     assert "shortlist stage use m.joblib --pick NUMBER" in kept_text(None, model, picked=False)
 

@@ -162,7 +162,8 @@ def _asked_rows(
 
     one_by_one = judges or hasattr(saved.estimator, "predict_on_demand")
     if one_by_one:
-        columns, absent = _asked_columns(table, columns, "" if judges else ", and --explain says for what")
+        where = "" if judges else ", and --explain says for what"
+        columns, absent = _asked_columns(table, columns, _ever_asked(saved, columns, judges=judges), where)
         notes += absent
     rows = select_columns(table, columns)
     if marker is not None:
@@ -193,12 +194,23 @@ def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataF
     return with_unasked(rows, marker)
 
 
-def _asked_columns(table: "pd.DataFrame", columns: Sequence[str], where: str) -> tuple[list[str], list[str]]:
-    """Return the columns that a table has, and say which it has not; all of them where it has none."""
+def _ever_asked(saved: "SavedModel", columns: Sequence[str], *, judges: bool) -> Sequence[str]:
+    """Return the columns that a row may have to wait for: of stages those that one of them buys."""
+    if judges:
+        return columns
+    return [columns[feature] for stage in saved.estimator.model_.stages for feature in stage.bought]
+
+
+def _asked_columns(
+    table: "pd.DataFrame", columns: Sequence[str], needed: Sequence[str], where: str
+) -> tuple[list[str], list[str]]:
+    """Return the columns that a table has, and say which needed ones it has not; all where it has none."""
     there = [name for name in columns if name in table.columns]
-    absent = [name for name in columns if name not in table.columns]
-    if not there or not absent:
+    absent = [name for name in needed if name not in table.columns]
+    if not there:
         return list(columns), []
+    if not absent:
+        return there, []
     names = all_of(absent, most=8)
     return there, [f"the table has no {names}: rows that need them wait{where}."]
 

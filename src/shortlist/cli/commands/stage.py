@@ -259,9 +259,8 @@ def _find_front(
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")
     if not json:
-        print(
-            f"\nStatus infeasible: {reason}{kept}\n" if reason else saved_text(front_file, model_file), end=""
-        )
+        written = saved_text(front_file, model_file, details=wanted.details)
+        print(f"\nStatus infeasible: {reason}{kept}\n" if reason else written, end="")
         tell_page(report)
 
 

@@ -318,7 +318,7 @@ def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool)
     return kept
 
 
-def saved_text(front_file: Path | None, model_file: Path | None) -> str:
+def saved_text(front_file: Path | None, model_file: Path | None, *, details: bool = False) -> str:
     """Say what was written, and how to use it, a line each."""
     lines = ""
     if front_file is not None:
@@ -326,5 +326,6 @@ def saved_text(front_file: Path | None, model_file: Path | None) -> str:
     if model_file is not None:
         lines += f"Written: {model_file}. Next: shortlist predict {model_file} NEW.csv --explain\n"
     if not lines:
-        lines = "Next: --out STAGES.joblib writes the classifier; --details has the other points.\n"
+        others = "--out FRONT.parquet all points" if details else "--details has the other points"
+        lines = f"Next: --out STAGES.joblib writes the classifier; {others}.\n"
     return lines
