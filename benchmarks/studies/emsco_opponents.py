@@ -23,6 +23,7 @@ from shortlist.runs.budget import processor_seconds
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist_papers.landscapes import SETS, paper_table
 from shortlist_papers.paper import PaperPlan, Rows, fingerprints, reproduce, sets_of
+from shortlist_papers.papers import PAPERS
 from shortlist_papers.stage_comparison import (
     COLUMNS,
     OPPONENTS,
@@ -32,7 +33,6 @@ from shortlist_papers.stage_comparison import (
     with_margins,
 )
 from shortlist_papers.stage_opponents import paper_stages
-from shortlist_papers.tables import PAPERS
 
 TABLES = (*SETS, SYNTHETIC30)
 EXACT_FRONT = "exact front"

@@ -98,8 +98,8 @@ def _import_everything() -> None:
         if "__main__" not in module.name:
             importlib.import_module(module.name)
     from shortlist_papers.paper import PaperPlan
+    from shortlist_papers.papers import PAPERS
     from shortlist_papers.stage_opponents import OpponentsSize, opponent_units
-    from shortlist_papers.tables import PAPERS
 
     size = OpponentsSize(("synthetic30",), 3, 0)
     plan = PaperPlan(tuple(opponent_units(None, size.sets, size)), {})

@@ -16,6 +16,7 @@ import pandas as pd
 from benchmarks.rows import RESULTS, row_facts
 from shortlist.runs import Cancellation, open_study
 from shortlist_papers.paper import SCALES, Extent, PaperLine, ResultTable, all_tables
+from shortlist_papers.papers import PAPERS
 from shortlist_papers.stored import (
     AGAIN,
     BY_TIME,
@@ -26,7 +27,7 @@ from shortlist_papers.stored import (
     drawn_units,
     stored_rows,
 )
-from shortlist_papers.tables import PAPERS, as_markdown, whole_numbers
+from shortlist_papers.tables import as_markdown, whole_numbers
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 CHECKS = RESULTS / "reproduce-checks.csv"

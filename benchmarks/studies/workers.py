@@ -32,9 +32,9 @@ from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers
 from shortlist_papers.paper import PaperPlan, reproduce
+from shortlist_papers.papers import PAPERS
 from shortlist_papers.product_lines import prepared_question
 from shortlist_papers.pruning import PruningSize, plan_pruning
-from shortlist_papers.tables import PAPERS
 
 ROOT = Path(__file__).parents[2]
 FOLDS = PruningSize(("parkinsons", "wdbc"), 5, 1, (40,), None, 100)

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
 from shortlist.runs.studies.question import versions
-from shortlist_papers.emsco import EMSCO
-from shortlist_papers.evolution import EVOLUTION
 from shortlist_papers.paper import Paper, PaperLine, Reproduction, ResultTable, Rows
-from shortlist_papers.products import PRODUCTS
-from shortlist_papers.pruning import PRUNING
-
-PAPERS = {paper.name: paper for paper in (PRUNING, EMSCO, PRODUCTS, EVOLUTION)}
-"""By name."""
-
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shortlist.datasets.registry import public_set
-from shortlist_papers.tables import PAPERS
+from shortlist_papers.papers import PAPERS
 from tests.cli.command_lines import commands
 from tests.cli.made import ADDING, ANSWERED, CONFIGURE, FRONT, PRINTING, PRUNE, WRITING, fill
 from tests.cli.running import shortlist

@@ -32,9 +32,9 @@ from shortlist_papers.claims import (
 )
 from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
 from shortlist_papers.paper import claims_table
+from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_claims import other_stop, overfitting
 from shortlist_papers.stored import checked_rows, drawn_units, stored_rows
-from shortlist_papers.tables import PAPERS
 
 WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.studies.paper_results import BLOCK, page_of
-from shortlist_papers.tables import PAPERS
+from shortlist_papers.papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"

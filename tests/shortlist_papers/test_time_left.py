@@ -9,7 +9,7 @@ import pytest
 from shortlist.runs import Unit
 from shortlist.runs.units import _TimeLeft
 from shortlist_papers.paper import Extent, check_extent
-from shortlist_papers.tables import PAPERS
+from shortlist_papers.papers import PAPERS
 
 RECORDED = Path(__file__).parent / "unit_seconds.csv"
 """Whole runs of one worker on a busy machine, whose seconds of like units differ up to threefold."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 STOPPED, OTHER_ROWS = 3, 1
 """What the command exits with where units are left, and where stored rows do not come again."""
 
-NAMES = ("pruning", "emsco", "products", "evolution")
-"""Papers, as the user names them."""
-
 
 @dataclass(frozen=True)
 class ExtentOptions:
@@ -151,11 +148,12 @@ def _check(plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
 def _paper(name: str) -> "Paper":
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
+    from shortlist_papers.papers import PAPERS
 
-    if name not in NAMES:
-        raise BadInputError(f"PAPER must be one of {any_of(NAMES)}, got {name!r}.{did_you_mean(name, NAMES)}")
-    from shortlist_papers.tables import PAPERS
-
+    if name not in PAPERS:
+        raise BadInputError(
+            f"PAPER must be one of {any_of(PAPERS)}, got {name!r}.{did_you_mean(name, PAPERS)}"
+        )
     return PAPERS[name]
 
 

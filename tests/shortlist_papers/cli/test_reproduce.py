@@ -14,7 +14,7 @@ from benchmarks.studies.kills import timeless
 from shortlist.runs import Budget, Unit, open_study
 from shortlist_papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
 from shortlist_papers.paper import PaperPlan, ResultTable, Rows
-from shortlist_papers.tables import PAPERS
+from shortlist_papers.papers import PAPERS
 from tests.cli.killed import kill_after
 from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
@@ -175,9 +175,3 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
 """)
 def test_what_cannot_be_is_refused_before_the_work(sets: Path, words: list[str], message: str) -> None:
     refuse("reproduce", *words, message=message, cwd=sets)
-
-
-def test_the_papers_of_the_command_are_those_there_are() -> None:
-    from shortlist_papers.cli.reproduce import NAMES
-
-    assert set(NAMES) == set(PAPERS)

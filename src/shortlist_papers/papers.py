@@ -1,0 +1,9 @@
+"""The papers that are reproduced, listed once."""
+
+from shortlist_papers.emsco import EMSCO
+from shortlist_papers.evolution import EVOLUTION
+from shortlist_papers.products import PRODUCTS
+from shortlist_papers.pruning import PRUNING
+
+PAPERS = {paper.name: paper for paper in (PRUNING, EMSCO, PRODUCTS, EVOLUTION)}
+"""By the name that the user types."""
