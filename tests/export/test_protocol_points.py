@@ -157,7 +157,7 @@ def test_where_no_points_are_offered() -> None:
     many = fitted(ILL, list("abdefgh"))
     alone = protocol_of(many)
     assert alone.steps[0].points is None
-    assert "products of step 1 need rows to be chosen and measured on" in alone.checked
+    assert "products of step 1, are chosen and measured on rows, so name a table" in alone.checked
     told = protocol_of(many, TABLE)
     assert "How many answers are right is not known" in markdown(told)
     few = protocol_of(fitted(ILL, list("abdef")), TABLE, outcomes=ILL)
@@ -167,7 +167,7 @@ def test_where_no_points_are_offered() -> None:
         assert protocol.steps[0].points is None
         assert "Points for step" not in markdown(protocol)
     assert "oints" not in markdown(few)
-    assert "products of step 1 are offered for two classes only" in of_three.checked
+    assert "products of step 1, are offered for two classes only" in of_three.checked
 
 
 @pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")

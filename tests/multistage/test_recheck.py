@@ -104,7 +104,7 @@ def test_a_front_that_is_not_complete_claims_nothing_of_others(
     front = dataclasses.replace(classifier.front_, proof=Proof(ProofKind.APPROXIMATE))
     found = recheck_stages(with_front(classifier, front), *table)
     assert (found.status, found.n_sampled) == ("rechecked", 0)
-    assert found.sentences()[-1] == "The front claims nothing of other stage assignments."
+    assert found.sentences()[-1] == "The front claims nothing about other stage assignments."
 
 
 def test_objectives_that_are_not_counted_row_by_row_are_named() -> None:

@@ -45,7 +45,7 @@ def test_where_latency_is_an_objective_what_a_budget_buys_keeps_its_limit() -> N
         for sentence in told["verdict"]:
             assert "is cheaper then" not in sentence or "no worse in accuracy or latency" in sentence
         title, (header, *rows) = budget_table(told, with_latency=True)
-        assert title == "What you get for a mean price a case, with latency<=1.2"
+        assert title == "The best panel found at each mean price of a case, with latency<=1.2"
         assert header[:4] == ("at most", "accuracy", "price", "seconds")
         assert [row[-1] for row in rows] == [f"{row['number']}: {row['stages']}" for row in told["budgets"]]
 

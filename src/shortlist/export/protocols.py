@@ -249,10 +249,12 @@ def _without_points(scores: list[LinearScore | None], points: list[Points | None
         return ""
     steps = f"step{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
     two = all(score is None or len(score.limits) == 2 for score in scores)
-    reason = "are offered for two classes only" if not two else "need rows to be chosen and measured on"
+    reason = (
+        "are offered for two classes only" if not two else "are chosen and measured on rows, so name a table"
+    )
     if two and has_rows:
         reason = "are not offered, as no row reaches it or nothing varies there"
-    return f" Whole points in place of the products of {steps} {reason}."
+    return f" Whole points, which would replace the products of {steps}, {reason}."
 
 
 def _by_points(

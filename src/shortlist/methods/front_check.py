@@ -78,13 +78,13 @@ class FrontCheck:
             )
         if self.n_states:
             what = {
-                ProofKind.COMPLETE: "the same front, which leaves no box of objective space open",
+                ProofKind.COMPLETE: "the same front, so that no part of objective space is left unsearched",
                 ProofKind.NONDOMINATED: "nothing that dominates a point of it",
                 ProofKind.APPROXIMATE: "nothing better than the front says",
             }[self.claim]
             said.append(
-                f"Another search found {what}: it adds up integers over {self.n_states:,} states of the "
-                "rows, in another order of the columns, and asks no solver."
+                f"A second search found {what}. It asks no solver: it adds up integers over "
+                f"{self.n_states:,} states of the rows, with the columns in another order."
             )
         if self.unasked:
             said.append(self.unasked)

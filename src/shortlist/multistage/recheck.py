@@ -67,7 +67,7 @@ class StageCheck:
         if self.uncounted:
             said.append(f"Only the search's own code counted {all_of(self.uncounted)} again.")
         if self.claim is not ProofKind.COMPLETE:
-            return [*said, "The front claims nothing of other stage assignments."]
+            return [*said, "The front claims nothing about other stage assignments."]
         said.append("The search was repeated and found the same front, which rests on its own bounds.")
         if self.n_sampled:
             said.append(

@@ -169,7 +169,10 @@ def budget_table(told: Mapping[str, Any], *, with_latency: bool) -> tuple[str, l
             )
         )
     kept = [limit for limit in told["limits"] if not limit.startswith(PRICE)]
-    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}", rows
+    return (
+        f"The best panel found at each mean price of a case{f', with {all_of(kept)}' if kept else ''}",
+        rows,
+    )
 
 
 def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:

@@ -134,7 +134,7 @@ def _cascades(size: int) -> Family:
             return
         judges = promising_judges(cases, MOST_OF_CASCADES[size])
         n, kind = len(judges), f"agreement cascades of {size} judges"
-        of = f"of all {n}" if n == cases.n_judges else f"out of the {n} most promising"
+        of = f"among all {n}" if n == cases.n_judges else f"among the {n} most promising"
         told = f"All {kind}." if n == size else f"All {kind} {of}."
         jobs = [partial(agreement_cascades, first=one, judges=judges, size=size) for one in judges[:-1]]
         yield SearchStep(kind, told, list(jobs))
@@ -194,14 +194,14 @@ def _confident(
 def _by(cases: Cases, name: str, max_stages: int, tried: list[Candidate]) -> Iterator[SearchStep]:
     sets = stage_sets(cases, name)
     yield SearchStep(
-        f"judges at once by {name}",
+        f"one stage by {COMBINED.get(name, name)}",
         f"One stage{_combined_by(name)}: {_told_sets(cases, name, len(sets))}.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
     if max_stages > 1 and cases.n_judges > 1:
         pairs = pairs_of(cases, name, sets, tried)
         yield SearchStep(
-            f"chains of two stages by {name}",
+            f"two stages by {COMBINED.get(name, name)}",
             _told_pairs(cases, name, len(pairs)),
             [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
@@ -223,7 +223,7 @@ def _three_stages(
             told = f"{counted(len(triples), 'chain')}, not all, each with {WINDOWS} thresholds of the second"
             told = told if triples else "no chain, as none was found to extend"
             yield SearchStep(
-                f"chains of three stages by {name}",
+                f"three stages by {COMBINED.get(name, name)}",
                 f"Three stages{_combined_by(name)}: {told}.",
                 [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
             )

@@ -51,7 +51,7 @@ def _changed(panel: Panel, stage: Stage) -> str:
     words = np.repeat(np.arange(k), 2)[:, None]
     confidence = np.tile([min(ends), max(ends)], k)[:, None]
     says = decision.decide(Heard(words, confidence, k)).codes
-    return "" if (says == words[:, 0]).all() else ", re-weighed by learned scores"
+    return "" if (says == words[:, 0]).all() else " (re-weighed by learned scores)"
 
 
 def in_words(

@@ -96,13 +96,13 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     assert run.returncode == 0
     for words in (
         "on the front. On 240 cases, by nested cross-validation, with the price of this panel: accuracy",
-        "What you get for a mean price a case", "All 3 single judges, each by its own answers.",
+        "The best panel found at each mean price of a case", "All 3 single judges, each by its own answers.",
         "One stage, answers combined by logistic regression: all 7 sets of judges.",
         "regression: all 12 chains of sets of judges, with every threshold.",
         "For a few judges (3 judges), these are searched: single judges, ",
     ):  # fmt: skip
         assert words in unwrapped(run.stdout)
-    assert run.stdout.partition("What you get")[0].split().count("large") == 1
+    assert run.stdout.partition("The best panel found")[0].split().count("large") == 1
     assert max(map(len, run.stdout.splitlines())) <= 100
     assert "All 240 cases are training cases, as they are few." in run.stderr
     run = shortlist("panel", *PRICED, "--set", "test-share=0.25", cwd=folder)

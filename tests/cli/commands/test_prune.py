@@ -309,7 +309,7 @@ def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     said = " ".join(run.stdout.split())
     for words in (
-        "Proof: none, because a rule proves none; accuracy 0.",
+        "Proof: none, because rules prove nothing; accuracy 0.",
         "best single",
         "TP",
     ):

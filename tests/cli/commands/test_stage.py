@@ -314,7 +314,7 @@ def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) 
 def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None:
     text = shortlist("stage", "credit.csv", *QUICK, "--method", "windows", "--details", cwd=folder).stdout
 
-    assert "1 window of features looked through, 1 round finished." in text
+    assert "1 window of features searched, 1 round finished." in text
     assert "points, complete" in text
 
 
@@ -757,7 +757,7 @@ def test_a_front_that_is_measured_anew_tells_how_it_was_searched(narrow: Path, m
     assert (facts["method"], facts["proof"], list(facts[key])) == (method, "approximate", names)
     people = shortlist(*common, "--details", cwd=narrow)
     assert people.returncode == 0, people.stderr
-    counted = {"windows": "of features looked through", "emsco": "2 generations, "}[method]
+    counted = {"windows": "of features searched", "emsco": "2 generations, "}[method]
     assert counted in people.stdout
     assert people.stderr.count("the search saw ") == (how == "sampled")
 

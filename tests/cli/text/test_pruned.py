@@ -62,7 +62,7 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
         in said
     )
     assert facts["proof"]["sentence"] in said
-    assert "Diversity: mean PFC" in said
+    assert "Diversity (failure credit, PFC): mean " in said
     assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
     exits = facts["early_exit"]
@@ -129,7 +129,7 @@ def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -
     assert "the class with most votes wins." in said
     assert facts["proof"]["sentence"] in said
     assert "Saved" not in said
-    assert "Proof: none, because a rule proves none; " in said
+    assert "Proof: none, because rules prove nothing; " in said
 
 
 @pytest.mark.parametrize("may_abstain", [True, False])

@@ -271,7 +271,7 @@ def test_of_a_front_that_was_stopped_verify_says_whose_the_bound_is(first: str) 
     assert found.failures == ()
     assert found.evidence is not None
     said = found.evidence.sentence()
-    assert "because a full search of committees leaves no certificate" in said
+    assert "because a full search of committees writes none" in said
     assert "(exact pruning before the full search)" in said
 
 

@@ -202,7 +202,7 @@ def test_other_claims_are_asked_as_what_they_say(most: int) -> None:
     nothing = saved.check(_proved(ProofKind.APPROXIMATE)(some), most=most)
     assert (nothing.status, nothing.sentences()) == (
         "counted",
-        ["The front claims nothing of other committees."],
+        ["The front claims nothing about other committees."],
     )
 
 

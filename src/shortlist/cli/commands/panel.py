@@ -57,10 +57,10 @@ def panel(
 ) -> None:
     """Choose which judges to ask, in which order, until when.
 
-    The panel is chosen from a log of their answers. A quarter of the cases is the hold-out set. Panels are
-    chosen on the others, the training cases, with out-of-fold answers wherever something is learned. With
-    fewer than 500 cases all of them choose, the figures come from nested cross-validation, and the rule
-    one-se takes the best single judge unless they show that a panel is better, or as good and cheaper.
+    The panel is chosen from a log of their answers. A quarter of the cases is held out.
+    The others are the training cases: panels are chosen on them, by out-of-fold answers where something is
+    learned. With fewer than 500 cases none is held out, and nested cross-validation measures. Then the rule
+    one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper.
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
     whom to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
     """

@@ -104,7 +104,7 @@ def print_found(
     if study is not None and front.proof.limit:
         lines.append(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:
-        lines.append(f"Written: {saved}, all points with what is chosen there.")
+        lines.append(f"Written: {saved}, all points and what each of them chooses.")
     if len(front) > 1:
         where = saved if saved is not None and saved.suffix == ".parquet" else None
         lines.append(_next(front, where, 0 if picked is None else picked.index))

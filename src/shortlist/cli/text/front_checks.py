@@ -253,7 +253,7 @@ def _print(found: "FrontCheck", against: Path) -> None:
         *found.sentences(),
     ]
     if found.status == "counted" and found.search is None and not found.unasked:
-        lines.append("The front claims nothing of other points (exit code 3).")
+        lines.append("The front claims nothing about other points (exit code 3).")
     elif found.status == "counted":
         lines.append("Not all that the front claims was asked again (exit code 3).")
     else:

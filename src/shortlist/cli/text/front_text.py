@@ -249,7 +249,13 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
             *[unkept for one in found if not one.promised],
         ]
     chosen = chosen_at(front, picked.decision)
-    noun = "columns" if PROGRAM in front.extras else "members" if front.method == COMMITTEES else "features"
+    noun = (
+        "columns are not 0"
+        if PROGRAM in front.extras
+        else "members"
+        if front.method == COMMITTEES
+        else "features"
+    )
     head = f"  {len(chosen)} of {len(front.candidates)} {noun}: "
     return [f"{what}:", listed(head, chosen, most_lines=4, details=details)]
 

@@ -152,7 +152,7 @@ def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
     title, rows = budget_table(facts, with_latency=told.with_latency)
     if len(rows) == 1:
         return
-    print(f"\n{title}, out of fold on the training cases:")
+    print(f"\n{title}, by out-of-fold answers on the training cases:")
     rows = [(*row[:-1], shorten(row[-1], MOST_LETTERS, placeholder=" ...")) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     for row in rows:

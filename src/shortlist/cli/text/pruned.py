@@ -336,7 +336,8 @@ def _reached(reached: "Reached") -> list[str]:
         )
         lowest = float(reached.each_pfc.min())
         lines.append(
-            f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest PFC of a member {lowest:.4f}{each}."
+            f"Diversity (failure credit, PFC): mean {reached.mean_pfc:.4f}{mean}, "
+            f"lowest of a member {lowest:.4f}{each}."
         )
         if reached.other is not None:
             lines.append(_other(reached.other))

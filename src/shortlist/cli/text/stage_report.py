@@ -162,7 +162,7 @@ def _print_front(classifier: "MultiStageClassifier") -> None:
     if "n_windows" in front.extras and front.method != "enumerate":
         looked = counted(front.extras["n_windows"], "window")
         rounds = counted(front.extras["n_rounds"], "round")
-        print(f"{looked} of features looked through, {rounds} finished.")
+        print(f"{looked} of features searched, {rounds} finished.")
     print("On the selection rows, which is optimistic:")
     picked = front.point(classifier.point_) if hasattr(classifier, "point_") else None
     print("\n".join(range_lines(front, picked)))

@@ -183,7 +183,7 @@ def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from
         value=value,
         certified_bound=None,
         certified_by="",
-        no_certificate="a rule proves none" if rows == "selection rows" else "evolution proves none",
+        no_certificate="rules prove nothing" if rows == "selection rows" else "evolution proves nothing",
         bound=None,
         bound_by="",
         rows=rows,

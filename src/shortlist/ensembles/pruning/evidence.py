@@ -86,7 +86,7 @@ def evidence_of(
     if certified is None:
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
         if result.proved_by in {COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK}:
-            why = "a full search of committees leaves no certificate"
+            why = "a full search of committees writes none"
     else:
         parts = certified_by(result.certificate or {})
     largest = result.objective.sense is Sense.MAX
@@ -128,5 +128,5 @@ def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: fl
 
 def _why_none(solver: str) -> str:
     if solver != AUTO:
-        return f"{solver_name(solver)} alone leaves no certificate"
+        return f"{solver_name(solver)} alone writes none"
     return "the proof was stopped early"

@@ -142,7 +142,7 @@ def recheck_committees(
         return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
     proof, n_committees = front.proof, count.n_committees
     if proof.kind is ProofKind.APPROXIMATE and proof.missing is None:
-        unasked = "The front claims nothing of other committees."
+        unasked = "The front claims nothing about other committees."
         return dataclasses.replace(facts, unasked=unasked, seconds=budget.elapsed)
     if n_committees <= (min(most, MOST_SLOW) if count.slow else most):
         failures = _missing(front, count)

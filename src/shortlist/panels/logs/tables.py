@@ -205,7 +205,7 @@ def _wide_records(
         _check_words(source, table, target, [*labels.values()], is_known=known or bool(shares))
     told = {"case": " and ".join(ids)} if ids else {}
     told |= {} if target is None else {"target": target}
-    numbered = "" if ids else ", cases by the numbers of their rows"
+    numbered = "" if ids else ", case = number of the row"
     judges = told_roles(told, judges=[*labels, *shares])
     _tell_first(notes, f"{source}: read as one row a case: {judges}{numbered}.")
     probable = {judge: _shares_of(source, table, found) for judge, found in shares.items()}
