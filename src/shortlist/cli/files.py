@@ -18,7 +18,6 @@ RESUMED = ("--study",)
 
 MODEL_FILE = (".joblib",)
 FRONT_FILE = (".parquet", ".csv", ".xlsx")
-FEATURE_MODEL_FILE = (".uvl", ".xml", ".sxfm", ".splx", ".dimacs", ".cnf")
 SPREADSHEET_FILE = (".csv", ".xlsx")
 RESULTS_FILE = (".parquet",)
 TABLE_FILE = (".csv",)

@@ -35,12 +35,13 @@ def convert(
     rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
     one.
     """
-    from shortlist.cli.files import FEATURE_MODEL_FILE, SPREADSHEET_FILE, check_files, files_by_kind
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files, files_by_kind
+    from shortlist.products.formats import MODEL_ENDINGS, format_of, read_model
 
     check_files(
         inputs={"MODEL": model},
         outputs={"--out": out},
-        endings={"--out": FEATURE_MODEL_FILE + SPREADSHEET_FILE},
+        endings={"--out": (*MODEL_ENDINGS, *SPREADSHEET_FILE)},
     )
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
@@ -48,11 +49,10 @@ def convert(
     from shortlist.files import write_text
     from shortlist.products.attributes.attribute_files import save_attributes
     from shortlist.products.conversion import convert_model
-    from shortlist.products.formats import format_of, read_model
     from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)
-    attributes_file, model_file = files_by_kind(out, table=SPREADSHEET_FILE, model=FEATURE_MODEL_FILE)
+    attributes_file, model_file = files_by_kind(out, table=SPREADSHEET_FILE, model=tuple(MODEL_ENDINGS))
     if model_file is None:
         raise BadInputError("--out", "must name a file for the model", str(attributes_file))
     kind = format_of(model_file)
@@ -135,12 +135,13 @@ def slice_(
     The products of the slice are exactly the products of the model without the other features. Keep the root
     to keep a tree.
     """
-    from shortlist.cli.files import FEATURE_MODEL_FILE, check_files
+    from shortlist.cli.files import check_files
+    from shortlist.products.formats import MODEL_ENDINGS, format_of, read_model
 
     check_files(
         inputs={"MODEL": model, "--keep": kept.files},
         outputs={"--out": out},
-        endings={"--out": FEATURE_MODEL_FILE},
+        endings={"--out": tuple(MODEL_ENDINGS)},
     )
     from shortlist._words import counted
     from shortlist.cli.text.output import save
@@ -148,7 +149,6 @@ def slice_(
     from shortlist.files import write_text
     from shortlist.products.analysis.slicing import slice_model
     from shortlist.products.conversion import convert_model
-    from shortlist.products.formats import format_of, read_model
     from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)
