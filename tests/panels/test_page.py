@@ -7,7 +7,7 @@ from html import escape
 import pytest
 
 from shortlist.panels.facts import panel_facts
-from shortlist.panels.page import panel_parts
+from shortlist.panels.page import _first_ways, panel_parts
 from shortlist.report.page import page
 from shortlist.report.parts import Chart, Picture, Table
 from tests.panels.made import JUDGES
@@ -83,3 +83,15 @@ def test_under_a_promise_it_is_told_once_and_there_is_nothing_of_two_judges() ->
     assert html.count(escape(report.guarantee.sentence("cases"))) == 1
     assert "at most two judges" not in html
     assert "at most two judges" in page("Panel", panel_parts(made("hand-over")[1]))
+
+
+@pytest.mark.parametrize(
+    ("stages", "shown"),
+    [
+        ("a, then b", "a, then b"),
+        ("by topic: a | b, then c", "by topic: a | b, then c"),
+        ("by topic: a | b, then c | d | e", "by topic: a | b, then c | 2 more"),
+    ],
+)
+def test_a_cell_names_the_first_branches_of_a_router_and_counts_the_others(stages: str, shown: str) -> None:
+    assert _first_ways(stages) == shown

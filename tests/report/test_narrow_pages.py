@@ -1,5 +1,6 @@
 """Pages and pictures in a browser, also on a telephone: nothing is cut off, and the answer is on the first screen."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,16 @@ from shortlist.panels.page import panel_parts
 from shortlist.panels.protocol import panel_protocol
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.report.ensembles import pruned_parts
+from shortlist.report.fronts import front_parts
 from shortlist.report.page import page
-from shortlist.report.parts import Parts
+from shortlist.report.parts import Parts, Picture, Table
 from shortlist.report.products import product_parts
 from shortlist.report.stages import staged_parts
+from shortlist.results.objective import Objective
 from shortlist.saved_models import SavedModel
 from tests.panels.test_facts import made
 from tests.report.browsing import Open, Opened
+from tests.report.made import front_of
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +107,92 @@ def test_a_page_of_a_panel_begins_with_whom_to_ask_and_cuts_nothing_off(
     opened = narrow(open_page, panel_parts(made("hand-over", promise=promise)[1]))
     assert opened.page.locator("h2").first.inner_text() == "What to do"
     assert top(opened, ".wide > svg") < HEIGHT
+
+
+BROKEN = """() => [...document.querySelectorAll("th.words, thead button.words")]
+  .filter((one) => !one.closest("details:not([open])"))
+  .flatMap((one) => {
+    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      for (const word of walker.currentNode.data.matchAll(/[^\\s\\-]+/g)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, word.index);
+        range.setEnd(walker.currentNode, word.index + word[0].length);
+        if (range.getClientRects().length > 1) found.push(word[0]);
+      }
+    }
+    return found;
+  })"""
+"""Words of a table's first column and of its headings that stand on two lines."""
+
+BRANCHES = " | ".join(f"judge_{letter}, then another_judge" for letter in "abcdefg")
+
+
+def test_no_short_word_of_a_table_is_broken(open_page: Open) -> None:
+    names = ("coverage", "conclusive_accuracy", "acquisition_cost", "mean_price")
+    front = front_of([[1, 4, 2, 3], [2, 3, 1, 4]], goals=[Objective(name) for name in names])
+    rows = (("backfitting", *["0.8284 (0.77 to 0.89)"] * 5), ("GitHub_DeepSpeech", *["0.8"] * 5))
+    table = Table("Means", ("method", "rank", "accuracy", "balanced accuracy", "size", "seconds"), rows)
+    opened = narrow(open_page, [table, *front_parts({"found": front})])
+    assert opened.page.locator("th.words").count() > 2
+    assert opened.page.locator("thead button.words").count() == 5
+    assert opened.page.evaluate(BROKEN) == []
+
+
+def test_an_axis_without_room_for_its_label_keeps_the_arrow(open_page: Open) -> None:
+    names = ("an objective with a name of many words", "seconds", "price")
+    front = front_of([[1, 4, 2], [2, 3, 1], [3, 1, 5]], goals=[Objective(name) for name in names])
+    opened = narrow(open_page, front_parts({"found": front}))
+    opened.page.evaluate(
+        """() => {
+          window.written = [];
+          const { fillText } = CanvasRenderingContext2D.prototype;
+          CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            window.written.push(text);
+            return fillText.call(this, text, ...rest);
+          };
+        }"""
+    )
+    opened.page.set_viewport_size({"width": WIDTH - 10, "height": HEIGHT})
+    opened.page.wait_for_function(
+        "window.written.length > 0 && window.written.some((one) => /^an .*→$/.test(one))"
+    )
+    assert "seconds: less is better ↑" in opened.page.evaluate("window.written")
+
+
+def test_texts_with_a_number_in_front_are_aligned_to_the_left(open_page: Open) -> None:
+    rows = (("0.5", "0.9244", f"45: {BRANCHES}"), ("1", "0.9", "4: Amazon"))
+    opened = narrow(open_page, [Table("Budgets", ("at most", "accuracy", "panel"), rows)])
+    cells = opened.page.evaluate(
+        "() => [...document.querySelectorAll('tbody tr:last-child td')].map((one) => getComputedStyle(one).textAlign)"
+    )
+    assert cells == ["right", "left"]
+
+
+def test_a_long_drawing_is_folded_and_opens(open_page: Open) -> None:
+    drawn = panel_parts(made("hand-over")[1])
+    long = [replace(one, folded="7 branches") if isinstance(one, Picture) else one for one in drawn]
+    opened = narrow(open_page, long)
+    flow = opened.page.locator(".wide > svg").first
+    assert not flow.is_visible()
+    opened.page.locator("summary", has_text="7 branches").click()
+    assert flow.is_visible()
+    assert opened.page.evaluate(WIDER, WIDTH) == []
+
+
+def test_a_ruler_in_a_box_touches_no_text(open_page: Open) -> None:
+    opened = open_page(page("Panel", panel_parts(made("hand-over")[1])), width=WIDTH, height=HEIGHT)
+    touched = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.wide > svg path[stroke="#bbb"]')].flatMap((ruler) => {
+          const y = ruler.getBBox().y;
+          return [...ruler.ownerSVGElement.querySelectorAll("text")]
+            .filter((text) => { const box = text.getBBox(); return box.y < y && y < box.y + box.height; })
+            .map((text) => text.textContent);
+        })"""
+    )
+    assert opened.page.locator('.wide > svg path[stroke="#bbb"]').count() > 0
+    assert touched == []
 
 
 def test_a_protocol_of_a_panel_cuts_nothing_off(open_page: Open) -> None:

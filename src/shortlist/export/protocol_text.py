@@ -15,6 +15,8 @@ SIZE, LEADING, PADDING = 13, 18, 10
 WIDTH, GAP = 372, 40
 """Of the picture in pixels, which fits a telephone, and from a step down to the next one."""
 BOX_WIDTH = WIDTH - 4
+ROOM = 8
+"""Around the ruler between what a step orders and what it answers, in pixels."""
 MOST_LINES = 8
 """Lines of what a step orders, at most."""
 
@@ -26,10 +28,17 @@ class _Box(NamedTuple):
     top: float
     width: float
     lines: tuple[str, ...]
+    ruled: int = 0
+    """Lines above a ruler, which has room of its own; 0 for none."""
 
     @property
     def height(self) -> float:
-        return LEADING * len(self.lines) + 2 * PADDING
+        return LEADING * len(self.lines) + 2 * PADDING + ROOM * bool(self.ruled)
+
+    def base(self, place: int) -> float:
+        """Return where a line of the text stands."""
+        room = ROOM if 0 < self.ruled <= place else 0
+        return self.top + PADDING + LEADING * (place + 0.75) + room
 
 
 def picture(protocol: Protocol) -> str:
@@ -81,8 +90,8 @@ def _drawn_step(step: Step, order: str, left: float, top: float, shapes: list[st
     lines, cut = _step_lines(step, order)
     answers = [line for rule in step.rules for line in _wrapped([_short(rule)], BOX_WIDTH)[0]]
     share = "" if step.share is None else f" ({_percent(step.share)} of all cases)"
-    box = _Box(2, top, BOX_WIDTH, (*lines, f"Then answer{share}:", *answers))
-    middle, low, centre = top + PADDING + LEADING * len(lines) + 1, top + box.height, BOX_WIDTH / 4
+    box = _Box(2, top, BOX_WIDTH, (*lines, f"Then answer{share}:", *answers), len(lines))
+    middle, low, centre = top + PADDING + LEADING * len(lines) + ROOM / 2, top + box.height, BOX_WIDTH / 4
     ruler = f'<path d="M2 {middle:g}h{BOX_WIDTH}" stroke="#bbb" fill="none"/>'
     word = "otherwise" if step.share is None else f"otherwise: {_percent(left)} of all cases"
     shapes += [_drawn(box, bold=1), ruler, _arrow(centre, low, low + GAP, word)]
@@ -151,7 +160,7 @@ def _drawn(box: _Box, *, bold: int = 0) -> str:
         'fill="#fff" stroke="#333"/>'
     )
     texts = [
-        _text(box.left + PADDING, box.top + PADDING + LEADING * (place + 0.75), line, is_bold=place < bold)
+        _text(box.left + PADDING, box.base(place), line, is_bold=place < bold)
         for place, line in enumerate(box.lines)
     ]
     return "\n".join([frame, *texts])

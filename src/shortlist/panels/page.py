@@ -13,6 +13,8 @@ from shortlist.panels.words import NO_JUDGE
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
+MOST_WAYS = 2
+"""Branches of a router that a cell of a table names."""
 INTERVALS = (
     "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, "
     "or by the exact tail where all cases cost the same."
@@ -33,7 +35,9 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {of_cases}."
-    yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn)
+    n_ways = 0 if told["router"] is None else len(told["router"]["branches"])
+    folded = f"The way of a case, drawn: {n_ways:,} branches" if n_ways > MOST_WAYS else ""
+    yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn, folded)
     yield _stage_table(told, shares)
     yield Heading("What it is worth")
     promise = "" if report.guarantee is None else report.guarantee.sentence("cases")  # which has a section
@@ -159,7 +163,7 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
 def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
     title, rows = budget_table(told, with_latency=report.with_latency)
     notes = ("Figures are of the training cases, out of fold where something is learned.",)
-    return Table(title, rows[0], tuple(rows[1:]), notes)
+    return Table(title, rows[0], tuple((*row[:-1], _first_ways(row[-1])) for row in rows[1:]), notes)
 
 
 def _front(told: Mapping[str, Any]) -> Table:
@@ -172,11 +176,17 @@ def _front(told: Mapping[str, Any]) -> Table:
             *(f"{row[one]:.4g}" for one in names),
             f"{row['price']:.4g}",
             *(_number(row["latency"]) for _ in seconds),
-            row["stages"],
+            _first_ways(row["stages"]),
         )
         for row in told["front"]
     ]
     return Table("On the training cases", columns, tuple(rows))
+
+
+def _first_ways(stages: str) -> str:
+    ways = stages.split(" | ")
+    more = [f"{len(ways) - MOST_WAYS:,} more"] if len(ways) > MOST_WAYS else []
+    return " | ".join([*ways[:MOST_WAYS], *more])
 
 
 def _number(value: float | None) -> str:

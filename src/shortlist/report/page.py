@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -19,6 +20,10 @@ SCRIPTS = ("dom", "shapes", "view", "planes", "parallel", "points", "explorer", 
 
 LONG = 60
 """Cells of more letters are broken into lines."""
+WORD = 12
+"""Words of a column of text that have at most this many letters are never broken."""
+COUNTED = re.compile(r"\d+: ")
+"""How a text begins that has a number in front, such as "2: Google"."""
 MOST_OPEN_ROWS = 50
 """Longer tables open on demand."""
 
@@ -101,15 +106,23 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
     elif isinstance(part, Chart):
         yield from _chart(part, name, heading)
     elif isinstance(part, Picture):
-        yield f'<figure class="chart"><h3{_hidden(part.title, heading)}>{escape(part.title)}</h3>'
-        yield f"<div{_scrolling(f'{part.title}: a picture')}>{part.svg}</div>"
-        yield f"<figcaption>{escape(part.text)}</figcaption></figure>"
+        yield from _picture(part, heading)
     elif isinstance(part, Tree):
         yield f"<h3>{escape(part.title)}</h3>"
         yield f'<ul class="tree">{"".join(map(_branch, part.branches))}</ul>'
     else:
         yield f'<script type="application/json" id="{name}">{as_json(part.data)}</script>'
         yield f'<div class="explorer" data-part="{name}"></div>'
+
+
+def _picture(part: Picture, heading: str) -> Iterator[str]:
+    if part.folded:
+        yield f"<details><summary>{escape(part.folded)}</summary>"
+    yield f'<figure class="chart"><h3{_hidden(part.title, heading)}>{escape(part.title)}</h3>'
+    yield f"<div{_scrolling(f'{part.title}: a picture')}>{part.svg}</div>"
+    yield f"<figcaption>{escape(part.text)}</figcaption></figure>"
+    if part.folded:
+        yield "</details>"
 
 
 def _paragraph(text: str, *, note: bool) -> str:
@@ -137,12 +150,12 @@ def _table(table: Table, heading: str) -> Iterator[str]:
     yield f"<div{_scrolling(f'{table.title}: a table')}><table>"
     yield f"<caption{_hidden(table.title, heading)}>{escape(table.title)}</caption>"
     yield f"<thead><tr>{head}</tr></thead>\n<tbody>"
-    first_class = classes[0] if "long" in classes[0] else ""
+    first_class = classes[0] if "long" in classes[0] else _whole_words([row[0] for row in table.rows])
     for first, *others in table.rows:
         cells = "".join(
-            f"<td{one}>{escape(cell)}</td>" for one, cell in zip(classes[1:], others, strict=True)
+            f"<td{one}>{_parted(cell)}</td>" for one, cell in zip(classes[1:], others, strict=True)
         )
-        yield f'<tr><th scope="row"{first_class}>{escape(first)}</th>{cells}</tr>'
+        yield f'<tr><th scope="row"{first_class}>{_parted(first)}</th>{cells}</tr>'
     yield "</tbody>\n</table></div>"
     for note in table.notes:
         yield _paragraph(note, note=True)
@@ -154,10 +167,25 @@ def _scrolling(what: str) -> str:
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the classes of a column: text where no cell begins with a number, and long where lines break."""
-    is_number = any(cell[:1].isdigit() or cell[:1] in {"-", "+", "−"} for cell in cells if cell)
+    """Return the classes of a column: text where no cell is a number, and long where lines break."""
+    is_number = any(
+        (cell[:1].isdigit() and not COUNTED.match(cell)) or cell[:1] in {"-", "+", "−"}
+        for cell in cells
+        if cell
+    )
     names = ["text"] * (not is_number) + ["long"] * (max(map(len, cells)) > LONG)
     return f' class="{" ".join(names)}"' if names else ""
+
+
+def _whole_words(cells: Sequence[str]) -> str:
+    """Return the class of a column of text whose words all have room, also on a telephone."""
+    longest = max((len(word) for cell in cells for word in re.split(r"[\s_/-]", cell)), default=0)
+    return ' class="words"' if longest <= WORD else ""
+
+
+def _parted(cell: str) -> str:
+    """Return a cell as HTML, whose lines may end after an underscore or a slash."""
+    return "<wbr>".join(map(escape, re.split(r"(?<=[_/])", cell)))
 
 
 def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:

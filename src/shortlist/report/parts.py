@@ -91,6 +91,8 @@ class Picture:
     title: str
     text: str
     svg: str = field(repr=False)
+    folded: str = ""
+    """Words behind which the drawing is folded away; empty: it is open."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ function fill(node, attributes, children) {
 }
 
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+// A name whose lines may end after an underscore or a slash, and the letters of its longest word.
+const parted = (text) => text.split(/(?<=[_/])/).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
+const longestWord = (text) => Math.max(...text.split(/[\s_/-]/).map((word) => word.length));
 const svgEl = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 function shown(number) {

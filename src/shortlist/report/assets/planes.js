@@ -131,7 +131,7 @@ class Planes {
           end = at + half;
         }
         context.textAlign = "right";
-        context.fillText(clipped(context, this.view.axisLabel(panel.x, "across"), panel.width), panel.left + panel.width, bottom + 22);
+        context.fillText(this.view.axisLabel(context, panel.x, "across", panel.width), panel.left + panel.width, bottom + 22);
       }
       if (panel.yLabel) {
         context.textAlign = "right";
@@ -147,7 +147,7 @@ class Planes {
         context.textBaseline = "bottom";
         const from = panel.left - PAD.left + 4;
         const room = panel.width + PAD.left - 8;
-        context.fillText(clipped(context, this.view.axisLabel(panel.y, "up"), room), from, panel.top - 2);
+        context.fillText(this.view.axisLabel(context, panel.y, "up", room), from, panel.top - 2);
       }
     }
   }

@@ -1,5 +1,7 @@
 // One point in words, the table of points, and its download.
 const PAGE_ROWS = 25;
+// Letters of a word that always has room in a table.
+const WORD = 12;
 
 class PointBox {
   constructor(view, refresh) {
@@ -58,7 +60,8 @@ class PointBox {
     const { view } = this;
     const head = el("tr", {}, ["to gain in", "take", "changes"].map((text, i) => el("th", { scope: "col", class: i ? "text" : null }, text)));
     const rows = view.neighbours(point).map((at, objective) => {
-      const first = el("th", { scope: "row" }, view.objectives[objective].name);
+      const { name } = view.objectives[objective];
+      const first = el("th", { scope: "row", class: longestWord(name) <= WORD ? "words" : null }, parted(name));
       if (at === null) return el("tr", {}, first, el("td", { class: "text", colspan: 2 }, "nothing here is better"));
       const go = el("button", { type: "button", "aria-label": `Go to ${view.name(at)}`, onclick: () => {
         view.point = at;
@@ -146,8 +149,9 @@ class PointTable {
         el("table", { class: "points" }, this.caption, el("thead", {}, this.head), this.body)),
       el("div", { class: "buttons" }, this.before, this.after, this.where, this.save));
     this.columns = pointColumns(view);
+    const isWhole = this.columns.reduce((sum, [, text]) => sum + longestWord(text), 0) <= 4 * WORD;
     for (const [column, text] of this.columns) {
-      const button = el("button", { type: "button", onclick: () => this.sort(column) }, text);
+      const button = el("button", { type: "button", class: isWhole ? "words" : null, onclick: () => this.sort(column) }, parted(text));
       this.head.append(el("th", { scope: "col", class: column === "group" ? "text" : null, "aria-sort": "none", "data-column": column }, button));
     }
   }
@@ -186,7 +190,8 @@ class PointTable {
       const own = cell.dataset.column === String(this.by.column);
       cell.setAttribute("aria-sort", own ? (this.by.down ? "descending" : "ascending") : "none");
       const arrow = own ? (this.by.down ? " ↓" : " ↑") : "";
-      cell.firstChild.textContent = this.columns.find(([column]) => String(column) === cell.dataset.column)[1] + arrow;
+      const [, text] = this.columns.find(([column]) => String(column) === cell.dataset.column);
+      cell.firstChild.replaceChildren(...parted(text + arrow));
     }
     this.body.replaceChildren(...now.map((i) => {
       const go = el("button", { type: "button", "aria-label": `Select ${view.name(i)}`, onclick: () => {

@@ -73,11 +73,14 @@ class View {
     return this.objectives[objective].better === "more" ? "more is better ↑" : "less is better ↓";
   }
 
-  axisLabel(objective, way) {
+  // The name of an axis and which way is better: where that has no room, the name and its arrow.
+  axisLabel(context, objective, way, room) {
     const { label, better } = this.objectives[objective];
     const high = this.isBetterHigh(objective);
     const arrow = way === "across" ? (high ? "→" : "←") : high ? "↑" : "↓";
-    return `${label}: ${better} is better ${arrow}`;
+    const whole = `${label}: ${better} is better ${arrow}`;
+    if (context.measureText(whole).width <= room) return whole;
+    return `${clipped(context, label, room - context.measureText(` ${arrow}`).width)} ${arrow}`;
   }
 
   setRange(objective, low, high) {
