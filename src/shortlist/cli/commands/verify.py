@@ -197,6 +197,6 @@ def _counted(found: "Verification") -> str:
     return {
         "cuts": counted(found.n_parts, "cut"),
         "rows": "how many rows can be right",
-        "tangents": f"the tangents, which are the bound for {counted(found.n_parts, 'range')} of sizes",
+        "tangents": f"the tangents that prove the bound for {counted(found.n_parts, 'range')} of sizes",
         "selections": f"all {counted(found.n_parts, 'selection')}",
     }[found.parts]
