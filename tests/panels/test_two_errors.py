@@ -89,7 +89,7 @@ def test_no_weight_that_was_tried_has_a_better_policy_than_the_front() -> None:
                 missed * own.errors[0] + alarm * own.errors[1] <= one.loss and own.price <= one.price
                 for own in found
             )
-    assert "for 9 weights of a missed positive against a false alarm, from 1:16 to 16:1" in claims[-1]
+    assert "with 9 weights of a missed positive against a false alarm, from 1:16 to 16:1" in claims[-1]
 
 
 @pytest.mark.parametrize("seed", range(8))
