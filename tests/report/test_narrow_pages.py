@@ -155,8 +155,11 @@ def test_an_axis_without_room_for_its_label_keeps_the_arrow(open_page: Open) -> 
         }"""
     )
     opened.page.set_viewport_size({"width": WIDTH - 10, "height": HEIGHT})
-    opened.page.wait_for_function(
-        "window.written.length > 0 && window.written.some((one) => /^an .*→$/.test(one))"
+    opened.page.evaluate(
+        """() => new Promise((done) => {
+          const look = () => (window.written.some((one) => /^an .*→$/.test(one)) ? done() : setTimeout(look, 20));
+          look();
+        })"""
     )
     assert "seconds: less is better ↑" in opened.page.evaluate("window.written")
 
