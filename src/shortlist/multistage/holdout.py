@@ -64,6 +64,8 @@ class StagedTable:
     single_stage: StagedMeasure
     all_at_once: Difference
     """By how much the single stage is right about more test rows; a row without an answer is not right."""
+    reached: list[float]
+    """Share of the test rows for which each stage buys."""
 
 
 def stage_table(
@@ -138,6 +140,7 @@ def stage_table(
         difference_of(
             right_rows(single, classifier.classes_, y_test), right_rows(staged, classifier.classes_, y_test)
         ),
+        [float((staged.stages > stage).mean()) for stage in range(int(classifier.assignment_.max()) + 1)],
     )
 
 

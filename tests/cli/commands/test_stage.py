@@ -64,7 +64,15 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
     assert all(name in chosen["stages"][stage] for name, stage in chosen["assignment"].items())
     assert facts["test"]["single_stage"]["coverage"] == 1
     assert facts["test"]["single_stage"]["cost"] == sum(COSTS.values())
-    assert facts["test"]["multi_stage"]["cost"] <= sum(COSTS.values())
+    reached = facts["test"]["reached"]
+    paid = sum(
+        share * sum(COSTS[name] for name in names)
+        for share, names in zip(reached, chosen["stages"], strict=True)
+    )
+    assert facts["test"]["multi_stage"]["cost"] == pytest.approx(paid)
+    assert paid <= sum(COSTS.values())
+    assert reached == sorted(reached, reverse=True)
+    assert reached[0] == 1
 
     front = Front.load(folder / "front.parquet")
     assert len(front) == facts["n_points"] == len(facts["points"])

@@ -92,7 +92,11 @@ def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
 def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
     """Return everything about a fitted classifier."""
     facts = front_part(staged.classifier, seconds) | {
-        "test": {"multi_stage": staged.test.as_dict(), "single_stage": staged.single_stage.as_dict()},
+        "test": {
+            "multi_stage": staged.test.as_dict(),
+            "single_stage": staged.single_stage.as_dict(),
+            "reached": staged.reached,
+        },
         "chosen": picked_facts(staged.classifier, str(staged.classifier.pick)),
         "rows": staged.n_rows,
     }
@@ -188,8 +192,17 @@ def print_used(classifier: "MultiStageClassifier", rule: str, *, details: bool =
         print("\n".join(range_lines(front, front.point(point), details=details)))
 
 
-def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool = False) -> list[str]:
-    """Say what the point that predicts buys at each stage, what it never buys, and what is promised."""
+def chosen_lines(
+    classifier: "MultiStageClassifier",
+    rule: str,
+    reached: "list[float] | None" = None,
+    *,
+    details: bool = False,
+) -> list[str]:
+    """Say what the point that predicts buys at each stage, what it never buys, and what is promised.
+
+    `reached`: share of the test rows for which each stage buys, if it is known.
+    """
     from shortlist.cli.text.front_text import MEANINGS
     from shortlist.report.stages import NEVER, step_facts
 
@@ -201,6 +214,8 @@ def chosen_lines(classifier: "MultiStageClassifier", rule: str, *, details: bool
         paid = f"cost {step['more']:g}" if step["more"] > 0 else "free"
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
         paid += f", asks {step['asked']} members" if step["asked"] > 1 else ""
+        if reached is not None and number > 1:
+            paid += f", for {100 * reached[number - 1]:.3g} % of the test rows"
         least = step["answers_from"]
         answers = (
             "only buys, and never answers" if least == NEVER else f"answers at probability {least} or more"
@@ -234,7 +249,7 @@ def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> Non
     from shortlist.cli.text.measured_table import print_held_out
 
     classifier, counts, all_at_once = staged.classifier, staged.n_rows, staged.single_stage
-    print_lines(chosen_lines(classifier, str(classifier.pick), details=details))
+    print_lines(chosen_lines(classifier, str(classifier.pick), staged.reached, details=details))
     print()
     print_held_out({"these stages": staged.test.as_dict(), "buying all": all_at_once.as_dict()})
     gain = staged.all_at_once.in_points("right answers")
