@@ -481,7 +481,7 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
     run = shortlist("panel", *PRICED, "--limit", "price<=3", cwd=folder)
-    assert "The best single judge within the limits, mid:" in run.stdout
+    assert run.stdout.startswith("Ask mid alone, a single judge of 3, ")
     assert "large alone" not in run.stdout
 
 

@@ -68,8 +68,10 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     assert said.startswith(f"Buy in this order, point {point} of {n}, the cheapest within one standard ")
     assert said.count("On the selection rows") == 1
     prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
-    for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
-        assert f"  stage {number}, cost {price - before:g}, answers at probability 0.8 or more: x" in said
+    shares = ["", *(f"for {100 * share:.3g} % of the test rows, " for share in staged.reached[1:])]
+    for number, (price, before, who) in enumerate(zip(prices, [0, *prices], shares, strict=False), start=1):
+        paid = f"  stage {number}, cost {price - before:g}, {who}"
+        assert f"{paid}answers at probability 0.8 or more: x" in said
     low, high = staged.test.coverage_interval
     assert f"these stages  {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
     gain = staged.all_at_once

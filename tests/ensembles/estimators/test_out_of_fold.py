@@ -97,7 +97,7 @@ def test_verify_asks_the_members_of_each_fold(folded: ExactPruner) -> None:
 
     assert found.failures == ()
     assert found.out_of_fold
-    assert any("answers out of fold" in note for note in found.notes)
+    assert any("out-of-fold answers" in note for note in found.notes)
     crossed = cross_fit(make_pool(X, Y, n_classifiers=6, random_state=4), X, Y, random_state=4)
     assert verify(folded, X, Y, pool=crossed).failures == ()
     for other in (crossed.pool, dataclasses.replace(crossed, fold_of=crossed.fold_of[::-1])):

@@ -195,8 +195,8 @@ def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataF
 
 
 def _ever_asked(saved: "SavedModel", columns: Sequence[str], *, judges: bool) -> Sequence[str]:
-    """Return the columns that a row may have to wait for: of stages those that one of them buys."""
-    if judges:
+    """Return the columns that a row may have to wait for: of stages with a point those that one buys."""
+    if judges or not hasattr(saved.estimator, "model_"):
         return columns
     return [columns[feature] for stage in saved.estimator.model_.stages for feature in stage.bought]
 

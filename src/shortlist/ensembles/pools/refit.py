@@ -50,11 +50,11 @@ def refit_members(
     once = {id(member): place for place, member in reversed(list(enumerate(pool.classifiers)))}
     places = sorted(once.values())  # the others are copies
     units = _refits(pool, places, (encoded, indices, seed))
-    again = dict(zip(places, fit_all(units, Work(n_jobs, report=report), stage=AGAIN), strict=True))
+    again = dict(zip(places, fit_all(units, Work(n_jobs, report=report), stage=REFITTING), strict=True))
     return replace(pool, classifiers=tuple(again[once[id(member)]] for member in pool.classifiers))
 
 
-AGAIN = "fitting the members again"
+REFITTING = "fitting the members again"
 
 
 def _refits(pool: Pool, places: Sequence[int], rows: tuple[Any, ...]) -> list[Unit]:
