@@ -5,7 +5,8 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from shortlist.methods.front_check import check_claims, finder_of
+from shortlist.methods.boxes import BoxSearch
+from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
 from shortlist.programs.solve import solve_program
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation
@@ -69,3 +70,13 @@ def test_who_found_a_front_is_who_had_the_last_word() -> None:
     front = solve_program(named)
     assert finder_of(front) == "highs"
     assert finder_of(dataclasses.replace(front, extras=dict(front.extras) | {"n_handed_over": 2})) == "cpsat"
+
+
+def test_a_recheck_rests_on_the_solver_that_found_the_front_if_it_alone_was_asked() -> None:
+    def rests_on(found_by: str, n_by_solver: int) -> str:
+        search = BoxSearch(4, 4 - n_by_solver, n_by_solver, 0, "cpsat")
+        return FrontCheck((), 2, ProofKind.COMPLETE, search=search, found_by=found_by).rests_on
+
+    assert rests_on("cpsat", 3) == "CP-SAT"
+    assert (rests_on("highs", 3), rests_on("cpsat", 0), rests_on("", 3)) == ("", "", "")
+    assert FrontCheck((), 2, ProofKind.COMPLETE, found_by="cpsat").rests_on == ""

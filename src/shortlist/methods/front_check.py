@@ -61,6 +61,14 @@ class FrontCheck:
             return "rechecked"
         return "counted" if self.search is None or self.search.n_open else "rechecked"
 
+    @property
+    def rests_on(self) -> str:
+        """Solver that found the front and alone claims boxes empty, or ""."""
+        if self.search is None or not self.search.n_by_solver:
+            return ""
+        title = TITLES.get(self.search.solver, self.search.solver)
+        return title if title == TITLES.get(self.found_by, "") else ""
+
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
         if self.failures:
@@ -104,7 +112,7 @@ class FrontCheck:
         if search.n_by_solver:
             title = TITLES.get(search.solver, search.solver)
             found = TITLES.get(self.found_by, "")
-            alone = ", which also found the front; nothing else confirms it" if found == title else ""
+            alone = ", which also found the front; nothing else confirms it" if self.rests_on else ""
             both = f"; {found} claims the same" if found and found != title else ""
             said.append(f"{_are(search.n_by_solver)} claimed empty by {title}{alone or both}.")
         if search.n_open:

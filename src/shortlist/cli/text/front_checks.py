@@ -262,5 +262,6 @@ def _print(found: "FrontCheck", against: Path) -> None:
             ProofKind.NONDOMINATED: "Every point is non-dominated",
             ProofKind.APPROXIMATE: "Nothing is better than the front says",
         }[found.claim]
-        lines.append(f"Rechecked: {told[0].lower()}{told[1:]}.")
+        on_trust = f", if {found.rests_on} is right about its boxes" if found.rests_on else ""
+        lines.append(f"Rechecked: {told[0].lower()}{told[1:]}{on_trust}.")
     print_lines(lines)
