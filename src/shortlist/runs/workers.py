@@ -133,11 +133,12 @@ def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> 
     """Run units in the processes of joblib's loky; what has not come back from those that died runs again.
 
     joblib does not say which unit a dead process had. The second time units are sent one by one, and those
-    that were under way when a process dies again run alone.
+    that were under way when a process dies again run alone. Units are sent once more if none of them fails to
+    pickle by itself: a thread of joblib pickles them, while this one may cache a value in what they hold.
     """
     left = dict.fromkeys(range(len(units)))
     alone: list[int] = []
-    careful = False
+    careful = sent_again = False
     while left and not stop.cancelled:
         begun: dict[int, None] = {}
         sent = _Sending(n_workers, units, alone[:1] or tuple(left), begun, careful=careful)
@@ -156,7 +157,12 @@ def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> 
                 alone = [index for index in begun if index in left]
             careful = True
         except pickle.PicklingError as error:
-            raise _unsendable([units[index] for index in begun if index in left], error) from error
+            under_way = [units[index] for index in begun if index in left]
+            refused = _unsendable(under_way)
+            if refused is None and not sent_again:
+                sent_again = True
+                continue
+            raise refused or unsendable(under_way[0].key if under_way else "", error) from error
 
 
 @dataclass(frozen=True)
@@ -265,8 +271,8 @@ def _killed(key: str, error: BrokenProcessPool) -> WorkerError:
     return killed(key)
 
 
-def _unsendable(units: Sequence[Unit], error: Exception) -> WorkerError:
-    """Return the error that names the first of the units that does not pickle."""
+def _unsendable(units: Sequence[Unit]) -> WorkerError | None:
+    """Return the error that names the first of the units that does not pickle; None if all do."""
     import cloudpickle
 
     for unit in units:
@@ -274,4 +280,4 @@ def _unsendable(units: Sequence[Unit], error: Exception) -> WorkerError:
             cloudpickle.dumps((unit.call, unit.arguments))
         except Exception as raised:  # noqa: BLE001  # what does not pickle raises anything
             return unsendable(unit.key, raised)
-    return unsendable(units[0].key if units else "", error)
+    return None

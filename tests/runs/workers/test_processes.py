@@ -103,6 +103,28 @@ def test_a_unit_that_does_not_pickle_is_named() -> None:
         completed(units)
 
 
+class Changing:
+    """An object in which another thread caches a value while it is pickled for the first time."""
+
+    times = 0
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        self.times += 1
+        if self.times == 1:
+            raise RuntimeError("dictionary changed size during iteration")
+        return int, (7,)
+
+
+def test_a_unit_that_changes_while_it_is_pickled_is_sent_again() -> None:
+    changing = Changing()
+    found = completed([*made.totals(3), Unit("changing", operator.neg, (changing,))])
+    assert found["changing"].result == -7
+    assert {key: one.result for key, one in found.items() if key != "changing"} == {
+        unit.key: unit.call(*unit.arguments) for unit in made.totals(3)
+    }
+    assert changing.times == 3  # by joblib, by the search for what does not pickle, and by joblib again
+
+
 def test_an_error_that_does_not_pickle_comes_back_in_words() -> None:
     found = completed([Unit("a", made.fail_with_lock), Unit("b", made.result_with_lock)])
     assert str(found["a"].error) == "OSError: held"
