@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.report.ensembles import NOT_TESTED, measured_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, line_data
@@ -120,7 +121,7 @@ def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
         ),
         Chart(
             "Members by generation",
-            f"The ensemble has {first.ensemble_size:,} members after the first generation and "
+            f"The ensemble has {counted(first.ensemble_size, 'member')} after the first generation and "
             f"{last.ensemble_size:,} after the last.",
             line_data("generation", "members", sizes, whole=True),
         ),

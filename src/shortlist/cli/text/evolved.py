@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
 from shortlist.cli.text.pruned import WrittenFiles, proof_line
 from shortlist.cli.text.screen import print_lines
@@ -102,7 +103,7 @@ def _print_details(evolved: "EvolvedTable") -> None:
                 f"generations of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
             ),
             (
-                f"The ensemble has {len(result.members)} members; error {result.error:.4f} on the rows it "
+                f"The ensemble has {counted(len(result.members), 'member')}; error {result.error:.4f} on the rows it "
                 f"was evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
             ),
         ]
