@@ -103,8 +103,8 @@ def _print_details(evolved: "EvolvedTable") -> None:
                 f"generations of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
             ),
             (
-                f"The ensemble has {counted(len(result.members), 'member')}; error {result.error:.4f} on the rows it "
-                f"was evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
+                f"The ensemble has {counted(len(result.members), 'member')}; error {result.error:.4f} on "
+                f"the rows it was evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
             ),
         ]
     )
