@@ -215,24 +215,25 @@ def test_a_page_of_an_ensemble_begins_with_whom_to_ask_and_how_often_that_is_rig
     assert rows.bounding_box()["y"] < HEIGHT
 
 
+OUTSIDE_THEIR_BOX = """(drawing) => {
+  const boxes = [...drawing.querySelectorAll("rect")].slice(1).map((one) => one.getBBox());
+  const whole = drawing.viewBox.baseVal;
+  return [...drawing.querySelectorAll("text")].filter((text) => {
+    const own = text.getBBox();
+    const box = boxes.find((one) => own.x >= one.x && own.x < one.x + one.width
+      && own.y >= one.y - 1 && own.y < one.y + one.height) || whole;
+    return own.x + own.width > box.x + box.width || own.y + own.height > box.y + box.height;
+  }).map((text) => text.textContent);
+}"""
+"""Texts of a drawing that are larger than the box that they begin in."""
+
+
 def test_a_panel_is_drawn_without_a_complaint_and_no_text_leaves_its_box(open_page: Open) -> None:
     opened = open_page(page("Panel", panel_parts(made("hand-over")[1])))
     assert opened.page.locator("figure svg").count() == 2
     assert opened.page.locator(".drawing.line circle").count() > 3
-    outside = opened.page.evaluate(
-        """() => {
-          const flow = [...document.querySelectorAll("figure svg")].find((one) => one.querySelector("title"));
-          const boxes = [...flow.querySelectorAll("rect")].slice(1).map((one) => one.getBBox());
-          const whole = flow.viewBox.baseVal;
-          return [...flow.querySelectorAll("text")].filter((text) => {
-            const own = text.getBBox();
-            const box = boxes.find((one) => own.x >= one.x && own.x < one.x + one.width
-              && own.y >= one.y - 1 && own.y < one.y + one.height) || whole;
-            return own.x + own.width > box.x + box.width || own.y + own.height > box.y + box.height;
-          }).map((text) => text.textContent);
-        }"""
-    )
-    assert outside == []
+    flow = opened.page.locator("figure svg", has=opened.page.locator("title")).first
+    assert flow.evaluate(OUTSIDE_THEIR_BOX) == []
     assert (opened.complaints, opened.requests) == ([], [])
 
 
@@ -274,19 +275,7 @@ def test_every_text_of_the_chart_is_inside_its_box(open_page: Open) -> None:
     chart = picture(protocol_of(SavedModel(model, tuple(rows), "state"), rows))
     shown = open_page(f"<!DOCTYPE html><html data-ready><body>{chart}</body></html>", width=900)
 
-    outside = shown.page.evaluate(
-        """() => {
-          const boxes = [...document.querySelectorAll("rect")].slice(1).map((one) => one.getBBox());
-          const whole = document.querySelector("svg").viewBox.baseVal;
-          return [...document.querySelectorAll("text")].filter((text) => {
-            const own = text.getBBox();
-            const box = boxes.find((one) => own.x >= one.x && own.x < one.x + one.width
-              && own.y >= one.y - 1 && own.y < one.y + one.height) || whole;
-            return own.x + own.width > box.x + box.width || own.y + own.height > box.y + box.height;
-          }).map((text) => text.textContent);
-        }"""
-    )
-    assert outside == []
+    assert shown.page.locator("svg").first.evaluate(OUTSIDE_THEIR_BOX) == []
     assert "…" in chart
     assert "are shortened or left out" in chart
     assert not shown.requests
