@@ -67,7 +67,7 @@ def test_drawn_attributes_are_the_same_for_the_same_seed_and_give_way_to_given_o
         ({"objectives": "min price"}, "has no attribute 'price'"),
         ({"objectives": "min cost", "default": "cost=much"}, "--set default of 'cost' must be a number"),
         ({"objectives": "min selected", "default": "selected=1"}, "which counts features. Leave it out"),
-        ({"objectives": "min cost", "default": "weight=1"}, "--set default must name an attribute that is asked for"),
+        ({"objectives": "min cost", "default": "weight=1"}, "--set default must name an attribute, got 'weight'"),
         ({"objectives": "min cost", "default": "cost=0", "attributes": ["random"]}, "of these nothing is asked for"),
     ],
     ids=["unknown objective", "default no number", "default of a count", "default of another", "nothing to draw"],
@@ -77,6 +77,12 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(BadInputError, match=sentence):
         asked(model, **given)
+
+
+def test_a_default_of_an_attribute_that_is_not_asked_for_is_a_note(model: Path) -> None:
+    table = [str(model.with_name("a.csv"))]
+    found = asked(model, objectives="min cost", attributes=table, default="defects=0")
+    assert "--set default=defects=0 is not used: defects is no objective and no limit." in found.notes
 
 
 def test_a_file_from_which_nothing_is_taken_is_refused(model: Path) -> None:

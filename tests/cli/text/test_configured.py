@@ -1,10 +1,12 @@
 """What `shortlist configure` says of its work."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 
-from shortlist.cli.text.configured import next_lines, work_lines
+from shortlist.cli.text.configured import next_lines, print_found, work_lines
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Table
 from shortlist.results.front import PROGRAM, Front
@@ -43,6 +45,18 @@ def test_a_front_that_was_cut_short_says_what_to_do_next_and_at_what_pace() -> N
     assert "--select" in advice
     assert next_lines(cut({PROGRAM: {"columns": 1}}))[0].endswith("Raise --time-limit.")
     assert next_lines(cut({"n_reference_points": 6})) == []
+
+
+def test_a_front_of_one_point_says_how_to_keep_it_and_how_to_write_what_it_chooses(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    front = cut({})
+    for saved, said in (
+        (None, "Next: --out FRONT.parquet keeps the point and its proof, --out PAGE.html shows it."),
+        (Path("f.parquet"), "Next: shortlist front pick f.parquet --out FILE writes what it chooses."),
+    ):
+        print_found(front, [], [], saved, None)
+        assert capsys.readouterr().out.splitlines()[-1] == said
 
 
 def test_the_page_has_the_bounds_of_a_front_that_was_cut_short() -> None:

@@ -224,7 +224,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         others,
         tables,
         line,
-        defaults=_defaults(given.default.split(",") if given.default else (), names, drawn),
+        defaults=_defaults(given.default, names, drawn, tables, notes),
         decimals=ROUNDED if rounds else None,
         notes=notes,
     )
@@ -280,16 +280,24 @@ def _refuse_unknown(
             raise BadInputError(f"{all_of(sources)} {has} no attribute {name!r}. {hint}")
 
 
-def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str]) -> dict[str, str]:
-    """Read ``--set default``; each is a number for something that is asked for and may have gaps."""
-    from shortlist._words import any_of, did_you_mean
+def _defaults(
+    text: str,
+    names: Sequence[str],
+    drawn: Container[str],
+    tables: "Sequence[AttributeTable]",
+    notes: list[str],
+) -> dict[str, str]:
+    """Read ``--set default``: numbers for attributes; `notes` gets those that are neither objective nor limit."""
+    from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
     from shortlist.exact import as_decimal
     from shortlist.products.attributes.attribute import BUILT_IN
 
+    columns = {column.casefold() for table in tables for column in table.columns}
     spelled = {name.casefold(): name for name in names}
-    defaults = {spelled.get(name.casefold(), name): value for name, value in read_pairs(texts, "set default")}
-    for name, value in defaults.items():
+    defaults: dict[str, str] = {}
+    for typed, value in read_pairs(text.split(",") if text else (), "set default"):
+        name = spelled.get(typed.casefold(), typed)
         if as_decimal(value) is None:
             raise BadInputError(
                 f"--set default of {name!r} must be a number below 10^19, written like 12.50, got {value!r}."
@@ -301,11 +309,16 @@ def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str])
             )
         if name in BUILT_IN:
             raise BadInputError(f"--set default names {name!r}, which counts features. Leave it out.")
-        if name not in names:
+        if name.casefold() not in columns:
+            known = list(dict.fromkeys(column for table in tables for column in table.columns))
+            have = f"{all_of(t.source for t in tables)} {'has' if len(tables) == 1 else 'have'}"
             raise BadInputError(
-                f"--set default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, "
-                f"got {name!r}.{did_you_mean(name, names)}"
+                f"--set default must name an attribute, got {name!r}: {have} {all_of(known) or 'none'}."
+                + (did_you_mean(name, known) or " Leave it out, or name its table by --attributes.")
             )
+        if name not in names:
+            notes.append(f"--set default={name}={value} is not used: {name} is no objective and no limit.")
+        defaults[name] = value
     return defaults
 
 

@@ -104,8 +104,11 @@ def print_found(
     if study is not None and front.proof.limit:
         lines.append(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:
-        lines.append(f"Written: {saved}, all points and what each of them chooses.")
-    if len(front) > 1:
+        whole = (
+            "all points and what each of them chooses" if len(front) > 1 else "the point and what it chooses"
+        )
+        lines.append(f"Written: {saved}, {whole}.")
+    if len(front):
         where = saved if saved is not None and saved.suffix == ".parquet" else None
         lines.append(_next(front, where, 0 if picked is None else picked.index))
     print_lines(lines)
@@ -114,11 +117,15 @@ def print_found(
 
 
 def _next(front: "Front", saved: Path | None, point: int) -> str:
-    """Say how to look at other points."""
+    """Say how to look at other points, or how to keep the only one."""
+    if saved is None and len(front) == 1:
+        return "Next: --out FRONT.parquet keeps the point and its proof, --out PAGE.html shows it."
     if saved is None:
         return (
             "Next: --out FRONT.parquet keeps all points, --out PAGE.html draws them, --details prints some."
         )
+    if len(front) == 1:
+        return f"Next: shortlist front pick {saved} --out FILE writes what it chooses."
     other = point + 1 if point + 1 < len(front) else point - 1
     compare = f"shortlist front show {saved} --pick {point},{other}"
     return f"Next: compare points with {compare}; take one with shortlist front pick {saved}."
