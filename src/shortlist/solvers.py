@@ -5,18 +5,22 @@ from typing import NamedTuple
 
 
 class ListedSolver(NamedTuple):
-    """What people call a solver, and the package of the extra of its name, if it needs one."""
+    """What people call a solver, its class, and the package of the extra of its name, if it needs one.
+
+    The class is that of the file of its name in :mod:`shortlist.milp.backends`.
+    """
 
     title: str
+    backend: str
     package: str = ""
 
 
 SOLVERS: Mapping[str, ListedSolver] = {
-    "highs": ListedSolver("HiGHS"),
-    "cpsat": ListedSolver("CP-SAT"),
-    "scip": ListedSolver("SCIP"),
-    "gurobi": ListedSolver("Gurobi", "gurobipy"),
-    "cplex": ListedSolver("CPLEX", "cplex"),
+    "highs": ListedSolver("HiGHS", "Highs"),
+    "cpsat": ListedSolver("CP-SAT", "CpSat"),
+    "scip": ListedSolver("SCIP", "Scip"),
+    "gurobi": ListedSolver("Gurobi", "Gurobi", "gurobipy"),
+    "cplex": ListedSolver("CPLEX", "Cplex", "cplex"),
 }
 """By name; the first is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
 

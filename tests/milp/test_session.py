@@ -25,8 +25,7 @@ from shortlist.milp import (
     make_program,
     open_solver,
 )
-from shortlist.milp.backends.cpsat import CpSat
-from shortlist.milp.backends.cpsat_engine import scaled_to_integers
+from shortlist.milp.backends.cpsat import CpSat, scaled_to_integers
 from shortlist.milp.backends.highs import Highs
 from shortlist.milp.backends.scip import Scip
 from shortlist.results.objective import Objective

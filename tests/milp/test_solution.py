@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError, SolverError
 from shortlist.milp import Limits, LinearObjective, Program, make_program
 from shortlist.milp.current import CurrentProgram
-from shortlist.milp.engine import CheckedSession
+from shortlist.milp.engine import CheckedSession, Patience
 from shortlist.milp.solution import Claim, checked_solution, largest_violation
-from shortlist.milp.watch import Patience
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from shortlist.milp.watch import Patience, Post, run_watched
+from shortlist.milp.engine import Patience, run_watched
+from shortlist.milp.solution import Post
 from shortlist.runs import Cancellation
 
 

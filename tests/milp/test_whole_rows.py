@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from shortlist.milp import Limits, LinearObjective, Program, make_program, open_solver
-from shortlist.milp.backends.cpsat_engine import exact_engine
+from shortlist.milp.backends.cpsat import CpSat
 from shortlist.milp.whole_rows import RowSizes, implied_bounds, whole_rows
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
@@ -160,7 +160,7 @@ def test_a_limit_leaves_the_start_where_nothing_better_was_found(name: str) -> N
 def test_cp_sat_gets_no_hint() -> None:
     """With one, OR-Tools 9.15 ends the process when time runs out between its presolve and its search."""
     program = program_of(np.ones((1, 3)), inf, [1.0, 2.0, 3.0], lower=1)
-    engine = exact_engine(whole_rows(program).program, np.array([1.0, 2.0, 3.0]), seed=0, threads=1)
+    engine = CpSat().load(whole_rows(program).program, np.array([1.0, 2.0, 3.0]), seed=0, threads=1)
     engine.offer_start(np.array([0.0, 1.0, 0.0]))
     assert not engine._model.has_solution_hint()  # type: ignore[attr-defined]  # the protocol has no such
     claim = engine.run(Limits(), lambda *_: None, size=6.0)

@@ -21,7 +21,7 @@ EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 SOLREP_RULES = ("hit-and-run", "adaptive")
 """Where reference points lie, named here so that a wrong name is told before anything is loaded."""
 
-_EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), **SOLVERS}
+_EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for name, one in SOLVERS.items()}
 """Methods and solvers that need a package of their own; the extra that brings it has the same name."""
 
 

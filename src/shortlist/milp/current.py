@@ -31,11 +31,7 @@ class CurrentProgram:
 
     def __init__(self, program: Program) -> None:
         self._rows = whole_rows(program)
-        copies = {
-            name: getattr(self._rows.program, name).copy()
-            for name in ("row_lower", "row_upper", "column_lower", "column_upper")
-        }
-        self.program = dataclasses.replace(self._rows.program, **copies)
+        self.program = self._rows.program.to_change()
         self._sizes = RowSizes(self._rows)
         self.cutoff = math.inf
         self.start: NDArray[np.float64] | None = None

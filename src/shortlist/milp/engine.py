@@ -1,9 +1,17 @@
-"""The session around a solver: it checks every input and every answer."""
+"""The session around a solver: it checks every input and every answer.
 
-import functools
+A solver's loop returns to Python seldom, and Python runs its signal handlers only in the main thread. So the
+solver runs in a worker thread without the interpreter's lock, while the caller's thread waits: it takes the
+bounds that the solver posts, looks at the cancellation, and feels Ctrl-C at once.
+"""
+
+import contextlib
 import math
+import queue
+import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,46 +24,72 @@ from shortlist.milp.solution import (
     NO_LIMITS,
     Claim,
     Limits,
+    OnBound,
+    Post,
     Solution,
     SolverEngine,
     checked_solution,
     is_answer,
 )
-from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation
 
+Watched = TypeVar("Watched")
+
+Loader: TypeAlias = Callable[[Program, Costs], SolverEngine]
+"""Returns an engine that has a program and its costs."""
+
+POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long one waits for a solver that does not stop.
+
+    `late_s`: seconds after its limit at which a solver that goes on is told to stop. `told_s`: seconds
+    that it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for
+    minutes.
+    """
+
+    late_s: float = 1.0
+    told_s: float = 10.0
+
+
+PATIENCE = Patience()
+
+
+class NotStoppedError(Exception):
+    """A solver did not stop when it was told to, and was left alone in its thread."""
+
 
 class CheckedSession:
     """A :class:`~shortlist.milp.solution.Session` over any engine: checks what goes in and what comes out.
 
-    The engine runs in a thread of its own (:mod:`shortlist.milp.watch`). A session is for one thread at a
+    The engine runs in a thread of its own (:func:`run_watched`). A session is for one thread at a
     time; different sessions are independent.
 
     Where the sums of integers in a row, or in the costs, are so large that the engine's tolerance hides the
     next integer (:func:`shortlist.milp.whole_rows.tells_apart`), CP-SAT solves the program, in integers.
     Where it cannot hold the program either, the claim is lowered, with the limit "size". `tolerance` is by
-    how much the engine may miss an integer or a limit, 0 if its arithmetic is exact.
+    how much the engine may miss an integer or a limit, 0 if its arithmetic is exact. `load_exactly` loads a
+    program into CP-SAT.
     """
 
     def __init__(
         self,
         program: Program,
-        load: Callable[[Program, Costs], SolverEngine],
+        load: Loader,
         *,
         tolerance: float,
-        seed: int = 0,
-        threads: int = 1,
+        load_exactly: Loader | None = None,
         patience: Patience = PATIENCE,
     ) -> None:
         self._current = CurrentProgram(program)
-        exact = functools.partial(_exact_engine, seed=seed, threads=threads)
-        self._loaders: dict[bool, Callable[[Program, Costs], SolverEngine]] = {False: load, True: exact}
-        self._engines: dict[
-            bool, SolverEngine
-        ] = {}  # by whether it is CP-SAT in place of the solver asked for
+        self._load, self._load_exactly = load, load_exactly
+        # by whether it is CP-SAT in place of the solver asked for
+        self._engines: dict[bool, SolverEngine] = {}
         self._told: dict[bool, float] = {}
         self._tolerance, self._patience = tolerance, patience
         if not tolerance or tells_apart(self._current.size, tolerance):
@@ -121,8 +155,9 @@ class CheckedSession:
     def _engine(self, *, handed_over: bool) -> SolverEngine:
         """Return the engine asked for, or CP-SAT in its place, with the program as it stands."""
         if handed_over not in self._engines:
+            load = self._load_exactly if handed_over and self._load_exactly else self._load
             program = without_empty_intervals(self._current.program)
-            self._engines[handed_over] = self._loaders[handed_over](program, self._current.costs)
+            self._engines[handed_over] = load(program, self._current.costs)
         return self._engines[handed_over]
 
     def _who_decides(self) -> tuple[bool, bool]:
@@ -130,7 +165,7 @@ class CheckedSession:
         size = self._current.size
         if tells_apart(size, self._tolerance):
             return False, True
-        if not self._tolerance:
+        if not self._tolerance or self._load_exactly is None:
             return False, False
         try:
             self._engine(handed_over=True)
@@ -220,13 +255,6 @@ class CheckedSession:
         return Claim(found.status, nodes=claim.nodes + found.nodes, limit=found.limit)
 
 
-def _exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> SolverEngine:
-    """Load a program into CP-SAT, which is imported only now."""
-    from shortlist.milp.backends.cpsat_engine import exact_engine
-
-    return exact_engine(program, costs, seed=seed, threads=threads)
-
-
 def _possible(change: Change) -> Change:
     which, lower, upper = change
     kept = ~empty_intervals(lower, upper)
@@ -237,3 +265,89 @@ def _without_columns(current: CurrentProgram) -> Claim:
     program = current.program
     fits = (program.row_lower <= 0).all() and (program.row_upper >= 0).all() and current.cutoff >= 0
     return Claim(Status.OPTIMAL, values=np.zeros(0), bound=0.0) if fits else Claim(Status.INFEASIBLE)
+
+
+def run_watched(
+    run: Callable[[Post], Watched],
+    stop: Callable[[], None],
+    *,
+    seconds: float = math.inf,
+    on_bound: OnBound | None = None,
+    cancellation: Cancellation | None = None,
+    left_alone: Callable[[], object] = lambda: None,
+    patience: Patience = PATIENCE,
+    clock: Callable[[], float] = seconds_now,
+) -> Watched:
+    """Return ``run(post)``, computed in another thread.
+
+    `on_bound` is called in this thread, whenever the objective or the bound got better. `stop` is called,
+    repeatedly, once the cancellation is set, or once an exception (KeyboardInterrupt included) comes up here;
+    the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
+    its limit in `seconds`, of this `clock`, and is told to stop when it is late, by `patience`.
+
+    Raises NotStoppedError if it goes on for longer than `patience` allows after it was first told to stop.
+    `left_alone` is called then, as what it works on may not be touched again.
+    """
+    inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
+    results: list[Watched] = []
+    failures: list[BaseException] = []
+    wake = (math.nan, math.nan)
+
+    def work() -> None:
+        try:
+            results.append(run(lambda objective, bound: inbox.put((objective, bound))))
+        except BaseException as error:  # noqa: BLE001  # raised again in the waiting thread
+            failures.append(error)
+        finally:
+            inbox.put(wake)
+
+    worker = threading.Thread(target=work, daemon=True)
+    tell = _Stop(stop, left_alone, patience.told_s)
+    deadline = clock() + seconds + patience.late_s
+    worker.start()
+    best, bound = math.inf, -math.inf
+    try:
+        while not results and not failures:
+            if clock() > deadline or (cancellation is not None and cancellation.cancelled):
+                tell()
+            try:
+                news = inbox.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            better = (min(best, _or(news[0], math.inf)), max(bound, _or(news[1], -math.inf)))
+            if better != (best, bound) and on_bound is not None:
+                best, bound = better
+                on_bound(best if math.isfinite(best) else math.nan, bound)
+        worker.join()
+    except NotStoppedError:
+        raise
+    except BaseException:
+        tell.until_over(worker)
+        raise
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+class _Stop:
+    def __init__(self, stop: Callable[[], None], left_alone: Callable[[], object], told_s: float) -> None:
+        self._stop, self._left_alone, self._told_s = stop, left_alone, told_s
+        self._first = math.inf
+
+    def __call__(self) -> None:
+        now = seconds_now()
+        self._first = min(self._first, now)
+        self._stop()
+        if now - self._first > self._told_s:
+            self._left_alone()
+            raise NotStoppedError
+
+    def until_over(self, worker: threading.Thread) -> None:
+        with contextlib.suppress(NotStoppedError):
+            while worker.is_alive():
+                self()
+                worker.join(POLL_S)
+
+
+def _or(value: float, default: float) -> float:
+    return default if math.isnan(value) else value

@@ -87,6 +87,11 @@ class Program:
             row_upper=np.concatenate([self.row_upper, _per("upper", upper, more.shape[0])]),
         )
 
+    def to_change(self) -> "Program":
+        """Return the program with limits and bounds of its own, which may be changed in place."""
+        names = ("row_lower", "row_upper", "column_lower", "column_upper")
+        return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in names})
+
     def minimised_costs(self) -> NDArray[np.float64]:
         """Return the coefficients to minimise, ``(n_objectives, n_columns)``, unscaled."""
         shape = len(self.objectives), self.n_columns

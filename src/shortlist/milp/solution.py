@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,6 @@ from shortlist.arrays import Costs
 from shortlist.errors import BadInputError, SolverError
 from shortlist.milp.current import Change, CurrentProgram
 from shortlist.milp.program import Program
-from shortlist.milp.watch import OnBound, Post
 from shortlist.results.proof import Status, relative_gap
 from shortlist.runs.budget import Budget, seconds_now
 from shortlist.runs.cancellation import Cancellation
@@ -25,6 +24,12 @@ CONTRADICTION = 1e-4
 """With fractional costs, a bound above a verified answer by more than this, relative to the terms, is an
 error.
 """
+
+Post: TypeAlias = Callable[[float, float], None]
+"""Tells the waiting thread (objective or NaN or inf, bound or -inf); cheap, callable from any thread."""
+
+OnBound: TypeAlias = Callable[[float, float], None]
+"""Called during a solve with (objective of the incumbent or NaN, bound), both to minimise."""
 
 
 @dataclass(frozen=True)

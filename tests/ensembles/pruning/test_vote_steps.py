@@ -37,7 +37,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
-from shortlist.milp.watch import OnBound
+from shortlist.milp.solution import OnBound
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget

@@ -10,8 +10,7 @@ from shortlist.errors import SolverError
 from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.milp.solution import NO_LIMITS, Limits, Session, Solution
-from shortlist.milp.watch import OnBound
+from shortlist.milp.solution import NO_LIMITS, Limits, OnBound, Session, Solution
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Budget

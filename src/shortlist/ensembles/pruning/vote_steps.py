@@ -26,8 +26,7 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import PruningShape, Run, Step
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.milp import Limits, Program, Session, Solver
-from shortlist.milp.solution import Solution
-from shortlist.milp.watch import OnBound
+from shortlist.milp.solution import OnBound, Solution
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
 

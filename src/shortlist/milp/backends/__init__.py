@@ -1,18 +1,30 @@
-"""One file per solver; only that file imports it. What is called by name is opened here."""
+"""One file per solver, which alone imports it; here is what they share, and where one is opened by name."""
 
-from typing import TYPE_CHECKING
+import importlib
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from shortlist import solvers
-from shortlist._validation import as_choice
-
-if TYPE_CHECKING:
-    from shortlist.milp.solution import Solver
+from shortlist._validation import as_choice, as_count
+from shortlist.arrays import Costs
+from shortlist.milp.current import Change
+from shortlist.milp.engine import CheckedSession
+from shortlist.milp.program import Program
+from shortlist.milp.solution import Solver, SolverEngine
+from shortlist.milp.whole_rows import FINEST_TOLERANCE
 
 SOLVERS = tuple(solvers.SOLVERS)
 """Names of the solvers; the first is the default."""
 
+LARGEST_SEED = 2_000_000_000
+"""What every solver takes."""
 
-def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> "Solver":
+
+def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> Solver:
     """Return the backend called `name`, importing its solver only now.
 
     `short_programs` says that each session solves programs that take fractions of a second; only HiGHS and
@@ -26,22 +38,98 @@ def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: 
         If the solver is an extra that is not installed; the message says how to install it.
     """
     as_choice(name, "solver", SOLVERS)
-    if name == "highs":
-        from shortlist.milp.backends.highs import Highs
+    return _backend(name)(short_programs, presolve)
 
-        return Highs(short_programs=short_programs, presolve=presolve)
-    if name == "cpsat":
-        from shortlist.milp.backends.cpsat import CpSat
 
-        return CpSat(short_programs=short_programs)
-    if name == "scip":
-        from shortlist.milp.backends.scip import Scip
+def _backend(name: str) -> "type[Backend]":
+    found: type[Backend] = getattr(
+        importlib.import_module(f"{__name__}.{name}"), solvers.SOLVERS[name].backend
+    )
+    return found
 
-        return Scip()
-    if name == "gurobi":
-        from shortlist.milp.backends.gurobi import Gurobi
 
-        return Gurobi()
-    from shortlist.milp.backends.cplex import Cplex
+@dataclass
+class Backend:
+    """A solver whose sessions check what goes in and what comes out; a subclass says how it is loaded."""
 
-    return Cplex()
+    short_programs: bool = False
+    presolve: bool = False
+    name = ""
+    handles_continuous = True
+    tolerance = FINEST_TOLERANCE
+
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
+        """Load `program`; its first objective, if any, gives the costs.
+
+        Raises BadInputError if the solver does not take such programs.
+        """
+        seed = as_count(seed, "seed", at_least=0) % LARGEST_SEED
+        as_count(threads, "threads")
+        self.check(program)
+        return CheckedSession(
+            program,
+            lambda clean, costs: self.load(clean, costs, seed, threads),
+            tolerance=self.tolerance,
+            load_exactly=lambda clean, costs: _backend("cpsat")().load(clean, costs, seed, threads),
+        )
+
+    def check(self, program: Program) -> None:
+        """Raise BadInputError for a program that the solver does not take."""
+
+    def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
+        """Return an engine that has the program, without empty intervals."""
+        raise NotImplementedError
+
+
+@dataclass
+class Rebuilt:
+    """A program, its costs, cutoff and start as they now are; a solver gets all of it anew for every run."""
+
+    program: Program
+    costs: Costs
+    seed: int
+    threads: int = 1
+    cutoff: float = math.inf
+    start: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        self.program = self.program.to_change()
+
+    def change_costs(self, costs: Costs) -> None:
+        """Minimise these from now on."""
+        self.costs = costs
+
+    def change_column_bounds(self, change: Change) -> None:
+        """Replace bounds of columns."""
+        columns, lower, upper = change
+        self.program.column_lower[columns] = lower
+        self.program.column_upper[columns] = upper
+
+    def change_row_bounds(self, change: Change) -> None:
+        """Replace limits of rows."""
+        rows, lower, upper = change
+        self.program.row_lower[rows] = lower
+        self.program.row_upper[rows] = upper
+
+    def change_cutoff(self, cutoff: float) -> None:
+        """Admit only what costs at most `cutoff`."""
+        self.cutoff = cutoff
+
+    def offer_start(self, values: NDArray[np.float64]) -> None:
+        """Start the next run from a solution."""
+        self.start = values
+
+    def taken_start(self) -> NDArray[np.float64] | None:
+        """Return the start of this run; the next has none."""
+        start, self.start = self.start, None
+        return start
+
+    def whole(self) -> Program:
+        """Return the program without entries of 0, with a last row that limits the costs to the cutoff."""
+        program = self.program
+        if math.isfinite(self.cutoff):
+            program = program.with_rows(self.costs[None, :], -np.inf, self.cutoff)
+        rows = sparse.csr_array(program.rows, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        return replace(program, rows=rows)

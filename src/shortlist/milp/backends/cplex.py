@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_count
+from shortlist.arrays import Costs
 from shortlist.errors import MissingDependencyError, SolverError
-from shortlist.milp.backends.rebuilt import Rebuilt
-from shortlist.milp.engine import CheckedSession
+from shortlist.milp.backends import Backend, Rebuilt
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits
-from shortlist.milp.watch import Post
-from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.milp.solution import Claim, Limits, Post, SolverEngine
+from shortlist.milp.whole_rows import tolerance_for
 from shortlist.results.proof import Status
 
 os.environ.setdefault("CPLEX_PY_DISABLE_SIGHANDLER", "1")  # Ctrl-C is the caller's
@@ -31,24 +29,14 @@ INFINITE = cplex.infinity
 LICENCE_ERROR = cplex.exceptions.error_codes.CPXERR_RESTRICTED_VERSION
 
 
-class Cplex:
+class Cplex(Backend):
     """CPLEX: integer and continuous columns; `nodes` are branch-and-bound nodes."""
 
     name = "cplex"
-    handles_continuous = True
-    tolerance = FINEST_TOLERANCE
 
-    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
-        """Load `program`; its first objective, if any, gives the costs."""
-        seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
-        as_count(threads, "threads")
-        return CheckedSession(
-            program,
-            lambda clean, costs: _CplexEngine(clean, costs, seed, threads),
-            tolerance=self.tolerance,
-            seed=seed,
-            threads=threads,
-        )
+    def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
+        """Return an engine that has the program."""
+        return _CplexEngine(program, costs, seed, threads)
 
 
 class _CplexEngine(Rebuilt):

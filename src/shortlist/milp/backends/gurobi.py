@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_count
+from shortlist.arrays import Costs
 from shortlist.errors import MissingDependencyError, SolverError
-from shortlist.milp.backends.rebuilt import Rebuilt
-from shortlist.milp.engine import CheckedSession
+from shortlist.milp.backends import Backend, Rebuilt
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits
-from shortlist.milp.watch import Post
-from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.milp.solution import Claim, Limits, Post, SolverEngine
+from shortlist.milp.whole_rows import tolerance_for
 from shortlist.results.proof import Status
 
 try:
@@ -39,24 +37,14 @@ GUROBI_STATUSES = {
 LICENCE_ERRORS = {GRB.Error.NO_LICENSE, GRB.Error.SIZE_LIMIT_EXCEEDED}
 
 
-class Gurobi:
+class Gurobi(Backend):
     """Gurobi: integer and continuous columns; `nodes` are branch-and-bound nodes."""
 
     name = "gurobi"
-    handles_continuous = True
-    tolerance = FINEST_TOLERANCE
 
-    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
-        """Load `program`; its first objective, if any, gives the costs."""
-        seed = as_count(seed, "seed", at_least=0) % 2_000_000_000  # what Gurobi takes
-        as_count(threads, "threads")
-        return CheckedSession(
-            program,
-            lambda clean, costs: _GurobiEngine(clean, costs, seed, threads),
-            tolerance=self.tolerance,
-            seed=seed,
-            threads=threads,
-        )
+    def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
+        """Return an engine that has the program."""
+        return _GurobiEngine(program, costs, seed, threads)
 
 
 class _GurobiEngine(Rebuilt):

@@ -9,15 +9,13 @@ import numpy as np
 from highspy import HighsModelStatus, HighsStatus, cb
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count
 from shortlist.arrays import Costs
 from shortlist.errors import RefusedProgramError
+from shortlist.milp.backends import Backend
 from shortlist.milp.current import Change
-from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits
-from shortlist.milp.watch import Post
-from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.milp.solution import Claim, Limits, Post, SolverEngine
+from shortlist.milp.whole_rows import tolerance_for
 from shortlist.results.proof import Status
 
 HIGHS_STATUSES = {
@@ -56,7 +54,7 @@ at those that are used here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
 """
 
 
-class Highs:
+class Highs(Backend):
     """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes.
 
     `short_programs`: whether a session solves many programs of fractions of a second, which heuristics that
@@ -64,25 +62,14 @@ class Highs:
     """
 
     name = "highs"
-    handles_continuous = True
-    tolerance = FINEST_TOLERANCE
 
-    def __init__(self, *, short_programs: bool = False, presolve: bool = False) -> None:
-        presolved = {name: value for name, value in SHORT_PROGRAMS.items() if name != "presolve"}
-        presolved["mip_allow_restart"] = False
-        self._options = (presolved if presolve else SHORT_PROGRAMS) if short_programs else {}
-
-    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
-        """Load `program`; its first objective, if any, gives the costs."""
-        seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
-        as_count(threads, "threads")
-        return CheckedSession(
-            program,
-            lambda clean, costs: _HighsEngine(clean, costs, seed, threads, self._options),
-            tolerance=self.tolerance,
-            seed=seed,
-            threads=threads,
-        )
+    def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
+        """Return an engine that has the program."""
+        options = dict(SHORT_PROGRAMS) if self.short_programs else {}
+        if self.short_programs and self.presolve:
+            del options["presolve"]
+            options["mip_allow_restart"] = False
+        return _HighsEngine(program, costs, seed, threads, options)
 
 
 class _HighsEngine:

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,12 @@ from ortools.math_opt import callback_pb2, model_parameters_pb2, model_pb2, para
 from ortools.math_opt.core.python import solver as mathopt
 from ortools.util.python import solve_interrupter
 
-from shortlist._validation import as_count
 from shortlist.arrays import Costs
 from shortlist.errors import SolverError
-from shortlist.milp.backends.rebuilt import Rebuilt
-from shortlist.milp.engine import CheckedSession
+from shortlist.milp.backends import Backend, Rebuilt
 from shortlist.milp.program import Program
-from shortlist.milp.solution import Claim, Limits
-from shortlist.milp.watch import Post
-from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
+from shortlist.milp.solution import Claim, Limits, Post, SolverEngine
+from shortlist.milp.whole_rows import tolerance_for
 from shortlist.results.proof import Status
 
 SCIP_STATUSES = {
@@ -51,37 +49,27 @@ LOG_ERROR = 1e-6
 """By how much, relative to it, a number in the log may be rounded."""
 
 
-class Scip:
+@dataclass
+class Scip(Backend):
     """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread.
 
     `proof_only`: whether it looks for neither cuts nor solutions, which takes time in vain where the program
     has its cuts and the start is as good as any.
     """
 
+    proof_only: bool = False
     name = "scip"
-    handles_continuous = True
-    tolerance = FINEST_TOLERANCE
 
-    def __init__(self, *, proof_only: bool = False) -> None:
-        self._proof_only = proof_only
-
-    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
-        """Load `program`; its first objective, if any, gives the costs. More `threads` change nothing."""
-        seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
-        as_count(threads, "threads")
-        return CheckedSession(
-            program,
-            lambda clean, costs: _ScipEngine(clean, costs, seed, proof_only=self._proof_only),
-            tolerance=self.tolerance,
-            seed=seed,
-        )
+    def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
+        """Return an engine that has the program; more `threads` change nothing."""
+        return _ScipEngine(program, costs, seed, threads, proof_only=self.proof_only)
 
 
 class _ScipEngine(Rebuilt):
     """One program, which SCIP gets anew for every run."""
 
-    def __init__(self, program: Program, costs: Costs, seed: int, *, proof_only: bool) -> None:
-        super().__init__(program, costs, seed)
+    def __init__(self, program: Program, costs: Costs, seed: int, threads: int, *, proof_only: bool) -> None:
+        super().__init__(program, costs, seed, threads)
         self._proof_only = proof_only
         self._interrupter = solve_interrupter.SolveInterrupter()
         _say_nothing()
