@@ -24,7 +24,7 @@ from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, pruning_
 from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.methods.program_methods import method_options

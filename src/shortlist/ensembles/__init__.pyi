@@ -29,7 +29,7 @@ from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.rules.orderings import Backfitted, Ordering
-from shortlist.ensembles.verification.recheck import Verification
-from shortlist.ensembles.verification.recheck import verify as verify
+from shortlist.ensembles.verification.recheck_model import Verification
+from shortlist.ensembles.verification.recheck_model import verify as verify
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.ensembles.votes.calibration import Calibration

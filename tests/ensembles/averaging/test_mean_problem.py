@@ -10,7 +10,7 @@ from hypothesis import given
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.verification.certificates.mean_check import (
+from shortlist.ensembles.verification.recheck_mean_certificate import (
     check_mean_certificate,
     count_mean_selection,
 )

@@ -17,7 +17,7 @@ from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.fronts.front_claims import paid_columns
 from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.told import difference_of

@@ -19,7 +19,7 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.search.search_starts import rule_starts
-from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
+from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
@@ -45,7 +45,7 @@ def test_a_selection_that_is_right_everywhere_has_a_certificate() -> None:
 
     assert result.value == result.bound == result.certified_bound == 1
     assert result.certificate is not None
-    assert check_class_certificate(result.certificate, votes.codes.tolist(), [0, 1, 2], 3).valid
+    assert check_certificate(result.certificate, votes.codes.tolist(), [0, 1, 2], 3).valid
 
 
 @given(pool=class_pools(max_classifiers=5))

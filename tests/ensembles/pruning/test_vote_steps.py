@@ -31,8 +31,7 @@ from shortlist.ensembles.pruning.engines import EngineSettings, Turn
 from shortlist.ensembles.pruning.evidence import evidence_of
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
-from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
-from shortlist.ensembles.verification.certificates.cut_check import CutVerdict, check_certificate
+from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, check_certificate
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.errors import SolverError
@@ -243,7 +242,7 @@ def _proved_alone(problem: PruningProblem) -> Any:
     return prove(problem, Budget(), settings=ALONE)
 
 
-def _check_certificate(result: Any, verdict: CutVerdict) -> None:
+def _check_certificate(result: Any, verdict: CertificateVerdict) -> None:
     assert verdict.failures == ()
     assert verdict.value is not None
     assert verdict.bound is not None
@@ -296,14 +295,12 @@ def check_classes(question: tuple[Pool, ClassVotes, ClassWeights, SelectionLimit
     if result.certificate is not None:
         codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
         certificate = json.loads(json.dumps(result.certificate))
-        _check_certificate(result, check_class_certificate(certificate, codes, labels, n_classes))
+        _check_certificate(result, check_certificate(certificate, codes, labels, n_classes))
         for place, gain in enumerate(certificate["gains"]):
             other = certificate | {
                 "gains": [*certificate["gains"][:place], gain + 1, *certificate["gains"][place + 1 :]]
             }
-            assert not (
-                check_class_certificate(other, codes, labels, n_classes).valid and result.right[place]
-            )
+            assert not (check_certificate(other, codes, labels, n_classes).valid and result.right[place])
     return None
 
 

@@ -14,7 +14,7 @@ from shortlist.cli.text.output import print_json, print_notes, save
 from shortlist.cli.text.screen import cut, print_lines
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.verification.recheck import Verification
+    from shortlist.ensembles.verification.recheck_model import Verification
 
 EXIT_CODES = {"invalid": 1, "counted": 3}
 """What the command exits with where not everything was rechecked."""
@@ -100,7 +100,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     from shortlist.ensembles.pools.fitting import load_pool
     from shortlist.ensembles.pools.pool import Pool
     from shortlist.ensembles.proofs.certificate import write_certificate
-    from shortlist.ensembles.verification.recheck import verify as recheck
+    from shortlist.ensembles.verification.recheck_model import verify as recheck
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.runs.budget import seconds_now

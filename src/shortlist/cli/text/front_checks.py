@@ -89,7 +89,7 @@ def _of_committees(
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
     from shortlist.ensembles.pools.pool import Pool
-    from shortlist.ensembles.verification.front_recheck import recheck_committees
+    from shortlist.ensembles.verification.recheck_front import recheck_committees
     from shortlist.errors import BadInputError
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns

@@ -165,7 +165,7 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
     """Write down what is claimed of a selection, and the tangents that prove a bound.
 
     Value and bound are totals: losses with minus, in parts of 2^32.
-    :func:`shortlist.ensembles.verification.certificates.mean_check.check_mean_certificate` says how they are
+    :func:`shortlist.ensembles.verification.recheck_mean_certificate.check_mean_certificate` says how they are
     checked.
     """
     return {

@@ -56,9 +56,7 @@ def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int,
     Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
     among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier
     for each of its forms. All sums are in the integers of the weights.
-    :func:`shortlist.ensembles.verification.certificates.cut_check.check_certificate` and
-    :func:`shortlist.ensembles.verification.certificates.class_cut_check.check_class_certificate` say how it
-    is checked.
+    :func:`shortlist.ensembles.verification.recheck_certificate.check_certificate` says how it is checked.
 
     `claim`: from :func:`threshold_claim` or :func:`class_claim`. `rows`: from
     :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there. `bound`: of `rows`; or how

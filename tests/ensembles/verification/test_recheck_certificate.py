@@ -30,10 +30,12 @@ from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
-from shortlist.ensembles.verification.certificates import class_cut_check, selection_check
-from shortlist.ensembles.verification.certificates import cut_check as certificate_check
-from shortlist.ensembles.verification.certificates.class_cut_check import check_class_certificate
-from shortlist.ensembles.verification.certificates.cut_check import check_certificate
+from shortlist.ensembles.verification import (
+    recheck_certificate,
+    recheck_mean_certificate,
+    recheck_selections,
+)
+from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
@@ -128,7 +130,7 @@ def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
     codes, labels, bounds = [list(one) for one, _ in samples], [label for _, label in samples], []
     for proof in _proofs(rows):
         made = json.loads(json.dumps(class_certificate(votes, weights, rows, proof, mask)))
-        verdict = check_class_certificate(made, codes, labels, n_classes)
+        verdict = check_certificate(made, codes, labels, n_classes)
         bounds.append(verdict.bound)
 
         assert verdict.failures == ()
@@ -247,13 +249,12 @@ def test_other_data_is_refused(change: str) -> None:
 
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
-    cuts, selections = (
-        f"shortlist.ensembles.verification.certificates.{name}_check" for name in ("cut", "selection")
-    )
+    room = "shortlist.ensembles.verification"
+    cuts, selections = f"{room}.recheck_certificate", f"{room}.recheck_selections"
     for module, allowed in (
-        (certificate_check, [selections]),
-        (class_cut_check, [cuts, selections]),
-        (selection_check, []),
+        (recheck_certificate, [selections]),
+        (recheck_mean_certificate, [cuts, selections]),
+        (recheck_selections, []),
     ):
         source = Path(str(module.__file__)).read_text()
         imported = [
@@ -304,12 +305,12 @@ def test_a_changed_certificate_of_several_classes_is_caught(
     forge: Callable[[Certificate], object], sentence: str
 ) -> None:
     made, codes, labels = _made_for_classes()
-    assert check_class_certificate(made, codes.tolist(), labels.tolist(), 3).valid
+    assert check_certificate(made, codes.tolist(), labels.tolist(), 3).valid
     assert made["cuts"]
 
     forge(made)
 
-    verdict = check_class_certificate(made, codes.tolist(), labels.tolist(), 3)
+    verdict = check_certificate(made, codes.tolist(), labels.tolist(), 3)
     assert not verdict.valid
     assert any(sentence in failure for failure in verdict.failures), verdict.failures
 

@@ -12,7 +12,8 @@ from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, mak
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.selection_limits import MEASURES
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.verification.recheck import other_calibration, verify
+from shortlist.ensembles.verification.recheck_model import verify
+from shortlist.ensembles.verification.recorded_rows import other_calibration
 from shortlist_papers import MarginPruner, OrderedPruner
 
 N = 120

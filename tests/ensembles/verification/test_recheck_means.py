@@ -12,8 +12,9 @@ from sklearn.datasets import make_classification
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, make_pool
 from shortlist.ensembles.evolution.training_rows import ExactStep
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.verification.mean_recheck import other_problem, unusable_answers
-from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.verification.recheck_claims import other_problem
+from shortlist.ensembles.verification.recheck_model import verify
+from shortlist.ensembles.verification.recorded_rows import unusable_answers
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist_papers import OrderedPruner
 

@@ -3,46 +3,33 @@
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Labels, Mask
+from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
-from shortlist.ensembles.committees.committee import MEAN, SHARES
-from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
-from shortlist.ensembles.estimators.base import SOFT, fit_probabilities
-from shortlist.ensembles.goals.selection_limits import (
-    DiversityLimits,
-    SelectionLimits,
-    diversity_limits,
-    selection_limits,
-)
-from shortlist.ensembles.goals.weights import weights_of
-from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.committees.evidence import Evidence, evidence_of_rule
+from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.pools.members import whole_pool
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
-from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
-from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.verification.certificates.class_cut_check import (
-    check_class_certificate,
-    count_class_selection,
-)
-from shortlist.ensembles.verification.certificates.cut_check import check_certificate, count_selection
-from shortlist.ensembles.verification.mean_recheck import (
-    PRUNED_ON,
-    as_claimed,
-    find_recorded_rows,
-    other_probabilities,
-    other_value,
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.proofs.certificate import Certificate
+from shortlist.ensembles.verification.recheck_claims import (
     recheck_means,
     recheck_step,
-    unusable_answers,
+    recheck_votes,
+    recount_accuracy,
 )
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.verification.recorded_rows import (
+    PRUNED_ON,
+    find_recorded_rows,
+    other_calibration,
+    other_probabilities,
+    other_votes,
+    unusable_answers,
+    votes_of,
+)
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
@@ -54,30 +41,9 @@ if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
 
-MOST_APART = 1e-3
-"""By how much power and factors may differ: another machine may round members' probabilities otherwise."""
-
-
-def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
-    """Fit the calibration of a committee again; say where the model has another one."""
-    kept, source = chosen.committee.calibration, chosen.committee.probabilities
-    if kept is None and source in {MEAN, SHARES}:
-        return []
-    truth = np.searchsorted(chosen.classes_, classes)
-    found = fit_probabilities(chosen.committee, chosen.as_chosen, rows, truth, source=source).calibration
-    if (
-        kept is not None
-        and found is not None
-        and np.allclose(
-            [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
-        )
-    ):
-        return []
-    return ["the selection rows calibrate the probabilities otherwise than the model does"]
-
-
 Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""
+
 
 BY_FOLDS = (
     "value and bound rest on out-of-fold answers that the model keeps; that each was given by a member not "
@@ -85,11 +51,13 @@ BY_FOLDS = (
 )
 """What is said of models whose members were chosen so."""
 
+
 FITTED_AGAIN = (
     "value and bound are those of the members when they were chosen; new rows are answered by the same "
     "members fitted again on all rows"
 )
 """What is said of models whose members were."""
+
 
 EVOLVED_ON = "rows that it was evolved on"
 """What the rows of an evolved ensemble are called."""
@@ -158,12 +126,11 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     The recorded rows are found by their values, so the table may be in another order. Then the members answer
     them again; selection rows out of fold are answered by the members as fitted without their folds. With
     two classes their votes must be those on record; the votes of the classifiers that were left out are taken
-    from the record, unless the whole `pool` is given. A certificate must be about the objective and the
-    limits that the model's options mean, and
-    :func:`shortlist.ensembles.verification.certificates.cut_check.check_certificate` recomputes value and
+    from the record, unless the whole `pool` is given. With several classes the same holds for the answers of
+    all classifiers. A certificate must be about the objective and the limits that the model's options mean,
+    and :func:`shortlist.ensembles.verification.recheck_certificate.check_certificate` recomputes value and
     bound from the votes alone. Without a certificate the value is counted, the limits are checked, and no
-    bound is claimed. With several classes the same holds for the answers of all classifiers, and
-    :func:`shortlist.ensembles.verification.certificates.class_cut_check.check_class_certificate` recomputes.
+    bound is claimed.
 
     Parameters
     ----------
@@ -190,7 +157,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     table = _Recorded(record, evolved.classes_, None, EVOLVED_ON)
 
     def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
-        counted = _recount_accuracy(
+        counted = recount_accuracy(
             1 - evolved.result_.error,
             evolved.predict(rows) == classes,
             lambda value: evidence_of_rule(value, EVOLVED_ON),
@@ -303,9 +270,9 @@ def _recheck_chosen(
     chosen: Chosen, rows: Any, classes: Labels, pool: Pool | CrossFittedPool | None
 ) -> dict[str, Any]:
     record, failures = chosen.record, []
-    votes = None if chosen.result is None or chosen.voting == SOFT else _votes_of(chosen, rows, pool)
+    votes = None if chosen.result is None or chosen.voting == SOFT else votes_of(chosen, rows, pool)
     if votes is not None:
-        failures = _other_votes(chosen, votes, rows, pool)
+        failures = other_votes(chosen, votes, rows, pool)
     if record.shares is not None:
         failures = failures or other_probabilities(chosen, record.shares, rows, pool)
     failures = failures or other_calibration(chosen, rows, classes)
@@ -313,17 +280,16 @@ def _recheck_chosen(
         return {"other_answers": failures}
     if chosen.result is None:
         counted_from = chosen.evidence.counted_from
-        return _recount_accuracy(
+        return recount_accuracy(
             chosen.accuracy,
             chosen.predict(rows) == classes,
             lambda value: evidence_of_rule(value, counted_from=counted_from),
         )
     if votes is not None:
-        return _recheck(chosen, chosen.result, votes)
+        return recheck_votes(chosen, chosen.result, votes)
     assert record.shares is not None, "soft votes are on record"
-    limits = _limits(chosen, len(chosen.copies) * chosen.terms.max_copies, None)
     truth = np.searchsorted(chosen.classes_, classes).astype(np.uint8)
-    return recheck_means(chosen, chosen.result, record.shares, truth, limits)
+    return recheck_means(chosen, chosen.result, record.shares, truth)
 
 
 def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
@@ -350,77 +316,3 @@ def _about_members(chosen: Chosen) -> Iterator[str]:
         yield BY_FOLDS
     elif chosen.refitted:
         yield FITTED_AGAIN
-
-
-def _votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
-    record = chosen.record
-    if record.packed_votes is not None:
-        return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))
-    if record.codes is not None:
-        return record.codes
-    if pool is None:
-        raise BadInputError("the model has no record of the answers. Pass the whole pool as `pool=POOL`.")
-    return out_of_fold(pool, rows, class_answers)
-
-
-def _other_votes(
-    chosen: Chosen, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
-) -> list[str]:
-    """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
-    asked, recorded = (chosen.as_chosen, votes[:, chosen.selection]) if pool is None else (pool, votes)
-    again, positive = recorded, chosen.terms.positive
-    if len(asked):
-        ask = class_answers if positive is None else partial(positive_votes, positive=positive)
-        again = out_of_fold(asked, rows, ask)
-    changed = int((again != recorded).any(axis=1).sum())
-    called = PRUNED_ON if chosen.out_of_fold else "selection rows"
-    return [f"on {changed:,} of {len(votes):,} {called} the classifiers vote otherwise"] if changed else []
-
-
-def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
-    """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
-    terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
-    two = terms.positive is not None
-    votes: Votes | ClassVotes
-    if two:
-        votes = merge_rows(answers, truth)
-    else:
-        votes = merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
-    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
-    limits = _limits(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
-    meant = plain_problem(weights, limits)
-    certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
-    members = np.flatnonzero(chosen.selection).tolist()
-    if certificate is None:
-        claim: dict[str, Any] = {"members": members} | ({"threshold": result.threshold} if two else {})
-        claim |= {name: field for name, field in meant.items() if field is not None}
-        verdict = count_selection(claim, *plain) if two else count_class_selection(claim, *plain, n_classes)
-    elif two:
-        verdict = check_certificate(certificate, *plain)
-    else:
-        verdict = check_class_certificate(certificate, *plain, n_classes)
-    about = meant | {"members": members, "threshold": result.threshold}
-    return as_claimed(chosen, result, verdict, certificate, about, unit=weights.denominator)
-
-
-def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
-    """Compare how many rows are decided rightly with the claim: all that a rule, or evolution, claims."""
-    value = int(np.count_nonzero(right)) / len(right)
-    as_claimed = round(claimed * len(right)) == round(value * len(right))
-    return {
-        "failures": () if as_claimed else (other_value(claimed, value),),
-        "value": value,
-        "evidence": evidence(value) if as_claimed else None,
-    }
-
-
-def _limits(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
-    terms = chosen.terms
-    return selection_limits(
-        n_classifiers,
-        min_size=terms.min_size,
-        max_size=terms.max_size,
-        member_costs=None if terms.max_cost is None else terms.member_costs,  # a front has prices, no budget
-        max_cost=terms.max_cost,
-        diversity=diversity,
-    )

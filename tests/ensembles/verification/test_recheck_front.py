@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import FrontPruner
 from shortlist.ensembles.committees.chosen import Chosen
-from shortlist.ensembles.verification.front_recheck import recheck_committees
+from shortlist.ensembles.verification.recheck_front import recheck_committees
 from shortlist.errors import BadInputError
 from shortlist.methods.front_check import FrontCheck
 from shortlist.results.front import Front

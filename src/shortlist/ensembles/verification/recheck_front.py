@@ -24,10 +24,10 @@ from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, plurality_program, pruning_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
-from shortlist.ensembles.verification.certificates.mean_check import count_mean_selection
-from shortlist.ensembles.verification.certificates.selection_check import MOST_SELECTIONS, every_committee
-from shortlist.ensembles.verification.mean_recheck import MOST_OFF
-from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.verification.recheck_claims import MOST_OFF
+from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
+from shortlist.ensembles.verification.recheck_model import verify
+from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS, every_committee
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes

@@ -1,7 +1,7 @@
-"""Checking tangents above the worth of mean probabilities: slow, plain, and apart from what made them.
+"""Rechecking a certificate of pruning by probabilities: tangents above the worth of means.
 
-Nothing but `cut_check.py` and another check of its kind is imported from the rest of the library, and no
-number of the certificate is taken on trust.
+Slow, plain, and apart from what made them: nothing but `recheck_certificate.py` and another check of its kind
+is imported from the rest of the library, and no number of the certificate is taken on trust.
 """
 
 import hashlib
@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.ensembles.verification.certificates.cut_check import CutVerdict, checked_members
-from shortlist.ensembles.verification.certificates.selection_check import whole
+from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, ClaimedRows
+from shortlist.ensembles.verification.recheck_selections import whole
 
 PROBABILITY_ONE = 2**15 - 1
 """What probability 1 is."""
@@ -28,7 +28,7 @@ Term = tuple[list[int], float]
 
 def check_mean_certificate(
     certificate: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
-) -> CutVerdict:
+) -> CertificateVerdict:
     """Recompute value and bound from the probabilities and the tangents.
 
     1. The data has the SHA-256 of the certificate.
@@ -47,33 +47,54 @@ def check_mean_certificate(
 
     Takes O(n_terms · n_classifiers · log n_classifiers) steps of Python for each part.
     """
-    failures: list[str] = []
-    if mean_sha256(shares, labels) != certificate.get("data"):
-        failures.append("the data is not what the certificate was made for")
-    value = bound = None
-    try:
-        terms = _terms(certificate["goal"], shares, labels)
-        slack = _slack(terms)
-        value = _value(certificate, terms, len(shares[0]), failures)
-        if not abs(value - certificate["value"]) <= slack:
-            failures.append(f"the selection is worth {value}, not {certificate['value']}")
-        bound = _bound(certificate, terms, failures)
-        if not abs(bound - certificate["bound"]) <= slack:
-            failures.append(f"the tangents prove the bound {bound}, not {certificate['bound']}")
-    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
-        failures.append(f"the certificate is not readable: {error!r}")
-    return CutVerdict(not failures, tuple(failures), value, bound)
+    return _MeanRows(certificate, shares, labels).verdict()
 
 
-def count_mean_selection(claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> CutVerdict:
+def count_mean_selection(
+    claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
+) -> CertificateVerdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound."""
-    failures: list[str] = []
-    value = None
-    try:
-        value = _value(claim, _terms(claim["goal"], shares, labels), len(shares[0]), failures)
-    except ValueError as error:
-        failures.append(f"the members and their limits cannot be read: {error}")
-    return CutVerdict(not failures, tuple(failures), value, None)
+    return _MeanRows(claim, shares, labels).verdict(proved=False)
+
+
+class _MeanRows(ClaimedRows):
+    proof = "tangents"
+
+    def __init__(self, claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> None:
+        super().__init__(claim, len(shares[0]))
+        self.shares, self.labels = shares, labels
+
+    def sha256(self) -> str:
+        return mean_sha256(self.shares, self.labels)
+
+    def value(self, members: list[int]) -> int:
+        goal = self.claim["goal"]
+        self.terms = _terms(goal, self.shares, self.labels)
+        self.slack = 2 * len(self.terms) + 4
+        if not members:
+            self.failures.append("an empty committee has no mean")
+        unit = max(1, len(members)) * PROBABILITY_ONE
+        worths = (_g(goal, aim, sum(adds[k] for k in members), unit) for adds, aim in self.terms)
+        return sum(round(SCALE * worth) for worth in worths)
+
+    def bound(self) -> int:
+        goal, limits = self.claim["goal"], self.claim["limits"]
+        allowed = [
+            k
+            for k in range(self.n_classifiers)
+            if "budget" not in limits or limits["costs"][k] <= limits["budget"]
+        ]
+        most = min(limits["max_size"], len(allowed))
+        missing = set(range(limits["min_size"], most + 1))
+        bounds = [-math.inf]
+        for part in self.claim["tangents"]:
+            first = whole(part["first"], "first", limits["min_size"], most)
+            last = whole(part["last"], "last", first, most)
+            missing -= set(range(first, last + 1))
+            bounds.append(_part_bound(goal, part, self.terms, allowed))
+        if missing:
+            self.failures.append(f"{len(missing)} sizes have no tangents, the first {min(missing)}")
+        return math.ceil(max(bounds) * SCALE) + self.slack // 4 + 1
 
 
 def mean_sha256(shares: ShareTable, labels: Sequence[int]) -> str:
@@ -104,42 +125,8 @@ def _terms(goal: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -
     return terms
 
 
-def _slack(terms: list[Term]) -> int:
-    return 2 * len(terms) + 4
-
-
 def _g(goal: Mapping[str, Any], aim: float, reach: float, unit: float) -> float:
     return math.log(reach / unit) if goal["kind"] == "log-loss" else -((reach / unit - aim) ** 2)
-
-
-def _value(claim: Mapping[str, Any], terms: list[Term], n_classifiers: int, failures: list[str]) -> int:
-    """Return the total of the members, and note where they break a limit."""
-    members = checked_members(claim, n_classifiers, failures)
-    if not members:
-        failures.append("an empty committee has no mean")
-    unit = max(1, len(members)) * PROBABILITY_ONE
-    worths = (_g(claim["goal"], aim, sum(adds[k] for k in members), unit) for adds, aim in terms)
-    return sum(round(SCALE * worth) for worth in worths)
-
-
-def _bound(certificate: Mapping[str, Any], terms: list[Term], failures: list[str]) -> int:
-    """Return what no selection of the certificate's sizes and affordable classifiers exceeds."""
-    goal, limits = certificate["goal"], certificate["limits"]
-    n_classifiers = len(terms[0][0])
-    allowed = [
-        k for k in range(n_classifiers) if "budget" not in limits or limits["costs"][k] <= limits["budget"]
-    ]
-    most = min(limits["max_size"], len(allowed))
-    missing = set(range(limits["min_size"], most + 1))
-    bounds = [-math.inf]
-    for part in certificate["tangents"]:
-        first = whole(part["first"], "first", limits["min_size"], most)
-        last = whole(part["last"], "last", first, most)
-        missing -= set(range(first, last + 1))
-        bounds.append(_part_bound(goal, part, terms, allowed))
-    if missing:
-        failures.append(f"{len(missing)} sizes have no tangents, the first {min(missing)}")
-    return math.ceil(max(bounds) * SCALE) + _slack(terms) // 4 + 1
 
 
 def _part_bound(

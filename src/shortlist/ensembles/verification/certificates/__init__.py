@@ -1,1 +1,0 @@
-"""Checking certificates: slow, plain, and apart from everything that made them."""

@@ -1,0 +1,370 @@
+"""Rechecking a certificate of pruning by votes: slow, plain, and apart from everything that made it.
+
+Nothing but `recheck_selections.py`, of the same kind, is imported from the rest of the library, and no number
+of the certificate is taken on trust: an auditor can read these loops, or write others like them.
+
+Of two classes a row is decided positive where more members than the threshold vote so. Of several, a row of
+true class c is right where every rival class d has fewer votes, or as many where d comes after c.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+from shortlist.ensembles.verification.recheck_selections import (
+    MOST,
+    VoteTable,
+    best_gain,
+    checked_members,
+    is_diverse,
+    n_selections,
+    whole,
+)
+
+ClassTable = list[tuple[int, tuple[int, ...], int]]
+"""True class, votes and samples of the distinct rows, in the order of class and votes."""
+
+
+@dataclass(frozen=True)
+class CertificateVerdict:
+    """What a check found."""
+
+    failures: tuple[str, ...]
+    """A sentence for each part of data, selection, value and bound that is not as claimed."""
+    value: int | None
+    bound: int | None
+    """As recomputed, in the integers of the certificate; None where that was not possible."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether all is as claimed."""
+        return not self.failures
+
+
+class ClaimedRows(ABC):
+    """Rows, and what a certificate claims of them."""
+
+    proof = "cuts"
+    """What the certificate calls the proof of its bound."""
+    slack = 0
+    """By how much numbers may differ that are sums of logarithms."""
+
+    def __init__(self, claim: Mapping[str, Any], n_classifiers: int) -> None:
+        self.claim, self.n_classifiers, self.failures = claim, n_classifiers, list[str]()
+
+    @abstractmethod
+    def sha256(self) -> str:
+        """Return what identifies the rows."""
+
+    @abstractmethod
+    def value(self, members: list[int]) -> int:
+        """Return what the members are worth, and note which limits they break beside size and cost."""
+
+    @abstractmethod
+    def bound(self) -> int:
+        """Return what no selection exceeds by the proof, and note what of it is not true."""
+
+    def verdict(self, *, proved: bool = True) -> CertificateVerdict:
+        """Recompute value and bound; without a proof the value alone, and whether the limits are kept."""
+        claim, failures = self.claim, self.failures
+        value = bound = None
+        if proved and self.sha256() != claim.get("data"):
+            failures.append("the data is not what the certificate was made for")
+        try:
+            value = self.value(checked_members(claim, self.n_classifiers, failures))
+            if proved:
+                if not abs(value - claim["value"]) <= self.slack:
+                    failures.append(f"the selection is worth {value}, not {claim['value']}")
+                bound = self.bound()
+                if not abs(bound - claim["bound"]) <= self.slack:
+                    failures.append(f"the {self.proof} prove the bound {bound}, not {claim['bound']}")
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            what = "certificate is" if proved else "members and their limits are"
+            failures.append(f"the {what} not readable: {error!r}")
+        return CertificateVerdict(tuple(failures), value, bound)
+
+
+def check_certificate(
+    certificate: Mapping[str, Any],
+    answers: Iterable[Iterable[int]],
+    labels: Iterable[int],
+    n_classes: int | None = None,
+) -> CertificateVerdict:
+    """Recompute value and bound from the data and the cuts, in Python's integers.
+
+    1. The data has the SHA-256 of the certificate.
+    2. The members keep the limits, and are worth the value, of two classes with the threshold.
+    3. Every cut is true. Of two classes, let y be multipliers with sum P over positive and N over negative
+       rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a
+       selection within the sizes is below P. It would have to reach P if all rows of the cut were right. Of
+       several classes, the sum by y of the votes for the true class less those for the rival would have to
+       reach the sum of y over the rivals that come before, and is below that.
+    4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
+       ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
+       misses one row of every cut. Of several classes, rows that no selection within the sizes is right on
+       are left out.
+    5. A cut with ``kept`` classifiers is no such cut, but an inequality in members and right rows. Its λ
+       counts as often as it reaches, and in 4 the largest sum of what λ gives to the members of a selection
+       within the sizes is added.
+
+    Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
+    them is the bound (:mod:`shortlist.ensembles.verification.recheck_selections`).
+
+    Takes O(n_samples · n_classifiers · n_classes + entries of the cuts · n_classifiers) steps of Python.
+
+    `certificate`: as :mod:`shortlist.ensembles.proofs.certificate` writes it. `answers`: on the validation
+    rows, in any order, ``(n_samples, n_classifiers)``: votes of 0 and 1, or the classes that are answered,
+    `n_classes` where a classifier abstains; NumPy arrays do. `labels`, ``(n_samples,)``. `n_classes`: None:
+    two classes, decided by a threshold.
+    """
+    return _claimed(certificate, answers, labels, n_classes).verdict()
+
+
+def count_selection(
+    claim: Mapping[str, Any],
+    answers: Iterable[Iterable[int]],
+    labels: Iterable[int],
+    n_classes: int | None = None,
+) -> CertificateVerdict:
+    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
+
+    `claim`: the fields ``members`` and ``limits`` of a certificate, with ``threshold`` and ``weights`` or
+    with ``gains``. The others as of :func:`check_certificate`.
+    """
+    return _claimed(claim, answers, labels, n_classes).verdict(proved=False)
+
+
+def _claimed(
+    claim: Mapping[str, Any], answers: Iterable[Iterable[int]], labels: Iterable[int], n_classes: int | None
+) -> "_VotedRows":
+    samples: dict[tuple[int, tuple[int, ...]], int] = {}
+    for row, label in zip(answers, labels, strict=True):
+        key = int(label), tuple(int(vote) for vote in row)
+        samples[key] = samples.get(key, 0) + 1
+    table = [(label, row, samples[label, row]) for label, row in sorted(samples)]
+    return _ThresholdRows(claim, table) if n_classes is None else _ClassRows(claim, table, n_classes)
+
+
+class _VotedRows(ClaimedRows):
+    """Distinct rows of votes; `votes` and `labels` are those that gains are counted on."""
+
+    votes: list[tuple[int, ...]]
+    labels: list[int]
+    n_classes: int
+    by_threshold: bool
+
+    @abstractmethod
+    def gains(self) -> tuple[int, list[int]]:
+        """Return what every selection is worth, and what being right on each row adds, 0 where none can."""
+
+    @abstractmethod
+    def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
+        """Return what the rows of a cut, if all are right, ask of the members, and how much; None if not true."""
+
+    @abstractmethod
+    def is_diverse(self, members: list[int]) -> bool:
+        """Whether the members keep a limit on diversity."""
+
+    def bound(self) -> int:
+        limits, n = self.claim["limits"], self.n_classifiers
+        floor, gains = self.gains()
+        if "selections" in self.claim:
+            self.proof = "selections"
+            if (found := n_selections(n, limits)) != self.claim["selections"]:
+                self.failures.append(f"there are {found} selections, not {self.claim['selections']}")
+            best = best_gain(
+                self.votes, self.labels, gains, limits, self.is_diverse, n_classes=self.n_classes,
+                by_threshold=self.by_threshold,
+            )  # fmt: skip
+            if best is None:
+                raise ValueError("no selection keeps the limits")
+            return floor + best
+        denominator, step = whole(self.claim["denominator"], "denominator", 1), gcd(*gains) or 1
+        left = [gain // step * denominator for gain in gains]
+        spent, members = 0, [0] * n
+        for number, cut in enumerate(self.claim["cuts"]):
+            places = {whole(i, "row", 0, len(gains) - 1) for i in cut["rows"]}
+            weight = whole(cut["weight"], f"weight of cut {number}", 0, MOST)
+            multipliers = [whole(y, f"multiplier of cut {number}", 1, MOST) for y in cut["multipliers"]]
+            is_whole = bool(places) and len(cut["rows"]) == len(multipliers)
+            summed = self.summed(cut, multipliers) if is_whole and all(gains[i] for i in places) else None
+            terms = None if summed is None else _checked_terms(cut, *summed, limits)
+            if terms is None:
+                self.failures.append(f"cut {number} is not proved by its multipliers")
+                continue
+            coefficients, reach = terms
+            spent += weight * (reach * (len(places) - 1) - sum(c for c in coefficients if c < 0))
+            members = [total + weight * c for total, c in zip(members, coefficients, strict=True)]
+            for i in places:
+                left[i] -= weight * reach
+        spent += _largest_sum(members, limits)
+        return floor + step * ((spent + sum(max(0, gain) for gain in left)) // denominator)
+
+
+class _ThresholdRows(_VotedRows):
+    n_classes, by_threshold = 2, True
+
+    def __init__(self, claim: Mapping[str, Any], table: ClassTable) -> None:
+        samples: dict[tuple[int, ...], list[int]] = {}
+        for label, row, count in table:
+            samples.setdefault(row, [0, 0])[0 if label == 1 else 1] += count
+        self.table: VoteTable = [(row, samples[row][0], samples[row][1]) for row in sorted(samples)]
+        self.votes = [row for row, _, _ in self.table]
+        super().__init__(claim, len(self.votes[0]) if self.votes else 0)
+
+    def sha256(self) -> str:
+        text = f"{self.n_classifiers};".encode()
+        for row, positives, negatives in self.table:
+            text += bytes(row) + f"{positives},{negatives};".encode()
+        return hashlib.sha256(text).hexdigest()
+
+    def value(self, members: list[int]) -> int:
+        n = self.n_classifiers
+        weights = {
+            name: whole(one, f"weight {name}", -MOST, MOST) for name, one in self.claim["weights"].items()
+        }
+        threshold = whole(self.claim["threshold"], "threshold", -n, n)
+        if not self.is_diverse(members):
+            self.failures.append("the members break the diversity limits")
+        if not 0 <= threshold <= len(members):
+            self.failures.append(f"the threshold {threshold} is not between 0 and the number of members")
+        total = 0
+        for row, positives, negatives in self.table:
+            if sum(row[k] for k in members) > threshold:
+                total += weights["tp"] * positives + weights["fp"] * negatives
+            else:
+                total += weights["fn"] * positives + weights["tn"] * negatives
+        return total
+
+    def gains(self) -> tuple[int, list[int]]:
+        weights = self.claim["weights"]
+        floor = sum(
+            weights["fn"] * positives + weights["tn"] * negatives for _, positives, negatives in self.table
+        )
+        # what deciding positive instead of negative adds; the empty vector is never decided positive
+        signed = [
+            (weights["tp"] - weights["fn"]) * positives - (weights["tn"] - weights["fp"]) * negatives
+            if any(row)
+            else 0
+            for row, positives, negatives in self.table
+        ]
+        self.labels = [int(gain > 0) for gain in signed]
+        return floor + sum(gain for gain in signed if gain < 0), [abs(gain) for gain in signed]
+
+    def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
+        """Sum the votes by the multipliers, the threshold at its most."""
+        coefficients = [0] * self.n_classifiers
+        positive = negative = 0
+        for i, y in zip(cut["rows"], multipliers, strict=True):
+            sign = 1 if self.labels[i] else -1
+            positive, negative = positive + y * (sign > 0), negative + y * (sign < 0)
+            for k, vote in enumerate(self.votes[i]):
+                coefficients[k] += sign * y * vote
+        return [c + max(0, negative - positive) for c in coefficients], positive
+
+    def is_diverse(self, members: list[int]) -> bool:
+        return is_diverse(self.table, members, self.claim["limits"])
+
+
+class _ClassRows(_VotedRows):
+    by_threshold = False
+
+    def __init__(self, claim: Mapping[str, Any], table: ClassTable, n_classes: int) -> None:
+        self.table, self.n_classes = table, n_classes
+        self.labels, self.votes = [label for label, _, _ in table], [row for _, row, _ in table]
+        super().__init__(claim, len(self.votes[0]) if self.votes else 0)
+
+    def sha256(self) -> str:
+        digest = hashlib.sha256(f"{self.n_classifiers},{self.n_classes};".encode())
+        for label, row, count in self.table:
+            digest.update(bytes([label, *row]) + f"{count};".encode())
+        return digest.hexdigest()
+
+    def value(self, members: list[int]) -> int:
+        gains = [whole(gain, "gain", 0, MOST) for gain in self.claim["gains"]]
+        if not self.is_diverse(members):
+            self.failures.append("the members break the diversity limits")
+        total = 0
+        for label, row, count in self.table:
+            votes = [sum(row[k] == one for k in members) for one in range(self.n_classes)]
+            total += gains[label] * count * (votes.index(max(votes)) == label)
+        return total
+
+    def gains(self) -> tuple[int, list[int]]:
+        own, floor, gains = self.claim["gains"], 0, []
+        for label, row, count in self.table:
+            leads = [self._extremes(label, rival, row) for rival in range(self.n_classes) if rival != label]
+            gain = own[label] * count
+            if any(highest < least for _, highest, least in leads):
+                gain = 0  # right on no selection
+            elif all(lowest >= least for lowest, _, least in leads):
+                floor, gain = floor + gain, 0  # and on every one
+            gains.append(gain)
+        return floor, gains
+
+    def _extremes(self, label: int, rival: int, votes: tuple[int, ...]) -> tuple[int, int, int]:
+        """Return the lowest and highest lead over a rival within the sizes, and the least that is right."""
+        own, other, limits = votes.count(label), votes.count(rival), self.claim["limits"]
+        most, forced = limits["max_size"], limits["min_size"] - len(votes)
+        lowest = max(0, forced + own) - min(other, most)
+        highest = min(own, most) - max(0, forced + other)
+        return lowest, highest, int(rival < label)
+
+    def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
+        rivals = [whole(rival, "rival", 0, self.n_classes - 1) for rival in cut["rivals"]]
+        coefficients, wanted = [0] * self.n_classifiers, 0
+        for i, rival, y in zip(cut["rows"], rivals, multipliers, strict=True):
+            label, votes, _ = self.table[i]
+            if rival == label:
+                return None
+            wanted += y * (rival < label)
+            for k, vote in enumerate(votes):
+                coefficients[k] += y * ((vote == label) - (vote == rival))
+        return coefficients, wanted
+
+    def is_diverse(self, members: list[int]) -> bool:
+        """Ask who is right, as votes on rows that are all positive."""
+        flags = [(tuple(int(vote == label) for vote in votes), n, 0) for label, votes, n in self.table]
+        return is_diverse(flags, members, self.claim["limits"])
+
+
+def _checked_terms(
+    cut: Mapping[str, Any], coefficients: list[int], wanted: int, limits: Mapping[str, Any]
+) -> tuple[list[int], int] | None:
+    """Return what a cut adds for members, and how much its rows reach together; None if it is not true.
+
+    If its rows are all right, the coefficients of the members add up to `wanted`. Without ``kept`` that must
+    be more than any selection within the sizes has: one row is wrong, and members add nothing.
+
+    With ``kept``, the others add at most what they have above 0. Then what the kept ones have above 0, of
+    members, and below 0, its sign changed, of those that are none, is at least `reach`. It is never below 0,
+    which is all that is asked where a row is wrong, and more than `reach` of one classifier is not needed.
+    """
+    if "kept" not in cut:
+        return ([0] * len(coefficients), 1) if _largest_sum(coefficients, limits) < wanted else None
+    kept = {whole(k, "classifier", 0, len(coefficients) - 1) for k in cut["kept"]}
+    reach, terms = wanted, [0] * len(coefficients)
+    for k, coefficient in enumerate(coefficients):
+        if not _is_affordable(k, limits):
+            continue
+        if k in kept:
+            terms[k] = coefficient
+            reach += max(0, -coefficient)
+        else:
+            reach -= max(0, coefficient)
+    return ([max(-reach, min(reach, term)) for term in terms], reach) if reach >= 1 else None
+
+
+def _largest_sum(coefficients: list[int], limits: Mapping[str, Any]) -> int:
+    """Return the largest sum of a selection within the sizes, of classifiers that the budget allows alone."""
+    allowed = [c for k, c in enumerate(coefficients) if _is_affordable(k, limits)]
+    best = sorted(allowed, reverse=True)
+    largest = sum(best[: limits["min_size"]])
+    return int(largest + sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]]))
+
+
+def _is_affordable(k: int, limits: Mapping[str, Any]) -> bool:
+    return "budget" not in limits or bool(limits["costs"][k] <= limits["budget"])

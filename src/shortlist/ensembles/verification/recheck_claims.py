@@ -1,0 +1,227 @@
+"""Rechecking what a model claims of the answers on its record: value, limits and bound."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
+from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by
+from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.selection_limits import (
+    DiversityLimits,
+    SelectionLimits,
+    diversity_limits,
+    selection_limits,
+)
+from shortlist.ensembles.goals.weights import class_weights, weights_of
+from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
+from shortlist.ensembles.pruning.evidence import evidence_of_step
+from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.recheck_certificate import (
+    CertificateVerdict,
+    check_certificate,
+    count_selection,
+)
+from shortlist.ensembles.verification.recheck_mean_certificate import (
+    check_mean_certificate,
+    count_mean_selection,
+)
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+
+
+MOST_OFF = 1e-8
+"""By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
+
+
+def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
+    """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
+    terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
+    two = terms.positive is not None
+    votes: Votes | ClassVotes = (
+        merge_rows(answers, truth)
+        if two
+        else merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
+    )
+    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
+    limits = limits_of(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
+    claim = plain_problem(weights, limits)
+    claim |= {"members": np.flatnonzero(chosen.selection).tolist(), "threshold": result.threshold}
+    certificate = result.certificate
+    check, checked = (count_selection, claim) if certificate is None else (check_certificate, certificate)
+    verdict = check(checked, answers.tolist(), truth.tolist(), None if two else n_classes)
+    return as_claimed(chosen, result, verdict, certificate, claim, unit=weights.denominator)
+
+
+def recheck_means(
+    chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes
+) -> dict[str, Any]:
+    """Recompute value, limits and bound of a mean of probabilities."""
+    certificate, max_copies, votes = result.certificate, chosen.terms.max_copies, SoftVotes(shares, truth)
+    goal = mean_goal(chosen.terms.goal, votes, positive=chosen.positive_place)
+    claim = plain_mean_problem(goal, limits_of(chosen, len(chosen.copies) * max_copies, None))
+    claim |= {"members": np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()}
+    plain = votes.repeated(max_copies).shares.tolist(), truth.tolist()
+    if certificate is None:
+        verdict = count_mean_selection(claim, *plain)
+    else:
+        verdict = check_mean_certificate(certificate, *plain)
+        if isinstance(found := certificate.get("goal"), dict):  # 0.3.0 wrote more than is meant
+            certificate = certificate | {"goal": {name: found.get(name) for name in claim["goal"]}}
+    unit = -goal.denominator * 2**32
+    return as_claimed(chosen, result, verdict, certificate, claim, unit=unit, most_off=MOST_OFF)
+
+
+def limits_of(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
+    """Return the limits that a model's options mean."""
+    terms = chosen.terms
+    return selection_limits(
+        n_classifiers,
+        min_size=terms.min_size,
+        max_size=terms.max_size,
+        member_costs=None if terms.max_cost is None else terms.member_costs,  # a front has prices, no budget
+        max_cost=terms.max_cost,
+        diversity=diversity,
+    )
+
+
+def as_claimed(
+    chosen: Chosen,
+    result: PrunedSelection,
+    verdict: CertificateVerdict,
+    certificate: Certificate | None,
+    meant: dict[str, Any],
+    *,
+    unit: int,
+    most_off: float = 0.0,
+) -> dict[str, Any]:
+    """Compare what was recomputed with the claims of a model, and return fields of the verification.
+
+    `certificate`: the model's, if any, which has to be about what is `meant`, by its fields: a proof of
+    another problem proves nothing. `unit`: of totals, below 0 where the objective is a loss. `most_off`: by
+    how much numbers that are sums of logarithms may differ.
+    """
+    failures = list(verdict.failures)
+    if certificate is not None:
+        failures += other_problem(certificate, meant)
+    sign = 1 if unit > 0 else -1
+    value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
+    if not sign * (result.bound - result.value) >= -most_off:
+        side = "below" if sign > 0 else "above"
+        failures.append(f"the model claims the bound {result.bound:g}, {side} its own value {result.value:g}")
+    if value is not None and not abs(value - result.value) <= most_off:
+        failures.append(other_value(result.value, value))
+    elif value is not None:
+        value = result.value
+    if bound is not None and sign * (result.bound - bound) > most_off:
+        failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
+    certified = result.certified_bound
+    if most_off and bound is not None:
+        if certified is None or sign * (certified - bound) < -most_off:
+            failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
+        bound = bound if failures else certified
+    evidence = None
+    if not failures:
+        assert value is not None, "what nothing contradicts was counted"
+        evidence = dataclasses.replace(chosen.evidence, value=value, certified_bound=bound)
+    return {
+        "failures": tuple(failures),
+        "value": value,
+        "bound": bound,
+        "claimed_bound": result.bound,
+        "evidence": evidence,
+        **what_was_checked(certificate),
+    }
+
+
+def other_value(claimed: float, value: float) -> str:
+    """Say that a model claims another value than its members have."""
+    return f"the model claims the value {claimed:g}, its members are worth {value:g}"
+
+
+def recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
+    """Compare how many rows are decided rightly with the claim: all that a rule, or evolution, claims."""
+    value = int(np.count_nonzero(right)) / len(right)
+    as_claimed = round(claimed * len(right)) == round(value * len(right))
+    return {
+        "failures": () if as_claimed else (other_value(claimed, value),),
+        "value": value,
+        "evidence": evidence(value) if as_claimed else None,
+    }
+
+
+def recheck_step(
+    model: "EvolutionaryEnsembleClassifier", rows: Any, truth: Any, counted: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Recompute what no choice among the candidates of the last exact step exceeds.
+
+    All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
+    members that the model's options say.
+    """
+    result, step = model.result_, model.result_.exact_step
+    assert result.error_bound is not None, "there is a bound to recheck"
+    claimed = {"claimed_bound": 1 - result.error_bound}
+    certificate = None if step is None else step.result.certificate
+    if step is None or certificate is None:
+        evidence = evidence_of_step(None, result.error, result.error_bound)
+        return {**counted, **claimed, "evidence": evidence if counted["evidence"] else None}
+    codes = model.space_.predict(step.candidates, model.encoder_.transform(rows)).astype(np.uint8)
+    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(model.classes_)))
+    limits = selection_limits(len(step.candidates), max_size=model.max_members)
+    meant = plain_problem(class_weights("accuracy", votes), limits)
+    verdict = check_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
+    failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
+    n_rows, bound = len(codes), verdict.bound
+    if bound is not None and bound < n_rows - round(result.error * n_rows):
+        failures.append("the members are right on more rows than the certificate allows any choice")
+    if step.error_bound(n_rows) != result.error_bound:
+        failures.append("the model claims another bound than its exact step")
+    return {
+        **counted,
+        **claimed,
+        "failures": tuple(failures),
+        "value": counted["value"] if counted["failures"] else 1 - result.error,
+        "bound": None if bound is None else 1 - (n_rows - bound) / n_rows,
+        "evidence": None if failures else evidence_of_step(step.result, result.error, result.error_bound),
+        **what_was_checked(certificate),
+        "all_votes": True,
+    }
+
+
+def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
+    """Say which fields of a certificate are about something else; a proof of that proves nothing.
+
+    `certificate`: of the model, from a file, so that any field may be missing or of any type. `meant`: the
+    fields that the model's options mean, by name.
+    """
+    return [
+        f"the certificate is about other {field} than the model"
+        for field, what in meant.items()
+        if not _is_as_meant(certificate.get(field), what)
+    ]
+
+
+def _is_as_meant(found: Any, meant: Any) -> bool:
+    """Whether a field is as meant; budgets from the sum of all costs on are one limit."""
+    if isinstance(found, dict) and isinstance(meant, dict) and "costs" in meant:
+        all_cost, budget = sum(meant["costs"]), found.get("budget")
+        if type(budget) is int and min(budget, meant["budget"]) >= all_cost:
+            found, meant = found | {"budget": all_cost}, meant | {"budget": all_cost}
+    return bool(found == meant)
+
+
+def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
+    """Return the certificate, what its parts are called, and how many there are."""
+    parts = certified_by(certificate or {})
+    found: Any = (certificate or {}).get(parts, ())
+    n_parts = int(found) if parts == "selections" else len(found)
+    return {"n_parts": n_parts, "parts": parts, "certificate": certificate}

@@ -1,0 +1,178 @@
+"""Finding the rows on a model's record in a table, and asking its members about them again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.arrays import Labels
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
+from shortlist.ensembles.committees.committee import MEAN, SHARES
+from shortlist.ensembles.estimators.base import fit_probabilities
+from shortlist.ensembles.pools.answers import class_answers, class_shares
+from shortlist.ensembles.pools.judges import columns_asked
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
+from shortlist.ensembles.votes.soft_votes import Shares
+from shortlist.errors import BadInputError
+from shortlist.tables.fingerprints import match_rows, table_fingerprint
+
+MOST_APART = 1e-3
+"""By how much power and factors may differ: another machine may round members' probabilities otherwise."""
+
+
+MOST_DIFFERENCE = 1
+"""Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
+
+
+MOST_NAMED = 5
+"""How many rows a sentence names before it counts the rest."""
+
+
+PRUNED_ON = "rows that it was pruned on"
+"""What the rows are called that fitted the members too, which answered them out of fold."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundRows:
+    """Where the recorded rows are in a table."""
+
+    places: NDArray[np.intp] | None
+    """Their places in the table, ``(n_recorded,)``; None where some of them cannot be told."""
+    difference: str = ""
+    """What is different about the table; empty if it is the one that the model was made from."""
+    n_changed: int = 0
+    """How many recorded rows have other values in this table."""
+
+
+def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
+    """Find recorded rows in a table.
+
+    They are where they were, or found by value, or, in a table of as many rows, in the same place.
+    """
+    now = table_fingerprint(X, y)
+    if now == record.table:
+        return FoundRows(record.rows)
+    match = match_rows(record.table, now)
+    places = match.places[record.rows]
+    lost = np.sort(record.rows[places < 0])
+    n_before, n_now = len(record.table.rows), len(now.rows)
+    if not len(lost):
+        return FoundRows(
+            places,
+            f"{_other_table(match.missing, match.extra)}; all {len(places):,} {called} are in it, and were "
+            "found by their values",
+        )
+    which = f"{len(lost):,} of the {len(places):,} {called}"
+    if n_now == n_before and np.isin(lost, match.extra).all():
+        places = np.where(places < 0, record.rows, places)
+        return FoundRows(
+            places, f"{which} have other values in this table ({_named(lost)}, counted from 1)", len(lost)
+        )
+    rows = "" if n_now == n_before else f"the table has {n_now:,} rows in place of {n_before:,}, and "
+    return FoundRows(None, f"{rows}{which} are not in it ({_named(lost)} of the table that it was made from)")
+
+
+def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
+    if not len(missing) and not len(extra):
+        return "the rows of the table are in another order"
+    if np.array_equal(missing, extra):
+        return (
+            f"{_counted(missing, 'has', 'have')} other values in this table ({_named(missing)}, counted "
+            "from 1)"
+        )
+    parts = []
+    if len(missing):
+        parts.append(f"{_counted(missing, 'is', 'are')} missing ({_named(missing)} of the old table)")
+    if len(extra):
+        parts.append(f"{_counted(extra, 'is', 'are')} new ({_named(extra)} of this one)")
+    return "in this table " + " and ".join(parts)
+
+
+def _counted(rows: NDArray[np.intp], one: str, several: str) -> str:
+    return f"1 row {one}" if len(rows) == 1 else f"{len(rows):,} rows {several}"
+
+
+def _named(rows: NDArray[np.intp]) -> str:
+    return f"row{'s' if len(rows) > 1 else ''} {all_of((rows + 1).tolist(), most=MOST_NAMED)}"
+
+
+def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
+    """Say which answer of judges in a table cannot be one, such as a class that there is not.
+
+    Judges are asked about the table as it stands, so that the sentence names a row of the table.
+
+    `classifiers`: of those who are no judges, nothing is said. `X`: the table, ``(n_samples, n_features)``;
+    one that lacks columns of the judges is passed over.
+    """
+    columns = columns_asked(classifiers)
+    if not columns or not set(columns) <= set(getattr(X, "columns", ())):
+        return []
+    try:
+        for judge in classifiers:
+            judge.class_codes(X)
+    except BadInputError as error:
+        return [str(error).rpartition(". ")[0]]  # what to do about it comes last
+    return []
+
+
+def votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
+    """Return what all candidates answer on the recorded rows, `(n_rows, n_candidates)`."""
+    record = chosen.record
+    if record.packed_votes is not None:
+        return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))
+    if record.codes is not None:
+        return record.codes
+    if pool is None:
+        raise BadInputError("the model has no record of the answers. Pass the whole pool as `pool=POOL`.")
+    return out_of_fold(pool, rows, class_answers)
+
+
+def other_votes(
+    chosen: Chosen, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
+) -> list[str]:
+    """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
+    asked, recorded = (chosen.as_chosen, votes[:, chosen.selection]) if pool is None else (pool, votes)
+    again, positive = recorded, chosen.terms.positive
+    if len(asked):
+        ask = class_answers if positive is None else partial(positive_votes, positive=positive)
+        again = out_of_fold(asked, rows, ask)
+    changed = int((again != recorded).any(axis=1).sum())
+    called = PRUNED_ON if chosen.out_of_fold else "selection rows"
+    return [f"on {changed:,} of {len(votes):,} {called} the classifiers vote otherwise"] if changed else []
+
+
+def other_probabilities(
+    chosen: Chosen, shares: Shares, rows: Any, pool: Pool | CrossFittedPool | None
+) -> list[str]:
+    """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
+    places = np.repeat(np.arange(shares.shape[1]), chosen.copies)
+    asked, recorded = (chosen.as_chosen, shares[:, places]) if pool is None else (pool, shares)
+    if len(asked) != recorded.shape[1]:
+        return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
+    again = out_of_fold(asked, rows, class_shares).astype(np.int64)
+    changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
+    called = PRUNED_ON if chosen.out_of_fold else "selection rows"
+    said = f"on {changed:,} of {len(shares):,} {called} the classifiers find other probabilities"
+    return [said] if changed else []
+
+
+def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
+    """Fit the calibration of a committee again; say where the model has another one."""
+    kept, source = chosen.committee.calibration, chosen.committee.probabilities
+    if kept is None and source in {MEAN, SHARES}:
+        return []
+    truth = np.searchsorted(chosen.classes_, classes)
+    found = fit_probabilities(chosen.committee, chosen.as_chosen, rows, truth, source=source).calibration
+    if (
+        kept is not None
+        and found is not None
+        and np.allclose(
+            [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
+        )
+    ):
+        return []
+    return ["the selection rows calibrate the probabilities otherwise than the model does"]
