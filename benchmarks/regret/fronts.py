@@ -150,9 +150,9 @@ def _line(folder: Path, name: str, number: int, objectives: str) -> ProductQuest
 
 def tiny_line(rng: np.random.Generator) -> ProductQuestion:
     """Make a line of optional and alternative features with random prices."""
-    from shortlist.products.attributes.attribute import Attribute
+    from shortlist.products.attributes import Attribute
     from shortlist.products.configuration.question import parse_objectives
-    from shortlist.products.feature_models.model import make_group, make_model
+    from shortlist.products.model import make_group, make_model
 
     names = ["line", *"abcdef"]
     groups = [

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.products import FeatureModel, analyse, read_model
-from shortlist.products.analysis.analysis import Analysis
-from shortlist.products.feature_models.model import GroupKind
+from shortlist.products.analysis import Analysis
+from shortlist.products.model import GroupKind
 from shortlist.source import read_source
 
 LIMIT_S = 60

@@ -17,8 +17,8 @@ from shortlist.logic.compilation import compile_diagram
 from shortlist.methods.diagram.diagram_front import diagram_front
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.products import chosen_attributes, read_attributes, read_model
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.question import parse_objectives
-from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
 
 FOUR = "min deselected, min cost, min defects, min not_used_before"

@@ -25,8 +25,7 @@ from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
 from shortlist.products import read_requirements
 from shortlist.products.configuration.front_search import find_front
-from shortlist.products.configuration.question import ProductQuestion
-from shortlist.products.configuration.search_options import search_options
+from shortlist.products.configuration.question import ProductQuestion, search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
 from shortlist.runs.budget import Budget

@@ -20,7 +20,7 @@ from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE, ProgramShape
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.milp.program import Program
 from shortlist.pareto import hypervolume
-from shortlist.products.encodings.inequalities import to_program
+from shortlist.products.inequalities import to_program
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
 

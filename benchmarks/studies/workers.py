@@ -27,7 +27,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from shortlist.products.configuration.front_search import find_front
-from shortlist.products.configuration.search_options import search_options
+from shortlist.products.configuration.question import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers

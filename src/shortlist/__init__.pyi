@@ -24,14 +24,14 @@ from shortlist.multistage.estimators import MultiStageClassifier as MultiStageCl
 from shortlist.multistage.problem.cost_files import read_costs as read_costs
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
-from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
+from shortlist.products.attribute_files import read_attributes as read_attributes
 from shortlist.products.configuration.product_front import Configured
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
-from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
+from shortlist.products.model import FeatureModel as FeatureModel
 from shortlist.programs.arrays import solve_front as solve_front
 from shortlist.results.front import Front as Front
 from shortlist.results.objective import Limit, Sense

@@ -11,9 +11,9 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.products.attributes.attribute import as_number, model_attributes, place_of
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.attributes import as_number, model_attributes, place_of
+from shortlist.products.clauses import to_clauses
+from shortlist.products.model import FeatureModel
 
 POOL_PER_MEMBER = 2
 """Classifiers in the pool for each member of a pruned ensemble."""
@@ -107,7 +107,7 @@ def purchase_rules(model: FeatureModel, columns: Sequence[str]) -> PurchaseRules
     Raises BadInputError if a column is no feature, or a feature without children that is not abstract is no
     column, or the model has no product, or none with a column.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["tests", "x", "y"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> rules = purchase_rules(model, ["x", "y"])
     >>> rules.valid_sets(10).tolist()

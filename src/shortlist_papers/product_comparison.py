@@ -14,18 +14,18 @@ from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.integer.recorded_solves import program_fingerprint
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.front_search import checked_front, products_front, program_of
 from shortlist.products.configuration.question import (
+    EVOLUTIONARY_METHODS,
     FeatureObjective,
     ProductQuestion,
     make_question,
     parse_question,
 )
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
-from shortlist.products.feature_models.model import Constraint, FeatureModel
+from shortlist.products.model import Constraint, FeatureModel
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof
 from shortlist.runs import Budget, Report, Study, Unit, Work, run_units, silent

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.products import chosen_attributes, read_attributes, read_model
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.front_search import checked_front, find_front, padded_costs
-from shortlist.products.configuration.question import ProductQuestion, make_question, parse_objectives
+from shortlist.products.configuration.question import (
+    ProductQuestion,
+    make_question,
+    parse_objectives,
+    search_options,
+)
 from shortlist.products.configuration.requirements import make_requirements
-from shortlist.products.configuration.search_options import search_options
-from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget, seconds_now
 from shortlist_papers.product_evolution.evolved_front import REPAIR_SHARE, REPAIRED

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from shortlist._validation import as_choice, as_count, as_options
 from shortlist.methods.program_methods import SearchOptions, check_installed
-from shortlist.products.configuration import search_options
-from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
+from shortlist.products.configuration import question
+from shortlist.products.configuration.question import EVOLUTIONARY_METHODS
 from shortlist.runs import NO_STUDY, Study
 
-METHODS = (*(name for name in search_options.METHODS if name != "auto"), *EVOLUTIONARY_METHODS)
+METHODS = (*(name for name in question.METHODS if name != "auto"), *EVOLUTIONARY_METHODS)
 """Names of the methods."""
 
 POPULATION = 100
@@ -41,7 +41,7 @@ class KeptEvolutionOptions(EvolutionOptions):
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {
-    **{method: search_options.OPTIONS.get(method, KeptEvolutionOptions) for method in METHODS},
+    **{method: question.OPTIONS.get(method, KeptEvolutionOptions) for method in METHODS},
     "nsga2": EvolutionOptions,
 }
 """The options of each method."""

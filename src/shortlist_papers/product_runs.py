@@ -18,10 +18,9 @@ from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits
 from shortlist.pareto import nondominated_unique
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.front_search import find_front, program_of
-from shortlist.products.configuration.question import ProductQuestion
-from shortlist.products.configuration.search_options import search_options
-from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.configuration.question import ProductQuestion, search_options
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.budget import Progress, processor_seconds

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.products.analysis.analysis import analyse
+from shortlist.products.analysis import analyse
 from shortlist.products.configuration.feasibility import NOT_TOLD_APART, check_feasibility, summarise
-from shortlist.products.feature_models.model import make_model
+from shortlist.products.model import make_model
 from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist
 from tests.logic.test_sat import pigeons

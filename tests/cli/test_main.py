@@ -40,22 +40,20 @@ from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.products.analysis.analysis import analyse
-from shortlist.products.analysis.differences import difference
-from shortlist.products.analysis.slicing import slice_model
-from shortlist.products.analysis.uniform import diverse_products, uniform_sample
-from shortlist.products.attributes.attribute import chosen_attributes
-from shortlist.products.attributes.attribute_files import save_attributes
+from shortlist.products.analysis import analyse, diverse_products, uniform_sample
+from shortlist.products.attribute_files import save_attributes
+from shortlist.products.attributes import chosen_attributes
 from shortlist.products.configuration.feasibility import summarise
 from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.question import search_options
 from shortlist.products.configuration.recheck import prove_completeness, recheck_products
 from shortlist.products.configuration.requirements import make_requirements
-from shortlist.products.configuration.search_options import search_options
-from shortlist.products.conversion import convert_model
-from shortlist.products.decisions.deciding import start
-from shortlist.products.decisions.decision_files import staged_decisions
+from shortlist.products.conversion import convert_model, difference
+from shortlist.products.decision_files import staged_decisions
+from shortlist.products.decisions import start
 from shortlist.products.formats import read_model
 from shortlist.products.product_tables import check_products, read_products
+from shortlist.products.slicing import slice_model
 from shortlist.programs.mps_format import read_program
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front

@@ -12,7 +12,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.diagram import Diagram, least_sums, n_models_with
-from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.clauses import to_clauses
 from shortlist.products.formats import read_model
 from tests.examples import examples
 from tests.logic.oracles import all_assignments, clause_sets, models

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import without_subsumed
+from shortlist.logic.compilation import without_subsumed
 from shortlist.logic.probing import (
     components_of,
     further_implications,

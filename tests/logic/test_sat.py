@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
-from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.clauses import to_clauses
 from shortlist.products.formats import read_model
 from shortlist.runs.budget import Budget
 from tests.logic.oracles import clause_sets, models, true_in

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from shortlist.errors import ShortlistError
 from shortlist.products import FeatureModel
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import FeatureObjective, parse_question
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import Constraint, make_group, make_model, with_constraints
+from shortlist.products.model import Constraint, make_group, make_model, with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.proof import ProofKind, Status
 
 EVERYTHING = tuple(

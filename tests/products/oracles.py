@@ -2,8 +2,8 @@
 
 from itertools import product
 
-from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
-from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
+from shortlist.products.model import FeatureModel
 
 
 def truth(formula: Formula, selected: tuple[bool, ...]) -> bool:  # noqa: PLR0911  # one return per kind of node

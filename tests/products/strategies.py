@@ -3,8 +3,8 @@
 from hypothesis import strategies as st
 
 from shortlist.logic.clauses import Clauses
-from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
-from shortlist.products.feature_models.model import FeatureModel, Group, make_group, make_model
+from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or
+from shortlist.products.model import FeatureModel, Group, make_group, make_model
 
 
 def formulas(n_variables: int, *, linear: bool = True) -> st.SearchStrategy[Formula]:

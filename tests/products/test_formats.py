@@ -12,13 +12,13 @@ from hypothesis import given
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.products import FeatureModel, read_model, write_model
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import Constraint, make_group, make_model
+from shortlist.products.clauses import to_clauses
 from shortlist.products.formats import written_model
 from shortlist.products.formats.dimacs import read_dimacs
 from shortlist.products.formats.uvl import read_uvl
 from shortlist.products.formats.uvl_writer import write_configuration
+from shortlist.products.model import Constraint, make_group, make_model
+from shortlist.products.rules import are_valid
 from shortlist.source import Source
 from tests.examples import examples
 from tests.products import oracles, strategies
@@ -416,8 +416,8 @@ def test_hostile_nesting_is_read_without_recursion(tmp_path: Path) -> None:
 
 def test_reading_imports_no_solver_and_no_matrices() -> None:
     code = (
-        "import sys; from shortlist.products import read_model; import shortlist.products.feature_models.evaluation\n"
-        "from shortlist.products.encodings.clauses import to_clauses\n"
+        "import sys; from shortlist.products import read_model; import shortlist.products.rules\n"
+        "from shortlist.products.clauses import to_clauses\n"
         "for path in sys.argv[1:]: to_clauses(read_model(path))\n"
         "print([m for m in ('scipy', 'highspy', 'ortools', 'pandas', 'numba', 'lark') if m in sys.modules])"
     )

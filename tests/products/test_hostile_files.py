@@ -16,9 +16,9 @@ import pytest
 
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.products import read_model
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.model import make_group, make_model
+from shortlist.products.clauses import to_clauses
 from shortlist.products.formats import written_model
+from shortlist.products.model import make_group, make_model
 
 LIMIT_S = 50
 """Processor time for all files at the size `LARGE`; they take some 5 s."""

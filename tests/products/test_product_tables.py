@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.question import parse_objectives
-from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.products.model import FeatureModel, make_group, make_model
 from shortlist.products.product_tables import check_products, read_products
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind

@@ -19,14 +19,14 @@ from shortlist.products import (
     read_model,
     read_requirements,
 )
-from shortlist.products.attributes.attribute import exact_attribute
+from shortlist.products.attributes import exact_attribute
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.question import parse_objectives
 from shortlist.products.configuration.requirements import make_requirements
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.encodings.inequalities import to_program
-from shortlist.products.feature_models.evaluation import are_valid, evaluate
-from shortlist.products.feature_models.names import feature_names
 from shortlist.products.formats.sxfm import read_sxfm
+from shortlist.products.inequalities import to_program
+from shortlist.products.model import feature_names
+from shortlist.products.rules import are_valid, evaluate
 from shortlist.source import Source
 from tests.products import oracles
 from tests.products.program_files import read_program

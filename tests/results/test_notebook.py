@@ -8,7 +8,7 @@ import pytest
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.votes.binary_votes import Confusion
-from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.products.model import FeatureModel, make_group, make_model
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind, Selection, Status

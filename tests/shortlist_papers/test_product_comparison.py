@@ -13,10 +13,10 @@ from joblib import parallel_config
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.products import chosen_attributes, read_attributes, read_model
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.requirements import make_requirements
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import make_group, make_model
+from shortlist.products.model import make_group, make_model
+from shortlist.products.rules import are_valid
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
 from shortlist.runs.studies.study_file import checksum

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, OPTIONS, search_options
+from shortlist.products.configuration.question import EVOLUTIONARY_METHODS, OPTIONS, search_options
 from shortlist_papers.product_methods import KeptEvolutionOptions, method_options, takes
 
 

@@ -12,12 +12,11 @@ from shortlist.errors import BadInputError
 if TYPE_CHECKING:
     from shortlist.cli.files import Named
     from shortlist.errors import ContradictionError
-    from shortlist.products.attributes.attribute import Attribute
+    from shortlist.products.attributes import Attribute
+    from shortlist.products.choices import FeatureChoice, Side, ValuesLeft
     from shortlist.products.configuration.contradictions import Contradiction
-    from shortlist.products.decisions.choices import FeatureChoice, Side, ValuesLeft
-    from shortlist.products.decisions.decision_state import Decision, DecisionState
-    from shortlist.products.feature_models.model import FeatureModel
-    from shortlist.products.feature_models.names import FeatureNames
+    from shortlist.products.decisions import Decision, DecisionState
+    from shortlist.products.model import FeatureModel, FeatureNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +75,7 @@ def _deselect(deciding: Deciding, name: str) -> Deciding:
 
 
 def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
-    from shortlist.products.decisions.deciding import decide_feature
-    from shortlist.products.decisions.decision_state import decision_text
+    from shortlist.products.decisions import decide_feature, decision_text
 
     feature = deciding.feature(name)
     state = decide_feature(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
@@ -97,7 +95,7 @@ def _moved(deciding: Deciding, state: "DecisionState") -> Deciding:
 
 
 def _why(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.deciding import why
+    from shortlist.products.decisions import why
 
     feature = deciding.feature(name)
     found, sentences = why(deciding.state, feature)
@@ -125,7 +123,7 @@ def _open(deciding: Deciding, part: str) -> Deciding:
 
 
 def _decided_so_far(deciding: Deciding, _: str) -> Deciding:
-    from shortlist.products.decisions.decision_state import decision_text
+    from shortlist.products.decisions import decision_text
 
     for decision in deciding.state.decisions:
         print(decision_text(deciding.state.problem.model, decision))
@@ -135,7 +133,7 @@ def _decided_so_far(deciding: Deciding, _: str) -> Deciding:
 
 
 def _cost(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.choices import cost_of
+    from shortlist.products.choices import cost_of
 
     for line in choice_lines(deciding.state.problem.model, cost_of(deciding.state, deciding.feature(name))):
         print(line)
@@ -143,7 +141,7 @@ def _cost(deciding: Deciding, name: str) -> Deciding:
 
 
 def _left(deciding: Deciding, _: str) -> Deciding:
-    from shortlist.products.decisions.choices import values_left
+    from shortlist.products.choices import values_left
 
     for line in value_lines(values_left(deciding.state) or ()):
         print(line)
@@ -151,7 +149,7 @@ def _left(deciding: Deciding, _: str) -> Deciding:
 
 
 def _undo(deciding: Deciding, steps: str) -> Deciding:
-    from shortlist.products.decisions.deciding import undo
+    from shortlist.products.decisions import undo
 
     if steps and not (steps.isdecimal() and len(steps) < 10):
         raise BadInputError(f"undo takes a number of steps, such as: undo 2; got {steps[:40]!r}.")
@@ -161,7 +159,7 @@ def _undo(deciding: Deciding, steps: str) -> Deciding:
 
 
 def _stage(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
+    from shortlist.products.decisions import refuse_other_than_a_line
 
     refuse_other_than_a_line("a stage", name)
     print(
@@ -171,7 +169,7 @@ def _stage(deciding: Deciding, name: str) -> Deciding:
 
 
 def _by(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
+    from shortlist.products.decisions import refuse_other_than_a_line
 
     refuse_other_than_a_line("a name", name)
     print(f"Decisions from now on are made by {name}." if name else "From now on decisions carry no name.")
@@ -183,7 +181,7 @@ def _save(deciding: Deciding, name: str) -> Deciding:
     import numpy as np
 
     from shortlist.cli.files import check_files
-    from shortlist.products.decisions.decision_files import DECISION_ENDINGS, write_decisions
+    from shortlist.products.decision_files import DECISION_ENDINGS, write_decisions
     from shortlist.products.formats.uvl_writer import write_configuration
 
     if not name:
@@ -212,8 +210,8 @@ def _save(deciding: Deciding, name: str) -> Deciding:
 
 
 def _load(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.deciding import decide_all
-    from shortlist.products.decisions.decision_files import read_decisions
+    from shortlist.products.decision_files import read_decisions
+    from shortlist.products.decisions import decide_all
 
     if not name:
         raise BadInputError("name a file, such as: load decisions.json.")
@@ -225,8 +223,8 @@ def _load(deciding: Deciding, name: str) -> Deciding:
 
 
 def _finish(deciding: Deciding, argument: str) -> Deciding:
+    from shortlist.products.choices import finish
     from shortlist.products.configuration.question import parse_objectives
-    from shortlist.products.decisions.choices import finish
     from shortlist.results.proof import Status
 
     word, _, text = argument.partition(" ")
@@ -399,8 +397,8 @@ def typed_decisions(state: "DecisionState") -> list[str]:
 def state_facts(state: "DecisionState") -> dict[str, Any]:
     """Return what the JSON says of the end of a dialogue."""
     from shortlist.exact import digits_of
-    from shortlist.products.decisions.choices import values_left
-    from shortlist.products.decisions.decision_files import decision_facts
+    from shortlist.products.choices import values_left
+    from shortlist.products.decision_files import decision_facts
 
     model = state.problem.model
     return {

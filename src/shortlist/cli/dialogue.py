@@ -113,9 +113,8 @@ def _begun(
     time_limit_s: float | None,
 ) -> Deciding:
     """Return the dialogue at its beginning, with what the command line decides."""
-    from shortlist.products.decisions.deciding import decide_all, start
-    from shortlist.products.decisions.decision_state import USUAL_SECONDS, Decision
-    from shortlist.products.feature_models.names import feature_names
+    from shortlist.products.decisions import USUAL_SECONDS, Decision, decide_all, start
+    from shortlist.products.model import feature_names
 
     state = start(
         asked.line,
@@ -137,7 +136,7 @@ def _begun(
 
 
 def _opening(deciding: Deciding) -> str:
-    from shortlist.products.decisions.choices import values_left
+    from shortlist.products.choices import values_left
 
     state = deciding.state
     lines = [what_follows(state)] if state.decisions else []

@@ -14,7 +14,7 @@ from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
     from shortlist.export.protocols import Protocol
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.model import FeatureModel
 
 KINDS = "a model (.joblib), or a front or a comparison (.parquet); or, with --protocol, a panel"
 

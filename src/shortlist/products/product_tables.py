@@ -13,9 +13,8 @@ from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.question import FeatureObjective
-from shortlist.products.feature_models.evaluation import broken_rules
-from shortlist.products.feature_models.model import FeatureModel, rule_text
-from shortlist.products.feature_models.names import FeatureNames, feature_names
+from shortlist.products.model import FeatureModel, FeatureNames, feature_names
+from shortlist.products.rules import broken_rules, rule_text
 from shortlist.results.front import POINT
 from shortlist.results.objective import objective_names
 from shortlist.tables.files import cells_of, read_content
@@ -173,7 +172,7 @@ def check_products(
 ) -> list[ProductCheck]:
     """Judge every configuration of a table by the rules of a model, and count its objectives anew.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> rows = ProductTable(np.array([[True, True], [True, False]]), (2, 3), {})
     >>> [one.broken for one in check_products(rows, pair)]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.products.attributes.attribute import Attribute, exact_attribute, model_attributes
-from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.attributes import Attribute, exact_attribute, model_attributes
+from shortlist.products.model import FeatureModel
 from shortlist.report.fronts import RULES, frequency_chart, front_parts
 from shortlist.report.parts import Branch, Heading, Parts, Table, Text, Tree
 from shortlist.results.front import Front

@@ -159,7 +159,7 @@ def compare(
     from shortlist._validation import as_count, as_seed
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError, ShortlistError
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
+    from shortlist.products.configuration.question import EVOLUTIONARY_METHODS
     from shortlist.runs import Work
     from shortlist_papers.cli.compared_products import (
         print_product_comparison,

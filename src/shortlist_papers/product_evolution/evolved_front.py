@@ -6,12 +6,12 @@ from collections.abc import Callable
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.program_methods import SearchOptions
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration import front_search
 from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import checked_front, padded_costs
 from shortlist.products.configuration.question import ProductQuestion
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.model import with_constraints
+from shortlist.products.model import with_constraints
 from shortlist.results.front import Front
 from shortlist.runs import Budget
 from shortlist_papers.product_evolution.ibea import ibea, ibed

@@ -12,7 +12,7 @@ from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import Presolved, presolve_in_time
+from shortlist.logic.compilation import Presolved, presolve_in_time
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pareto import nondominated
 from shortlist.results.front import Front

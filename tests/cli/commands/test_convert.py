@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.products.attributes.attribute_files import read_attributes
+from shortlist.products.attribute_files import read_attributes
 from shortlist.products.formats import read_model
 from shortlist.tables.files import read_table_file
 from tests.cli.refusals import refusals, refuse

@@ -11,7 +11,7 @@ import pytest
 from shortlist import __version__ as shortlist_version
 from shortlist.products import read_model
 from shortlist.products.configuration.requirements import make_requirements
-from shortlist.products.feature_models.evaluation import evaluate
+from shortlist.products.rules import evaluate
 from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind

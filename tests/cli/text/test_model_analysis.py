@@ -11,10 +11,10 @@ from shortlist.cli.text.model_analysis import (
     print_analysis,
     print_difference,
 )
-from shortlist.products.analysis.analysis import Analysis, Finding
-from shortlist.products.analysis.differences import ModelDifference
+from shortlist.products.analysis import Analysis, Finding
 from shortlist.products.configuration.explanation import Explanation
-from shortlist.products.feature_models.model import make_group, make_model
+from shortlist.products.conversion import ModelDifference
+from shortlist.products.model import make_group, make_model
 
 NAMES = ["Shop", *(f"F{i}" for i in range(20))]
 MODEL = make_model(NAMES, root=0, groups=[make_group(0, [i], "optional") for i in range(1, 21)])

@@ -17,10 +17,10 @@ from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.diagram.diagram_front import configurations, diagram_front
 from shortlist.methods.diagram.sweep import SweepSettings
-from shortlist.products.attributes.attribute import exact_attribute
-from shortlist.products.attributes.attribute_files import read_attributes
+from shortlist.products.attribute_files import read_attributes
+from shortlist.products.attributes import exact_attribute
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.question import parse_objectives
-from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense

@@ -12,17 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shortlist.logic.sat import SearchStoppedError
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration import contradictions as module
 from shortlist.products.configuration.contradictions import (
     Contradiction,
     contradiction_sentences,
     find_contradiction,
 )
-from shortlist.products.configuration.least_values import only_rules
+from shortlist.products.configuration.explanation import only_rules
 from shortlist.products.configuration.question import QuantityLimit, parse_limit
-from shortlist.products.feature_models.formulas import And, Linear, Literal
-from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
+from shortlist.products.formulas import And, Linear, Literal
+from shortlist.products.model import Constraint, FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget
 from tests.examples import examples
 from tests.products import oracles

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import irreducible
+from shortlist.products.clauses import TracedClauses, traced_clauses
 from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
-from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
-from shortlist.products.feature_models.formulas import Implies, Literal, Or
-from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, rule_text
+from shortlist.products.formulas import Implies, Literal, Or
+from shortlist.products.model import FeatureModel, make_group, make_model
+from shortlist.products.rules import rule_text
 from tests.examples import examples
 from tests.logic.oracles import clause_sets
 from tests.logic.oracles import models as models_of

@@ -17,7 +17,7 @@ from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
 from shortlist.products import FeatureModel
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration import front_search, product_front
 from shortlist.products.configuration.feasibility import some_products
 from shortlist.products.configuration.front_search import (
@@ -29,8 +29,8 @@ from shortlist.products.configuration.front_search import (
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.question import make_question, parse_limit, parse_question
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import make_group, make_model, with_constraints
+from shortlist.products.model import make_group, make_model, with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study

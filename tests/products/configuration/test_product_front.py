@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.products import FeatureModel, chosen_attributes, model_attributes, read_attributes, read_model
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration import front_search as configure_module
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility, summarise
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import parse_limit, parse_objectives
 from shortlist.products.configuration.requirements import Requirements, make_requirements
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import make_group, make_model, rule_text, with_constraints
+from shortlist.products.model import make_group, make_model, with_constraints
+from shortlist.products.rules import are_valid, rule_text
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from tests.examples import examples

@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.sat import SatSolver
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.question import ProductQuestion, make_question, parse_question
 from shortlist.products.configuration.recheck import (
@@ -19,8 +19,8 @@ from shortlist.products.configuration.recheck import (
     prove_completeness,
     recheck_products,
 )
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.products.model import FeatureModel, make_group, make_model
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

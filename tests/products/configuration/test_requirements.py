@@ -5,8 +5,8 @@ import pytest
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.products import read_model, read_requirements
 from shortlist.products.configuration.requirements import from_literals, make_requirements
-from shortlist.products.feature_models.model import make_model
 from shortlist.products.formats.uvl_writer import write_configuration
+from shortlist.products.model import make_model
 
 MODEL = make_model(["Shop", "Web Server", "-dash", "Pop-ups"])
 

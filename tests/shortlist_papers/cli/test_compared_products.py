@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from shortlist.cli.options.product_questions import AskedQuestion
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
-from shortlist.products.feature_models.model import make_group, make_model
+from shortlist.products.model import make_group, make_model
 from shortlist_papers.cli.compared_products import (
     box_ranges,
     comparison_tables,

@@ -10,14 +10,18 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.products import FeatureModel
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.product_front import configure
-from shortlist.products.configuration.question import make_question, parse_limit, parse_question
+from shortlist.products.configuration.question import (
+    EVOLUTIONARY_METHODS,
+    make_question,
+    parse_limit,
+    parse_question,
+)
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import make_group, make_model, with_constraints
+from shortlist.products.model import make_group, make_model, with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget

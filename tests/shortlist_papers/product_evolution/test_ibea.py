@@ -13,9 +13,9 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.products import read_attributes, read_model
-from shortlist.products.attributes.attribute import exact_attribute
+from shortlist.products.attributes import exact_attribute
+from shortlist.products.clauses import to_clauses
 from shortlist.products.configuration.question import parse_objectives
-from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget, Progress

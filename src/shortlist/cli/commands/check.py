@@ -15,7 +15,7 @@ from shortlist.cli.text.screen import first_screen
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.model import FeatureModel
 
 NOT_AS_CLAIMED = 1
 
@@ -99,8 +99,8 @@ def _wanted(question: QuestionOptions, headings: list[str]) -> str:
 
 def _with_requirements(asked: "AskedQuestion") -> "FeatureModel":
     from shortlist.products.configuration.question import parse_limit
-    from shortlist.products.feature_models.formulas import Literal
-    from shortlist.products.feature_models.model import Constraint, with_constraints
+    from shortlist.products.formulas import Literal
+    from shortlist.products.model import Constraint, with_constraints
 
     limits = [parse_limit(text, asked.line, asked.attributes) for text in asked.limits]
     required = [Constraint(Literal(value), "required") for value in asked.requirements.literals]

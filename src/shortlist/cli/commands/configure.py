@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "-
 
 
 def _settings() -> dict[str, type]:
-    from shortlist.products.configuration.search_options import OPTIONS
+    from shortlist.products.configuration.question import OPTIONS
 
     return dict(OPTIONS)
 
@@ -105,7 +105,7 @@ def configure(
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.search_options import search_options, takes
+    from shortlist.products.configuration.question import search_options, takes
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)

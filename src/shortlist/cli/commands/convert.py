@@ -12,7 +12,7 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.products.conversion import Conversion
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.model import FeatureModel
 
 
 def convert(
@@ -47,7 +47,7 @@ def convert(
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
-    from shortlist.products.attributes.attribute_files import save_attributes
+    from shortlist.products.attribute_files import save_attributes
     from shortlist.products.conversion import convert_model
     from shortlist.runs.budget import Budget, seconds_now
 
@@ -100,7 +100,7 @@ class KeptOptions:
     def features(self, line: "FeatureModel") -> list[int]:
         """Return the features, counted from 0."""
         from shortlist.errors import BadInputError
-        from shortlist.products.feature_models.names import feature_names
+        from shortlist.products.model import feature_names
         from shortlist.source import read_source
 
         names = feature_names(line)
@@ -147,8 +147,8 @@ def slice_(
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
-    from shortlist.products.analysis.slicing import slice_model
     from shortlist.products.conversion import convert_model
+    from shortlist.products.slicing import slice_model
     from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)

@@ -33,10 +33,10 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     """Write the product of a point, checked against its model if that is given."""
     from shortlist.cli.text.front_text import is_staged
     from shortlist.errors import BadInputError
-    from shortlist.products.feature_models.evaluation import evaluate
-    from shortlist.products.feature_models.model import make_model
     from shortlist.products.formats import read_model
     from shortlist.products.formats.uvl_writer import write_configuration
+    from shortlist.products.model import make_model
+    from shortlist.products.rules import evaluate
     from shortlist.results.front import PROGRAM
 
     if is_staged(front):

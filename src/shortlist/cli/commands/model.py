@@ -11,7 +11,7 @@ from shortlist.cli.text.output import as_typed, print_json, print_notes, run_fac
 from shortlist.cli.text.screen import first_screen
 
 if TYPE_CHECKING:
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.model import FeatureModel
 
 app = CommandGroup(help="Analyse, compare, sample and convert feature models.")
 
@@ -110,7 +110,7 @@ def analyse(
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
     from shortlist.cli.work import within
-    from shortlist.products.analysis.analysis import analyse as find
+    from shortlist.products.analysis import analyse as find
     from shortlist.products.formats import read_model
 
     as_count(explained, "--explained", at_least=0)
@@ -153,7 +153,7 @@ def diff(
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.model_analysis import difference_facts, print_difference
     from shortlist.cli.work import within
-    from shortlist.products.analysis.differences import difference
+    from shortlist.products.conversion import difference
     from shortlist.products.formats import read_model
 
     as_positive_seconds(time_limit, "--time-limit")

@@ -21,7 +21,7 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.arrays import Mask
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.model import FeatureModel
     from shortlist.runs.budget import Budget
 
 MOST_DRAWN = 1000
@@ -131,14 +131,14 @@ def sample(
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
     import numpy as np
 
-    from shortlist.products.analysis.uniform import DRAWN_NODES, uniform_sample
+    from shortlist.products.analysis import DRAWN_NODES, uniform_sample
 
     rng = np.random.default_rng(seed)
     return uniform_sample(line, n, rng=rng, max_nodes=max_nodes or DRAWN_NODES, budget=budget)
 
 
 def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
-    from shortlist.products.analysis.uniform import diverse_products, smallest_distance
+    from shortlist.products.analysis import diverse_products, smallest_distance
 
     chosen = products[diverse_products(products, n)]
     return {"products": chosen, "distance": smallest_distance(chosen)}

@@ -13,10 +13,10 @@ from shortlist.cli.options.settings import Fills, read_pairs
 from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:
-    from shortlist.products.attributes.attribute import Attribute, AttributeTable
+    from shortlist.products.attributes import Attribute, AttributeTable
     from shortlist.products.configuration.requirements import Requirements
-    from shortlist.products.decisions.decision_state import Decision
-    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.decisions import Decision
+    from shortlist.products.model import FeatureModel
     from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
@@ -61,7 +61,7 @@ class AskedQuestion:
     @property
     def facts(self) -> dict[str, Any]:
         """What the JSON of a command says about the question."""
-        from shortlist.products.decisions.decision_files import decision_facts
+        from shortlist.products.decision_files import decision_facts
 
         return {
             "n_features": self.line.n_features,
@@ -132,7 +132,7 @@ class QuestionOptions:
         files: dict[str, Named] = {"MODEL": model, "--attributes": self.files, "--decisions": self.decisions}
         if not model.is_file():  # it is told before anything heavy is loaded
             return files
-        from shortlist.products.attributes.attribute_files import attributes_beside
+        from shortlist.products.attribute_files import attributes_beside
 
         return files | {"the file with its attributes": attributes_beside(model)}
 
@@ -180,13 +180,8 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     """
     from shortlist.cli.options.points import read_limits
     from shortlist.errors import BadInputError
-    from shortlist.products.attributes.attribute import (
-        BUILT_IN,
-        chosen_attributes,
-        model_attributes,
-        needs_rounding,
-    )
-    from shortlist.products.attributes.attribute_files import attributes_beside, read_attributes
+    from shortlist.products.attribute_files import attributes_beside, read_attributes
+    from shortlist.products.attributes import BUILT_IN, chosen_attributes, model_attributes, needs_rounding
     from shortlist.products.configuration.requirements import Requirements
     from shortlist.products.formats import read_model
     from shortlist.results.objective import objective_names
@@ -253,7 +248,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
 def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements, tuple[Decision, ...]]":
     """Return all requirements, and the decisions in stages among them."""
     from shortlist.products.configuration.requirements import from_literals, make_requirements
-    from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
+    from shortlist.products.decision_files import has_decisions, staged_decisions
 
     staged = [path for path in given.decisions or () if has_decisions(path)]
     fixed = [path for path in given.decisions or () if path not in staged]
@@ -268,7 +263,7 @@ def _refuse_unknown(
     """Raise for an objective that is no attribute, drawn ones included."""
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
-    from shortlist.products.feature_models.names import suggestion
+    from shortlist.products.model import suggestion
 
     for name in names:
         if name.casefold() not in map(str.casefold, known):
@@ -287,11 +282,11 @@ def _defaults(
     tables: "Sequence[AttributeTable]",
     notes: list[str],
 ) -> dict[str, str]:
-    """Read ``--set default``: numbers for attributes; `notes` gets those that are neither objective nor limit."""
+    """Read ``--set default``: numbers for attributes; `notes` gets those that nothing asks for."""
     from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
     from shortlist.exact import as_decimal
-    from shortlist.products.attributes.attribute import BUILT_IN
+    from shortlist.products.attributes import BUILT_IN
 
     columns = {column.casefold() for table in tables for column in table.columns}
     spelled = {name.casefold(): name for name in names}
@@ -343,7 +338,7 @@ def _drawn(
         return {}
     import numpy as np
 
-    from shortlist.products.attributes.attribute import random_attributes
+    from shortlist.products.attributes import random_attributes
 
     rng = np.random.default_rng(seed)
     given = {name.casefold() for table in tables for name in table.columns}
@@ -356,7 +351,7 @@ def _default_objectives(
 ) -> tuple[str, dict[str, str]]:
     """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError
-    from shortlist.products.attributes.attribute import numeric_attributes
+    from shortlist.products.attributes import numeric_attributes
 
     found: dict[str, str] = {}
     left_out: dict[str, str] = {}

@@ -11,10 +11,11 @@ from shortlist._words import all_of, any_of, count_text, counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
 from shortlist.exact import digits_of
-from shortlist.products.analysis.analysis import Analysis, Finding
-from shortlist.products.analysis.differences import Edit, ModelDifference
+from shortlist.products.analysis import Analysis, Finding
 from shortlist.products.configuration.explanation import Explanation
-from shortlist.products.feature_models.model import FeatureModel, rule_text
+from shortlist.products.conversion import Edit, ModelDifference
+from shortlist.products.model import FeatureModel
+from shortlist.products.rules import rule_text
 from shortlist.tables.spreadsheets import save_rows
 
 if TYPE_CHECKING:

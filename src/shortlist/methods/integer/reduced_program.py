@@ -10,7 +10,7 @@ from scipy import sparse
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import Presolved, presolve_in_time, without_subsumed
+from shortlist.logic.compilation import Presolved, presolve_in_time, without_subsumed
 from shortlist.logic.probing import shortened, without_chained
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
@@ -47,7 +47,8 @@ def reduce_program(
     value of them satisfies the clauses. Without clauses nothing changes. `budget`: what is not found in time
     is not made smaller.
 
-    Fixed columns are gone, and equivalent ones are one column; see :func:`shortlist.logic.presolve.presolve`,
+    Fixed columns are gone, and equivalent ones are one column; see
+    :func:`shortlist.logic.compilation.presolve`,
     which probes. Rows that always hold and repeated rows are dropped. Rows that are clauses lose literals
     that the other clauses make unnecessary, and those are dropped that contain all literals of another or
     follow from a chain of clauses of two literals. Objectives keep their values exactly.

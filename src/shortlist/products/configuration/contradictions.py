@@ -11,19 +11,21 @@ import numpy as np
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
-from shortlist.products.configuration.feasibility import required_text
-from shortlist.products.configuration.least_values import (
+from shortlist.products.clauses import traced_clauses
+from shortlist.products.configuration.explanation import (
     Least,
     ProgramRules,
+    SwitchedRules,
+    fewest_rules,
     irreducible_rules,
     least_value,
     only_rules,
 )
+from shortlist.products.configuration.feasibility import required_text
 from shortlist.products.configuration.question import FeatureObjective, QuantityLimit
-from shortlist.products.encodings.clauses import traced_clauses
-from shortlist.products.feature_models.formulas import And, Linear, Literal, formula_text
-from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
+from shortlist.products.formulas import And, Linear, Literal, formula_text
+from shortlist.products.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.rules import rule_text
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
@@ -43,7 +45,7 @@ class Contradiction:
     """Rules, limits and choices that cannot all hold."""
 
     rules: tuple[int, ...]
-    """Rules of the model, by number; see :func:`~shortlist.products.feature_models.model.rule_text`."""
+    """Rules of the model, by number; see :func:`~shortlist.products.rules.rule_text`."""
     limits: tuple[int, ...]
     """Places of the limits among those given."""
     literals: tuple[int, ...]
@@ -100,9 +102,9 @@ def find_contradiction(
     `budget`: ends the search; what is then returned may have parts that could be left out, and says so.
 
     >>> import numpy as np
-    >>> from shortlist.products.attributes.attribute import Attribute
+    >>> from shortlist.products.attributes import Attribute
     >>> from shortlist.products.configuration.question import parse_limit
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
     >>> cost = {"cost": Attribute("cost", np.array([5, 6, 3]))}
     >>> found = find_contradiction(phone, [parse_limit("cost<=10", phone, cost)], [2, 3])
@@ -210,10 +212,10 @@ def contradiction_sentences(
     Default: "GPS is required". `budget`: what is left for the numbers. One that is only a bound says so; one
     that is not known is left out.
 
-    >>> from shortlist.products.attributes.attribute import Attribute
+    >>> from shortlist.products.attributes import Attribute
     >>> from shortlist.products.configuration.contradictions import find_contradiction
     >>> from shortlist.products.configuration.question import parse_limit
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
     >>> limits = [parse_limit("cost<=10", phone, {"cost": Attribute("cost", np.array([5, 6, 3]))})]
     >>> found = find_contradiction(phone, limits, [2, 3])

@@ -1,17 +1,25 @@
-"""Why something cannot be: fewest rules of a model that contradict it."""
+"""Why something cannot be: rules that contradict it, and least values of sums over features."""
 
-from collections.abc import Sequence
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shortlist.arrays import Mask
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, irreducible
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.solution import Limits
 from shortlist.pickles import saved_from
-from shortlist.products.encodings.clauses import TracedClauses
+from shortlist.products.clauses import TracedClauses
+from shortlist.products.inequalities import to_program
+from shortlist.products.model import FeatureModel
+from shortlist.products.rules import are_valid
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
@@ -26,7 +34,7 @@ class Explanation:
     """Rules that contradict something."""
 
     rules: tuple[int, ...]
-    """Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`."""
+    """Their numbers, rising; see :func:`~shortlist.products.rules.rule_text`."""
     smallest: bool
     """Whether it is proved that no fewer rules contradict it."""
     irreducible: bool = True
@@ -150,3 +158,158 @@ def _fewest_hitting(sets: Sequence[tuple[int, ...]], budget: Budget) -> tuple[in
     if answer.status is not Status.OPTIMAL or answer.values is None:
         return None
     return tuple(rule for rule, value in zip(rules, answer.values, strict=True) if value > 0.5)
+
+
+SECONDS_PER_VALUE = 10.0
+"""Limit of each program that looks for a least value."""
+
+
+@dataclass(frozen=True)
+class Least:
+    """What is known of the least value of a sum of integers."""
+
+    value: int | None = None
+    """Of the best product found; None if none was."""
+    bound: int | None = None
+    """No product has less; None if nothing is known, or if there is no product."""
+    possible: bool = True
+    """False where it is proved that there is no product."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether the value is the least there is, or there is no product."""
+        return not self.possible or (self.value is not None and self.value == self.bound)
+
+
+IMPOSSIBLE = Least(possible=False)
+
+
+def least_value(
+    model: FeatureModel,
+    coefficients: NDArray[np.int64],
+    literals: Iterable[int] = (),
+    *,
+    budget: Budget | None = None,
+) -> Least:
+    """Find the least sum of coefficients of selected features over the products in which literals hold.
+
+    Raises SolverError if the solver fails.
+
+    `model`: what the products are of, limits included. `coefficients`: what every selected feature adds,
+    ``(n_features,)``; their sizes sum to less than 2^53. `literals`: i + 1 for feature i selected, -(i + 1)
+    for deselected. `budget`: how long the program may take, and at most :data:`SECONDS_PER_VALUE`.
+
+    Its value is added up from a product that was checked against the rules of the model. Its bound is the
+    solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
+
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> costs = np.array([0, 5, 3])
+    >>> least_value(shop, costs), least_value(shop, -costs, [1]).value, least_value(shop, costs, [-1])
+    (Least(value=3, bound=3, possible=True), -8, Least(value=None, bound=None, possible=False))
+    """
+    return best_product(model, coefficients, literals, budget=budget)[0]
+
+
+def best_product(
+    model: FeatureModel,
+    coefficients: NDArray[np.int64],
+    literals: Iterable[int] = (),
+    *,
+    budget: Budget | None = None,
+) -> tuple[Least, Mask | None]:
+    """Return what is known of the least sum, and the best product that was found; see :func:`least_value`."""
+    asked = set(literals)
+    if any(-literal in asked for literal in asked):
+        return IMPOSSIBLE, None
+    budget = budget or Budget()
+    goal = LinearObjective(Objective("sum"), coefficients.astype(np.float64))
+    program = to_program(model, objectives=[goal], fixed=asked)
+    limits = Limits(SECONDS_PER_VALUE).within(budget)
+    answer = open_solver().open(program).solve(limits, cancellation=budget.cancellation)
+    if answer.status is Status.INFEASIBLE and answer.bound == math.inf:
+        return IMPOSSIBLE, None
+    bound = math.ceil(answer.bound) if math.isfinite(answer.bound) else None
+    if answer.values is None:
+        return Least(None, bound), None
+    selected = answer.values[: model.n_features] > 0.5
+    meets = all(selected[abs(v) - 1] == (v > 0) for v in asked)
+    if not meets or not are_valid(model, selected[None, :].astype(np.uint8)).all():
+        return Least(None, bound), None
+    return Least(int(coefficients[selected].sum()), bound), selected
+
+
+class ProgramRules:
+    """The rules of a model, of which any may be left out.
+
+    `model`: limits and choices are constraints of it. `literals`: literals that hold in addition to the
+    rules, and cannot be left out. `budget`: once it has ended, nothing is known to be a contradiction.
+    """
+
+    def __init__(
+        self, model: FeatureModel, literals: Sequence[int] = (), budget: Budget | None = None
+    ) -> None:
+        self.model = model
+        self.literals = tuple(literals)
+        self.budget = budget or Budget()
+        self.sure = True
+        """Whether every question so far was answered; one that was not keeps its rules in."""
+
+    def contradict(self, rules: Sequence[int]) -> bool:
+        """Whether an integer program proves that rules and literals contradict each other."""
+        if self.budget.stopped:
+            self.sure = False
+            return False
+        nothing = np.zeros(self.model.n_features, dtype=np.int64)
+        found: Least = least_value(only_rules(self.model, rules), nothing, self.literals, budget=self.budget)
+        self.sure &= found.value is not None or not found.possible
+        return not found.possible
+
+
+def irreducible_rules(
+    known: ProgramRules, candidates: Sequence[int], background: Sequence[int] = ()
+) -> tuple[int, ...]:
+    """Return candidates that contradict the background, none of which can be left out.
+
+    By halving, as in QuickXplain :cite:p:`Junker2004`: for k rules out of n about k log(n / k) programs.
+
+    `known`: answers what contradicts what. `candidates`: rules that together with `background` are known to
+    contradict each other. `background`: rules that stay in.
+
+    >>> from shortlist.products.formulas import Literal
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")],
+    ...     constraints=[Literal(2), Literal(1), Literal(3)])
+    >>> irreducible_rules(ProgramRules(shop), range(5))
+    (1, 2, 4)
+    """
+
+    def needed(background: list[int], candidates: list[int], *, grown: bool) -> list[int]:
+        if grown and known.contradict(background):
+            return []
+        if len(candidates) < 2:
+            return candidates
+        half = len(candidates) // 2
+        left, right = candidates[:half], candidates[half:]
+        from_right = needed(background + left, right, grown=True)
+        from_left = needed(background + from_right, left, grown=bool(from_right))
+        return from_left + from_right
+
+    if known.contradict(background):
+        return ()
+    return tuple(sorted(needed(list(background), list(candidates), grown=False)))
+
+
+def only_rules(model: FeatureModel, rules: Sequence[int]) -> FeatureModel:
+    """Return a model in which only these rules hold, by their numbers; its groups need not be a tree."""
+    kept = set(rules)
+    numbers = itertools.count()
+    root = model.root if model.root is not None and next(numbers) in kept else None
+    groups = tuple([group for group in model.groups if next(numbers) in kept])
+    constraints = tuple([one for one in model.constraints if next(numbers) in kept])
+    clauses = model.clauses
+    if clauses is not None:
+        clauses = Clauses.from_clauses(
+            clauses.n_variables, [clause for clause in clauses if next(numbers) in kept]
+        )
+    return dataclasses.replace(model, root=root, groups=groups, constraints=constraints, clauses=clauses)

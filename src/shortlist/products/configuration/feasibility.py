@@ -10,9 +10,10 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, irreducible
+from shortlist.products.clauses import TracedClauses, to_clauses, traced_clauses
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.encodings.clauses import TracedClauses, to_clauses, traced_clauses
-from shortlist.products.feature_models.model import FeatureModel, rule_text
+from shortlist.products.model import FeatureModel
+from shortlist.products.rules import rule_text
 from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def check_feasibility(
     By satisfiability: one question, then about one for each feature that has the same value in all products
     met.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> from shortlist.products.configuration.requirements import make_requirements
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> check_feasibility(shop, make_requirements(shop, select=["Card"])).implied
@@ -95,7 +96,7 @@ def some_products(
     Without rows if there is no product, the model needs too many clauses, or the budget ends before one is
     found.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> some_products(shop).sum(axis=1).tolist()
     [2]
@@ -190,7 +191,7 @@ def summarise(
     budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
     :data:`MOST_UNDECIDED` features are open. `budget`: when it ends, what is not known by then is left out.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> summary = summarise(shop)
     >>> summary.core, summary.dead, summary.n_products

@@ -16,12 +16,11 @@ from shortlist.logic.diagram import Diagram
 from shortlist.methods.integer.engines import DIAGRAM, ProgramShape, engine_for
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions, integer_method
 from shortlist.pareto import nondominated_unique
-from shortlist.products.configuration.question import ProductQuestion
-from shortlist.products.configuration.search_options import AutoOptions, DiagramOptions
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.formulas import Linear
-from shortlist.products.feature_models.model import Constraint, with_constraints
+from shortlist.products.clauses import to_clauses
+from shortlist.products.configuration.question import AutoOptions, DiagramOptions, ProductQuestion
+from shortlist.products.formulas import Linear
+from shortlist.products.model import Constraint, with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
@@ -277,7 +276,7 @@ def two_linears(question: ProductQuestion) -> "list[LinearObjective]":
 
 def program_of(question: ProductQuestion, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
     """Return the integer program of a question, with its own objectives or others."""
-    from shortlist.products.encodings.inequalities import to_program
+    from shortlist.products.inequalities import to_program
 
     chosen = [goal.linear() for goal in question.objectives] if linears is None else linears
     model = with_constraints(question.model, question.limits)
@@ -299,7 +298,7 @@ def configurations_by_program(question: ProductQuestion, point: Points) -> Itera
     Raises SolverError if the solver cannot tell whether there is another one.
     """
     from shortlist.milp.backends import open_solver
-    from shortlist.products.encodings.inequalities import to_program
+    from shortlist.products.inequalities import to_program
 
     n = question.model.n_features
     equal = []

@@ -13,7 +13,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
 from shortlist.pickles import saved_from
-from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     some_products,
@@ -25,15 +25,16 @@ from shortlist.products.configuration.front_search import (
     products_front,
 )
 from shortlist.products.configuration.question import (
+    DiagramOptions,
     FeatureObjective,
     ProductQuestion,
     make_question,
     parse_question,
+    search_options,
 )
 from shortlist.products.configuration.requirements import Requirements, from_literals
-from shortlist.products.configuration.search_options import DiagramOptions, search_options
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
@@ -125,7 +126,7 @@ def configure(
     report, cancellation
         Receive progress, and end the run with what was found.
     **options
-        The fields of the method's class in :mod:`~shortlist.products.configuration.search_options`.
+        The fields of the method's class in :mod:`~shortlist.products.configuration.question`.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def configure(
 
     Examples
     --------
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> groups = [make_group(0, [1], "optional"), make_group(0, [2], "optional")]
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=groups)
     >>> cost = Attribute("cost", np.array([100, 25, 5]), 10)

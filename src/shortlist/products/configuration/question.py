@@ -1,23 +1,30 @@
-"""What is asked of a product line: objectives and limits as people write them, as integer vectors."""
+"""What is asked of a product line, as integer vectors, and the methods that answer it with their options."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import as_choice, as_count, as_options
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
+from shortlist.methods.program_methods import (
+    EXACT_METHODS,
+    ProgramOptions,
+    SearchOptions,
+    SolRepOptions,
+)
+from shortlist.papers import refuse_opponent
 from shortlist.pickles import saved_from
-from shortlist.products.attributes.attribute import BUILT_IN, Attribute, chosen_attributes, model_attributes
+from shortlist.products.attributes import BUILT_IN, Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, Feasibility, check_feasibility
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.feature_models.formulas import And, Linear
-from shortlist.products.feature_models.model import Constraint, FeatureModel
-from shortlist.products.feature_models.names import suggestion
+from shortlist.products.formulas import And, Linear
+from shortlist.products.model import Constraint, FeatureModel, suggestion
 from shortlist.results.objective import Objective, Sense, objective_names, read_limit
 from shortlist.runs.budget import Budget
 
@@ -88,9 +95,9 @@ def parse_objectives(
 
     `text`: parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
     features. `attributes`: attributes by name; see
-    :func:`~shortlist.products.attributes.attribute.exact_attribute`.
+    :func:`~shortlist.products.attributes.exact_attribute`.
 
-    >>> from shortlist.products.feature_models.model import make_model
+    >>> from shortlist.products.model import make_model
     >>> cost = Attribute("cost", np.array([125, 300]), 100)
     >>> first, second = parse_objectives("min deselected, min cost", make_model(["A", "B"]), {"cost": cost})
     >>> first.coefficients.tolist(), first.offset, second.coefficients.tolist(), second.objective.scale
@@ -131,13 +138,13 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
 
     Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
-    :func:`~shortlist.products.feature_models.model.with_constraints`. Raises BadInputError if the text is
+    :func:`~shortlist.products.model.with_constraints`. Raises BadInputError if the text is
     malformed or the name unknown.
 
     `text`: ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``. `attributes`: attributes by name; ``selected``
     and ``deselected`` are built in.
 
-    >>> from shortlist.products.feature_models.model import make_model
+    >>> from shortlist.products.model import make_model
     >>> cost = Attribute("cost", np.array([125, 300]), 100)
     >>> parse_limit("cost < 4", make_model(["A", "B"]), {"cost": cost}).formula
     Linear(coefficients=(125, 300), variables=(1, 2), upper=399)
@@ -246,3 +253,65 @@ def parse_question(
         parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
     )
     return goals, bounds
+
+
+METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep")
+"""Names of the methods."""
+
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
+"""Opponents, which only a comparison asks."""
+
+
+@dataclass(frozen=True)
+class DiagramOptions(SearchOptions):
+    """Options of ``diagram``."""
+
+    tolerance: Annotated[
+        Mapping[str, float], "By how much a missing point may be better, such as cost=5,defects=1."
+    ] = field(default_factory=dict)
+    """By objective, in its unit: what a missing point may be better by."""
+    max_nodes: Annotated[int, "Most nodes of the diagram."] = 500_000
+    max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
+    """Budget of the diagram in nodes, and of its sets of vectors."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_count(self.max_nodes, "max_nodes", at_least=16)
+        as_count(self.max_bytes, "max_bytes")
+
+
+@dataclass(frozen=True)
+class AutoOptions(DiagramOptions, ProgramOptions):
+    """Options of ``auto``, which takes the diagram or integer programs."""
+
+
+OPTIONS: Mapping[str, type[SearchOptions]] = {
+    "auto": AutoOptions,
+    "diagram": DiagramOptions,
+    **dict.fromkeys(EXACT_METHODS, ProgramOptions),
+    "solrep": SolRepOptions,
+}
+"""The options of each method."""
+
+
+def takes(method: str, option: str) -> bool:
+    """Tell whether a method uses an option.
+
+    >>> takes("solrep", "n_points"), takes("exact", "n_points")
+    (True, False)
+    """
+    return option in {each.name for each in fields(OPTIONS[method])}
+
+
+def search_options(method: str, **given: Any) -> SearchOptions:
+    """Return the options of a method; what is None or not given has its default.
+
+    Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
+    MissingDependencyError if the solver needs a package that is not installed.
+
+    >>> search_options("exact", seed=3, solver=None)
+    ProgramOptions(seed=3, solver='highs')
+    """
+    refuse_opponent(method, "method", EVOLUTIONARY_METHODS)
+    as_choice(method, "method", METHODS)
+    return as_options(OPTIONS[method], given, f"`method={method!r}`")

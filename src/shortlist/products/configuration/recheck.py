@@ -21,13 +21,13 @@ from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
+from shortlist.products.clauses import linear_literal, to_clauses
+from shortlist.products.cnf import ClauseLimits, Definitions
 from shortlist.products.configuration.front_search import program_of, two_linears
 from shortlist.products.configuration.question import ProductQuestion
-from shortlist.products.encodings.clauses import linear_literal, to_clauses
-from shortlist.products.encodings.cnf import ClauseLimits, Definitions
-from shortlist.products.feature_models.evaluation import are_valid
-from shortlist.products.feature_models.formulas import Linear
-from shortlist.products.feature_models.model import with_constraints
+from shortlist.products.formulas import Linear
+from shortlist.products.model import with_constraints
+from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind

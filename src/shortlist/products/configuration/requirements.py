@@ -8,8 +8,7 @@ from pathlib import Path
 
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
-from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
+from shortlist.products.model import FeatureModel, FeatureNames, feature_names, plain
 from shortlist.source import Source, read_source
 from shortlist.tables.spreadsheets import unguarded
 
@@ -50,7 +49,7 @@ def make_requirements(
     case, spaces and signs need not match if one feature only fits. `fixed`: files, see
     :func:`read_requirements`.
 
-    >>> from shortlist.products.feature_models.model import make_model
+    >>> from shortlist.products.model import make_model
     >>> model = make_model(["Web Server", "Pop-ups"])
     >>> make_requirements(model, select=["web server"], deselect=["Pop-ups"]).literals
     (1, -2)
@@ -173,7 +172,7 @@ def _table(source: Source, lines: list[tuple[int, str]], names: FeatureNames) ->
 
 def _featureide(source: Source, names: FeatureNames) -> Iterator[tuple[int, int]]:
     """Read a configuration of FeatureIDE; what the user chose counts before what follows from it."""
-    from shortlist.products.formats.xml_tree import parse_xml
+    from shortlist.products.formats.shared import parse_xml
 
     root = parse_xml(source)
     if root.tag not in {"configuration", "extendedConfiguration"}:

@@ -10,11 +10,11 @@ from shortlist._validation import as_choice
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
 from shortlist.files import write_text
-from shortlist.products.feature_models.model import FeatureModel
+from shortlist.products.model import FeatureModel
 from shortlist.source import Source, read_source
 
 if TYPE_CHECKING:
-    from shortlist.products.formats.writing import WrittenModel
+    from shortlist.products.formats.shared import WrittenModel
 
 
 class Format(StrEnum):
@@ -210,7 +210,7 @@ def write_model(path: str | Path, model: FeatureModel, *, kind: str | None = Non
 
 
 def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:
-    from shortlist.products.attributes.attribute_files import read_attributes
+    from shortlist.products.attribute_files import read_attributes
     from shortlist.products.formats.dimacs import read_variable_list, side_files
 
     files = side_files(path)

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
-from shortlist.products.formats.writing import WrittenModel, rewritten
+from shortlist.products.clauses import to_clauses
+from shortlist.products.formats.shared import WrittenModel, rewritten
+from shortlist.products.model import FeatureModel, make_model, with_details
 from shortlist.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
@@ -146,7 +146,7 @@ def dimacs_model(model: FeatureModel) -> WrittenModel:
     Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
     out.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
     >>> print(dimacs_model(pair).text, end="")
     c 1 A

@@ -7,18 +7,17 @@ from xml.sax.saxutils import escape, quoteattr
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
-from shortlist.products.feature_models.formulas import (
-    And,
-    Formula,
-    Iff,
-    Implies,
-    Linear,
-    Literal,
-    Not,
-    Or,
-    children,
+from shortlist.products.formats.shared import (
+    Element,
+    WrittenModel,
+    distinct_names,
+    expressed,
+    parse_xml,
+    xml_names,
+    xml_text,
 )
-from shortlist.products.feature_models.model import (
+from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or, children
+from shortlist.products.model import (
     Constraint,
     FeatureModel,
     Group,
@@ -28,8 +27,6 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.writing import WrittenModel, distinct_names, expressed, xml_names, xml_text
-from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
@@ -240,11 +237,11 @@ def featureide_model(model: FeatureModel) -> WrittenModel:
     """Return a model as FeatureIDE's XML.
 
     A feature has children of one kind there: each optional or mandatory, or an or-group, or an alternative.
-    Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.writing`).
+    Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.shared`).
     Attributes are kept; names lose spaces at their ends. Raises BadInputError if names cannot be told apart
     in XML, or a linear constraint needs too many clauses.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> print(featureide_model(shop).text.expandtabs(1), end="")
     <?xml version="1.0" encoding="UTF-8" standalone="no"?>

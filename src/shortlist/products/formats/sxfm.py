@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from shortlist.errors import BadInputError
-from shortlist.products.feature_models.formulas import Formula, Literal, Or
-from shortlist.products.feature_models.model import (
+from shortlist.products.formats.shared import (
+    Element,
+    WrittenModel,
+    expressed,
+    is_clause,
+    parse_xml,
+    xml_names,
+    xml_text,
+)
+from shortlist.products.formulas import Formula, Literal, Or
+from shortlist.products.model import (
     Constraint,
     FeatureModel,
     Group,
@@ -15,8 +24,6 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.writing import WrittenModel, expressed, is_clause, xml_names, xml_text
-from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 
 _LINE = re.compile(r"(\s*+):([rmog]?)(?:\s(.*))?", re.DOTALL)
@@ -250,12 +257,12 @@ _SIMPLE = re.compile(r"(?!or$)[A-Za-z0-9_.\-]+", re.IGNORECASE)
 def sxfm_model(model: FeatureModel) -> WrittenModel:
     """Return a model as SXFM: a tree with groups of any bounds, and clauses.
 
-    Formulas become clauses (:mod:`shortlist.products.formats.writing`). The format has no attributes and no
+    Formulas become clauses (:mod:`shortlist.products.formats.shared`). The format has no attributes and no
     abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
     Raises BadInputError if names cannot be told apart in XML, or a linear constraint needs too many clauses.
 
-    >>> from shortlist.products.feature_models.formulas import Implies
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.formulas import Implies
+    >>> from shortlist.products.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")],
     ...     constraints=[Implies(Literal(2), Literal(3))])
     >>> print(sxfm_model(shop).text.expandtabs(1), end="")

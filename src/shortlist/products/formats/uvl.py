@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import as_decimal
-from shortlist.products.feature_models.model import (
+from shortlist.products.formats.uvl_expressions import ExpressionReader
+from shortlist.products.model import (
     Constraint,
     FeatureModel,
     Group,
@@ -15,7 +16,6 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.uvl_expressions import ExpressionReader
 from shortlist.source import Source
 
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")

@@ -15,18 +15,8 @@ from typing import TypeAlias
 
 from shortlist.errors import BadFileError
 from shortlist.exact import LARGEST_INTEGER, as_decimal, as_integers
-from shortlist.products.feature_models.formulas import (
-    And,
-    Formula,
-    Iff,
-    Implies,
-    Linear,
-    Literal,
-    Not,
-    Or,
-    children,
-)
-from shortlist.products.feature_models.model import Value
+from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or, children
+from shortlist.products.model import Value
 
 _WORD = re.compile(
     r"""\s*(?:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from shortlist._words import any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
-from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
-from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
-from shortlist.products.formats.writing import WrittenModel, distinct_names, free_name, rewritten
+from shortlist.products.formats.shared import WrittenModel, distinct_names, free_name, rewritten
+from shortlist.products.formulas import Formula, Linear, Literal, Or, formula_text
+from shortlist.products.model import FeatureModel, Group, GroupKind, Value
 from shortlist.tables.spreadsheets import guarded
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -42,12 +42,12 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
 
     A model without a tree gets an abstract root that is selected in every product, with all features optional
     below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
-    repeat get their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double
+    repeat get their number (see :attr:`~shortlist.products.model.FeatureModel.labels`); double
     quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
     distinct; names of attributes are made distinct with further ones. Raises BadInputError if two names are
     the same once they are made fit for UVL, or the tree has more than 1,000 levels.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
     >>> print(uvl_model(model).text.expandtabs(2), end="")
     features
@@ -84,7 +84,7 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
 def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
     """Return one product as a UVL model: its features at their places, all mandatory, no constraints.
 
-    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> from shortlist.products.model import make_group, make_model
     >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> print(product_text(model, [True, False, True]).expandtabs(2), end="")
     features

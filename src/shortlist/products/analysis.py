@@ -1,0 +1,312 @@
+"""What a feature model says of its features, and products drawn from it: uniform, or far apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import as_count
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
+from shortlist.pickles import saved_from
+from shortlist.products.clauses import TracedClauses, to_clauses, traced_clauses
+from shortlist.products.configuration.explanation import Explanation, SwitchedRules, fewest_rules
+from shortlist.products.configuration.feasibility import counting_diagram
+from shortlist.products.model import FeatureModel, GroupKind
+from shortlist.runs.budget import Budget
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class Finding:
+    """Something that follows from a model, and why."""
+
+    feature: int
+    """Which feature, from 0."""
+    why: Explanation | None = None
+    """Rules that make it so; None where no explanation was asked for, or the budget had ended."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class Analysis:
+    """What a model says about its features and constraints."""
+
+    void: Explanation | None = None
+    """Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
+    filled in without a product.
+    """
+    core: tuple[Finding, ...] = ()
+    dead: tuple[Finding, ...] = ()
+    """Features that every product has, and that none has."""
+    false_optional: tuple[Finding, ...] = ()
+    """Features that the tree calls optional and that every product with their parent has, the core ones left
+    out.
+    """
+    redundant: tuple[int, ...] = ()
+    """Numbers of the constraints that follow from all other rules of the model. Each by itself can be left
+    out, not all of them together.
+    """
+    atomic_sets: tuple[tuple[int, ...], ...] = ()
+    """Features that are always selected together, two or more, the core and dead ones left out."""
+    n_products: int | None = None
+    """The exact number of products; None if the diagram did not fit."""
+    products_with: tuple[int, ...] = ()
+    """For every feature the number of products that have it; empty where they were not counted."""
+    complete: bool = True
+    """Whether all questions were answered; otherwise the budget ended, and what is listed is true but may not
+    be all.
+    """
+
+
+def analyse(
+    model: FeatureModel, *, n_explained: int = 10, max_nodes: int | None = None, budget: Budget | None = None
+) -> Analysis:
+    """Find what follows from a feature model, by satisfiability and a diagram.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What to look at.
+    n_explained : int, default=10
+        How many features of each kind get an explanation; 0 for none.
+    max_nodes : int, optional
+        Budget of the diagram that counts products; 0 for none. Default: 100,000, or none where more than
+        2,000 features are open.
+    budget : Budget, optional
+        Ends the analysis with what has been found.
+
+    Raises
+    ------
+    BadInputError
+        If a linear constraint of the model needs too many clauses.
+
+    Notes
+    -----
+    The terms are those of :cite:t:`Benavides2010`. Takes about one question to a solver for every feature
+    with one value, one for every constraint, and two for every two features that may be together.
+
+    Examples
+    --------
+    >>> from shortlist.products.formulas import Implies, Literal
+    >>> from shortlist.products.model import make_group, make_model
+    >>> groups = [make_group(0, [1], "optional"), make_group(0, [2], "optional")]
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=groups,
+    ...     constraints=[Implies(Literal(1), Literal(2)), Implies(Literal(2), Literal(-3))])
+    >>> found = analyse(shop)
+    >>> [f.feature for f in found.core], [f.feature for f in found.dead], found.dead[0].why.rules
+    ([0, 1], [2], (0, 3, 4))
+    """
+    budget = budget or Budget()
+    traced = traced_clauses(model)
+    try:
+        shared = backbone(traced.clauses, budget)
+    except SearchStoppedError:
+        return Analysis(complete=False)
+    switched = SwitchedRules(traced, budget)
+    if shared is None:
+        why = _because(switched, [])
+        every = Explanation(tuple(switched.rules), smallest=False)  # all of them do contradict each other
+        return Analysis(void=why or every, complete=why is not None)
+    core = [v - 1 for v in shared if 0 < v <= model.n_features]
+    dead = [-v - 1 for v in shared if -model.n_features <= v < 0]
+    fixed = {*core, *dead}
+    optional = [
+        (group.parent, child)
+        for group in model.groups
+        if group.kind is GroupKind.OPTIONAL
+        for child in group.children
+        if child not in fixed
+    ]
+    solver = SatSolver(traced.clauses, budget)
+    false_optional: list[tuple[int, int]] = []
+    redundant: list[int] = []
+    atomic: list[tuple[int, ...]] = []
+    complete = True
+    try:
+        for parent, child in optional:
+            if not solver.solve([parent + 1, -child - 1]).satisfiable:
+                false_optional.append((parent, child))
+        atomic = _atomic_sets(solver, [f for f in range(model.n_features) if f not in fixed])
+        first = (model.root is not None) + len(model.groups)
+        redundant.extend(r for r in range(first, model.n_rules) if _is_redundant(switched, traced, r))
+    except SearchStoppedError:
+        complete = False
+    open_ = model.n_features - len(fixed)
+    diagram, _ = counting_diagram(traced.clauses.with_units(shared), open_, max_nodes, budget)
+    return Analysis(
+        core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
+        dead=_explained(switched, [(f, [f + 1]) for f in dead], n_explained),
+        false_optional=_explained(
+            switched, [(child, [parent + 1, -child - 1]) for parent, child in false_optional], n_explained
+        ),
+        redundant=tuple(redundant),
+        atomic_sets=tuple(atomic),
+        n_products=None if diagram is None else diagram.n_models,
+        products_with=() if diagram is None else tuple(diagram.commonality()[: model.n_features]),
+        complete=complete,
+    )
+
+
+def _because(switched: SwitchedRules, literals: list[int]) -> Explanation | None:
+    """Explain what cannot be, unless the budget has ended."""
+    try:
+        return fewest_rules(switched, literals)
+    except SearchStoppedError:
+        return None
+
+
+def _explained(
+    switched: SwitchedRules, found: list[tuple[int, list[int]]], n_explained: int
+) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(feature, _because(switched, literals) if place < n_explained else None)
+        for place, (feature, literals) in enumerate(found)
+    )
+
+
+def _atomic_sets(solver: SatSolver, features: list[int]) -> list[tuple[int, ...]]:
+    """Find features with the same value in all products: every product found tells some of them apart."""
+    open_sets = [features]
+    known: list[tuple[int, ...]] = []
+    while open_sets:
+        members = open_sets.pop()
+        if len(members) < 2:
+            continue
+        first = members[0]
+        for other in members[1:]:
+            model = solver.solve([first + 1, -other - 1]).model
+            if model is None:
+                model = solver.solve([-first - 1, other + 1]).model
+            if model is not None:
+                everybody = [members, *open_sets]
+                open_sets = [
+                    part
+                    for each in everybody
+                    for part in ([f for f in each if model[f]], [f for f in each if not model[f]])
+                    if len(part) > 1
+                ]
+                break
+        else:
+            known.append(tuple(members))
+    return sorted(known)
+
+
+def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> bool:
+    others = [other for other in switched.rules if other != rule]
+    starts = traced.clauses.offsets
+    for place in np.flatnonzero(traced.rules == rule).tolist():
+        clause = traced.clauses.literals[starts[place] : starts[place + 1]]
+        if switched.contradiction(others, (-clause).tolist()) is None:
+            return False
+    return True
+
+
+def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Choose products of which every two differ in many features.
+
+    The first two are far apart; each further one is the product whose nearest chosen one is farthest. The
+    smallest distance between chosen products is then at least half of what any choice of `n` could reach
+    (:cite:t:`Gonzalez1985`).
+
+    Parameters
+    ----------
+    products : array-like of bool or 0/1, shape (n_products, n_features)
+        What to choose from, such as the decisions of a front.
+    n : int
+        How many to choose.
+
+    Returns
+    -------
+    ndarray of int, shape (min(n, n_products),)
+        Numbers of the chosen products, in the order of choice; ties go to the first. Takes
+        O(n · n_products · n_features) time.
+
+    Raises
+    ------
+    BadInputError
+        If `products` is no table.
+
+    Examples
+    --------
+    >>> diverse_products([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]], 3).tolist()
+    [0, 2, 1]
+    """
+    table = np.asarray(products).astype(bool)
+    if table.ndim != 2:
+        raise BadInputError("products", "must be a table, one product a row", f"shape {table.shape}")
+    n = min(as_count(n, "n", at_least=0), len(table))
+    chosen: list[int] = []
+    nearest = np.full(len(table), table.shape[1] + 1)
+    for _ in range(n):
+        chosen.append(int(np.argmax(nearest)))
+        nearest = np.minimum(nearest, (table != table[chosen[-1]]).sum(axis=1))
+        nearest[chosen] = -1
+    return np.array(chosen, dtype=np.intp)
+
+
+def smallest_distance(products: NDArray[np.bool_]) -> int:
+    """Return in how many features the two most similar products differ; 0 if there are fewer than two."""
+    distances = [
+        int((products[place + 1 :] != row).sum(axis=1).min()) for place, row in enumerate(products[:-1])
+    ]
+    return min(distances, default=0)
+
+
+DRAWN_NODES = 2_000_000
+"""Nodes of a diagram that is made to draw from."""
+
+
+def uniform_sample(
+    model: FeatureModel,
+    n: int,
+    *,
+    rng: np.random.Generator | None = None,
+    max_nodes: int = DRAWN_NODES,
+    budget: Budget | None = None,
+) -> Mask:
+    """Draw products of a model, each with the same probability, with replacement.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What the products are of.
+    n : int
+        How many to draw.
+    rng : numpy.random.Generator, optional
+        Source of the draws; default: a fixed one.
+    max_nodes : int, default=2_000_000
+        Budget of the decision diagram from which they are drawn.
+    budget : Budget, optional
+        How long the diagram may take.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, n_features)
+
+    Raises
+    ------
+    BadInputError
+        If the model has no product, or its diagram does not fit: then nothing uniform can be drawn.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> sorted(set(map(tuple, uniform_sample(shop, 20).tolist())))
+    [(True, False, True), (True, True, False)]
+    """
+    from shortlist.logic.compilation import compile_diagram
+
+    n = as_count(n, "n", at_least=0)
+    diagram = compile_diagram(to_clauses(model), max_nodes=max_nodes, budget=budget)
+    if diagram is None:
+        raise BadInputError(
+            f"uniform products need a diagram, which did not fit into {max_nodes:,} nodes or the time limit. "
+            "Raise them."
+        )
+    if not diagram.n_models:
+        raise BadInputError("the model must have a product to draw samples from. Remove a contradiction.")
+    drawn = diagram.sample(n, rng=np.random.default_rng(0) if rng is None else rng)
+    return drawn[:, : model.n_features]

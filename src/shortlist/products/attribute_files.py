@@ -1,0 +1,241 @@
+"""Files with numbers on features: tables by feature name, and the ``.augment`` files of the LVAT models."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from shortlist._words import all_of, counted
+from shortlist.errors import BadFileError
+from shortlist.exact import as_decimal
+from shortlist.products.attributes import BUILT_IN, AttributeTable
+from shortlist.products.model import FeatureModel, FeatureNames, Value, feature_names
+from shortlist.source import Source, unpacked
+from shortlist.tables.files import cells_of, read_content
+from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
+from shortlist.tables.text import decoded
+
+GZIP = b"\x1f\x8b"
+
+
+def read_attributes(
+    path: str | Path,
+    model: FeatureModel,
+    *,
+    renames: Mapping[str, str] | None = None,
+    ignore_unknown: bool = False,
+    notes: list[str] | None = None,
+) -> AttributeTable:
+    """Read the attributes of a model's features from a file, or from standard input for ``-``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table in a format of :func:`shortlist.tables.files.read_table_file`, such as CSV, TSV or Parquet,
+        with a column ``feature``, in any case, and one column per attribute; cells are taken as written. Or
+        an
+        ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
+        column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
+        ``used_before`` brings ``not_used_before`` with it, its complement.
+    model : FeatureModel
+        The model that the features belong to. Names are compared as written first, then without case, spaces
+        and signs.
+    renames : mapping of str to str, optional
+        What a name in the file is called in the model.
+    ignore_unknown : bool, default=False
+        Whether rows of features that the model does not have are passed over, and counted in a note.
+    notes : list of str, optional
+        Gets a sentence about another separator than the comma, about decimal commas, and about such rows.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read as such a table, names no feature of the model, one twice, or, unless it
+        may, an unknown one; says in which line.
+        Missing values and non-numeric ones are errors only once the attribute is used.
+    """
+    name, content = read_content(path)
+    if content.startswith(GZIP):
+        content = unpacked(content, name)
+    if not content.strip():
+        raise BadFileError(f"{name} is empty. Is it the right file?")
+    if content.lstrip().startswith(b"#"):
+        return _augment(Source(name, decoded(name, content)), model)
+    notes = [] if notes is None else notes
+    rows = cells_of(name, content, notes)
+    return _table(Source(name, ""), rows, model, renames or {}, notes if ignore_unknown else None)
+
+
+def attributes_beside(model_path: str | Path) -> Path | None:
+    """Return the ``.augment`` file that lies next to a model, as those of the LVAT models do, or None.
+
+    For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
+    may be compressed itself.
+    """
+    path = Path(model_path)
+    names = [path.name] + ([path.stem] if path.suffix == ".gz" else [])
+    places = [path.with_name(f"{name}.augment{packed}") for name in names for packed in ("", ".gz")]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _table(
+    source: Source,
+    rows: list[tuple[int, list[str]]],
+    model: FeatureModel,
+    renames: Mapping[str, str],
+    passed_over: list[str] | None,
+) -> AttributeTable:
+    """Take the attributes from the rows of a table, the header first.
+
+    `passed_over` gets a sentence about rows of unknown features; they are an error where it is None.
+    """
+    header = _header(source, rows[0][1])
+    attributes = [name for name in header if name not in {"feature", "id", ""}]
+    columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
+    lines: dict[int, int] = {}
+    unknown: list[str] = []
+    names, where = feature_names(model), {name: i for i, name in enumerate(header)}
+    for line, row in _full_rows(source, rows[1:], len(header)):
+        identifier = row[where["id"]] if "id" in where else ""
+        name = row[where["feature"]]
+        name = name if name in names.exact else unguarded(name)
+        feature = _feature(names, renames.get(name, name), identifier)
+        if feature is None:
+            if passed_over is None:
+                raise _no_such_feature(source, line, names, renames.get(name, name))
+            unknown.append(name)
+            continue
+        if feature in lines:
+            raise source.error(
+                f"feature {name!r} has a second row, after line {lines[feature]}. "
+                "Keep one, or tell them apart by 'id'.",
+                line=line,
+            )
+        lines[feature] = line
+        for name in attributes:
+            if row[where[name]]:
+                columns[name][feature] = unguarded(row[where[name]])
+    if unknown and passed_over is not None:
+        passed_over.append(_passed_over(source, unknown, others=len(lines)))
+    return AttributeTable(source.path, _with_reuse(columns), lines)
+
+
+def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
+    """Say which rows are of unknown features; an error if there are no others."""
+    some = all_of(unknown, most=3)
+    if not others:
+        raise source.error(f"no row is of a feature of the model, got {some}. Is it the right file?")
+    count = counted(len(unknown), "row")
+    return f"{source.path}: passed over {count} of features that the model does not have: {some}."
+
+
+def _full_rows(
+    source: Source, rows: list[tuple[int, list[str]]], width: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty, with their lines, without spaces around cells."""
+    for line, row in rows:
+        if not row:
+            raise source.error("a quote that opened before is not closed.", line=line)
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(row) != width:
+            raise source.error(f"the row must have {width} columns, got {len(row)}.", line=line)
+        yield line, cells
+
+
+def _header(source: Source, cells: list[str]) -> list[str]:
+    header = [unguarded(cell.strip()) for cell in cells]
+    for name in ("feature", "id"):
+        alike = [place for place, cell in enumerate(header) if cell.casefold() == name]
+        if name not in header and len(alike) == 1:
+            header[alike[0]] = name
+    if "feature" not in header:
+        raise source.error(f"the header must have a column 'feature', got {','.join(header)!r}.", line=1)
+    for name in header:
+        if header.count(name) > 1:
+            raise source.error(f"the header names the column {name!r} twice. Rename one.", line=1)
+        if name in BUILT_IN:
+            raise source.error(f"the column {name!r} would hide the built-in objective. Rename it.", line=1)
+    return header
+
+
+def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
+    """Return the feature that a row is about; None if the model has none of that name."""
+    if name in names.repeated and identifier in names.exact:
+        return names.exact[identifier]
+    return names.find(name, repeats=True)
+
+
+def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) -> BadFileError:
+    return source.error(
+        f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, or pass "
+        "`ignore_unknown=True` to pass over such rows.",
+        line=line,
+    )
+
+
+def _augment(source: Source, model: FeatureModel) -> AttributeTable:
+    rows = source.text.splitlines()
+    first = next(i for i, row in enumerate(rows) if row.strip())
+    header = [name.lower() for name in rows[first].strip().lstrip("#").split()]
+    if not header or header[0] != "feature_index":
+        raise source.error(f"the header must start with #FEATURE_INDEX, got {rows[first]!r}.", line=first + 1)
+    columns: dict[str, dict[int, Value]] = {name: {} for name in header[1:]}
+    lines: dict[int, int] = {}
+    for line, row in enumerate(rows[first + 1 :], start=first + 2):
+        cells = row.split()
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise source.error(f"the row must have {len(header)} numbers, got {len(cells)}.", line=line)
+        if not cells[0].isdecimal() or not 1 <= int(cells[0]) <= model.n_features:
+            raise source.error(
+                f"the feature number must be 1 to {model.n_features}, got {cells[0]!r}. Is it the right "
+                "model?",
+                line=line,
+            )
+        feature = int(cells[0]) - 1
+        if feature in lines:
+            raise source.error(
+                f"feature {cells[0]} has a second row, after line {lines[feature]}.", line=line
+            )
+        lines[feature] = line
+        for name, cell in zip(header[1:], cells[1:], strict=True):
+            columns[name][feature] = cell
+    return AttributeTable(source.path, _with_reuse(columns), lines)
+
+
+def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping[int, Value]]:
+    """Add ``not_used_before`` where only ``used_before`` is given as 0 and 1."""
+    if "used_before" not in columns or "not_used_before" in columns:
+        return columns
+    numbers = {i: as_decimal(str(value)) for i, value in columns["used_before"].items()}
+    if any(number not in {Decimal(0), Decimal(1)} for number in numbers.values()):
+        return columns
+    return {**columns, "not_used_before": {i: Decimal(not number) for i, number in numbers.items()}}
+
+
+def save_attributes(path: str | Path, model: FeatureModel) -> None:
+    """Write the attributes of a model's features as CSV, or as a workbook for ``.xlsx``.
+
+    The table has a row for every feature, a column ``feature`` with its name and one column per attribute;
+    :func:`~shortlist.products.read_attributes` reads it again.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write, whole or not at all; it ends in ``.csv`` or ``.xlsx``.
+    model : FeatureModel
+        The model that the attributes belong to.
+
+    Raises
+    ------
+    BadInputError
+        If the ending is another one, or the table is larger than a sheet of Excel.
+    """
+    save_rows(path, ["feature", *model.attributes], _rows(model))
+
+
+def _rows(model: FeatureModel) -> Iterator[list[Cell]]:
+    for feature, label in enumerate(model.labels):
+        yield [label, *(column.get(feature) for column in model.attributes.values())]

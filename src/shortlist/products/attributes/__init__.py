@@ -1,1 +1,0 @@
-"""Numbers on features, exact: from files, from models, or drawn by seed."""

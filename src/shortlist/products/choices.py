@@ -1,0 +1,280 @@
+"""What a choice costs: what it leaves of objectives and products; and the best product that is left."""
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_count
+from shortlist.errors import BadInputError
+from shortlist.logic.diagram import Diagram, least_sums, n_models_with
+from shortlist.logic.sat import SatSolver, SearchStoppedError
+from shortlist.pickles import saved_from
+from shortlist.products.configuration.explanation import Least, least_value
+from shortlist.products.configuration.product_front import Configured, configure
+from shortlist.products.configuration.question import FeatureObjective
+from shortlist.products.configuration.requirements import from_literals
+from shortlist.products.decisions import Decision, DecisionState, LimitedModel, decide_all
+from shortlist.products.rules import are_valid
+from shortlist.runs.budget import Budget
+
+ROUGH_SECONDS = 1.0
+"""So long a product is looked for where a program has found none in time."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class End:
+    """The ideal or the worst value of an objective, in integers."""
+
+    value: int | None
+    """Of the product found that comes nearest to the end, scaled and to minimise; None if none was found."""
+    bound: int | None
+    """No product goes beyond it; None if nothing is known."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether the value is the end itself."""
+        return self.value is not None and self.value == self.bound
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class ValuesLeft:
+    """What is left of one objective."""
+
+    objective: FeatureObjective
+    """Which; it also tells how values are written (:meth:`FeatureObjective.value_text`)."""
+    ideal: End
+    worst: End
+    """The least and the largest value to minimise."""
+
+    def text(self) -> str:
+        """Say what is left, such as ``8 to 14 EUR``; what is not proved is called so."""
+        return f"{self._end_text(self.ideal)} to {self._end_text(self.worst)}"
+
+    def _end_text(self, end: End) -> str:
+        tell = self.objective.value_text
+        if end.proved and end.value is not None:
+            return tell(end.value)
+        known = [] if end.value is None else [f"found {tell(end.value)}"]
+        known += [] if end.bound is None else [f"not beyond {tell(end.bound)}"]
+        return f"? ({', '.join(known) or 'not known'})"
+
+
+def values_by_diagram(
+    diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what the models of a diagram in which literals hold leave, exactly; None if there is none.
+
+    Auxiliary variables of the diagram cost nothing.
+    """
+    costs = np.zeros((2 * len(objectives), diagram.n_variables), dtype=np.int64)
+    for row, goal in enumerate(objectives):
+        n = len(goal.coefficients)
+        costs[2 * row, :n], costs[2 * row + 1, :n] = goal.minimised, -goal.minimised
+    sums = least_sums(diagram, costs, literals)
+    if sums is None:
+        return None
+    return tuple(
+        _left(goal, Least(low, low), Least(high, high))
+        for goal, low, high in zip(objectives, sums[::2], sums[1::2], strict=True)
+    )
+
+
+def values_by_programs(
+    limited: LimitedModel,
+    objectives: Sequence[FeatureObjective],
+    literals: Iterable[int],
+    *,
+    budget: Budget | None = None,
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
+
+    A value that could not be proved within its share of the time comes with a bound, and says so. Where there
+    is no value at all by then, a product found by satisfiability gives one, and what the open features add up
+    to at best gives a bound.
+    """
+    asked, budget = tuple(literals), budget or Budget()
+    nothing = np.zeros(limited.model.n_features, dtype=np.int64)
+    if not objectives and not least_value(limited.model, nothing, asked, budget=budget).possible:
+        return None
+    left: list[ValuesLeft] = []
+    for number, goal in enumerate(objectives):
+        ends: list[Least] = []
+        for side, coefficients in enumerate((goal.minimised, -goal.minimised)):
+            # of what is left for the others
+            share = budget.share(1 / (2 * (len(objectives) - number) - side))
+            found = least_value(limited.model, coefficients, asked, budget=share)
+            if not found.possible:
+                return None
+            ends.append(found if found.proved else _rough(limited, coefficients, asked, found))
+        left.append(_left(goal, *ends))
+    return tuple(left)
+
+
+def _rough(
+    limited: LimitedModel, coefficients: NDArray[np.int64], asked: tuple[int, ...], found: Least
+) -> Least:
+    """Return what is known without a program where that is more than a program found."""
+    value, bound = found.value, found.bound
+    decided = {abs(literal) - 1: literal > 0 for literal in asked}
+    if bound is None:
+        bound = sum(
+            cost if decided.get(feature, cost < 0) else 0
+            for feature, cost in enumerate(coefficients.tolist())
+        )
+    if value is None and limited.whole and limited.clauses is not None:
+        solver = SatSolver(limited.clauses.with_units(asked), Budget(ROUGH_SECONDS))
+        features = np.arange(1, len(coefficients) + 1)
+        solver.prefer(np.where(coefficients > 0, -features, features).tolist())
+        with contextlib.suppress(SearchStoppedError):
+            model = solver.solve().model
+            selected = None if model is None else model[: len(coefficients)]
+            if selected is not None and are_valid(limited.model, selected[None, :]).all():
+                value = int(coefficients[selected].sum())
+    return Least(value, bound)
+
+
+def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
+    """Return the ends of an objective from the least sums of its costs and of their opposites."""
+    constant = goal.offset * goal.objective.sign
+
+    def end(least: Least, sign: int) -> End:
+        value = None if least.value is None else sign * least.value + constant
+        return End(value, None if least.bound is None else sign * least.bound + constant)
+
+    return ValuesLeft(goal, end(low, 1), end(high, -1))
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What is left with a feature selected, or deselected."""
+
+    values: tuple[ValuesLeft, ...]
+    """One for each objective."""
+    n_products: int | None
+    """How many products are left; None where they are not counted."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class FeatureChoice:
+    """What deciding a feature costs."""
+
+    feature: int
+    """Which, from 0."""
+    now: Side
+    """What is left before the choice."""
+    selected: Side | None
+    deselected: Side | None
+    """What is left after it; None where that cannot be had."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class FinishedConfiguration:
+    """A configuration that was completed as well as one objective allows."""
+
+    state: DecisionState
+    """With every feature decided; as it was if no product was found in time."""
+    answer: Configured
+    """The product, with its value and proof."""
+
+
+def values_left(
+    state: DecisionState, literals: Sequence[int] = (), *, budget: Budget | None = None
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what the decisions, and further literals, leave of each objective.
+
+    Exact from the diagram. Without one, integer programs look for the ends of each objective, and what they
+    do not prove within the time limit, or `budget`, comes with a bound.
+
+    Returns
+    -------
+    tuple of ValuesLeft, or None
+        None if no product has the literals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.products.attributes import Attribute
+    >>> from shortlist.products.decisions import start
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> state = start(shop, "min cost", attributes={"cost": Attribute("cost", np.array([10, 25, 5]), 10)})
+    >>> values_left(state)[0].text(), values_left(state, [2])[0].text(), values_left(state, [-2, -3])
+    ('1.5 to 4', '3.5 to 4', None)
+    """
+    problem = state.problem
+    asked = (*state.forced, *literals)
+    if problem.diagram is not None:
+        return values_by_diagram(problem.diagram, problem.objectives, asked)
+    if any(-literal in asked for literal in literals):
+        return None
+    budget = budget or problem.budget()
+    return values_by_programs(problem.limited, problem.objectives, asked, budget=budget)
+
+
+def cost_of(state: DecisionState, feature: int) -> FeatureChoice:
+    """Return what is left of every objective now, with a feature, and without it.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such feature.
+    """
+    as_count(feature, "feature", at_least=0, at_most=state.problem.model.n_features - 1)
+    budget = state.problem.budget()
+    now = _side(state, (), budget.share(1 / 3))
+    assert now is not None, "a state has a product"
+    selected = _side(state, (feature + 1,), budget.share(1 / 2))
+    return FeatureChoice(feature, now, selected, _side(state, (-feature - 1,), budget))
+
+
+def finish(
+    state: DecisionState, objective: FeatureObjective, *, by: str = "", stage: str = ""
+) -> FinishedConfiguration:
+    """Complete a configuration so that one objective is as good as the decisions and limits allow.
+
+    The best product is that of :func:`shortlist.products.configuration.product_front.configure`, whose status
+    says whether it is proved. Every feature that is not decided yet becomes a decision, all in one step.
+
+    Raises
+    ------
+    BadInputError
+        If everything is decided already.
+    """
+    problem = state.problem
+    decided = {decision.feature for decision in state.decisions}
+    if len(decided) == problem.model.n_features:
+        raise BadInputError("every feature is decided already. Take something back first.")
+    answer = configure(
+        problem.model,
+        [objective],
+        limits=problem.limits,
+        requirements=from_literals(problem.model, state.literals),
+        time_limit_s=problem.time_limit_s,
+    )
+    if not len(answer.front):
+        return FinishedConfiguration(state, answer)
+    chosen = answer.front.decisions[0].astype(bool).tolist()
+    rest = [
+        Decision(feature, selected, stage, by)
+        for feature, selected in enumerate(chosen)
+        if feature not in decided
+    ]
+    return FinishedConfiguration(decide_all(state, rest), answer)
+
+
+def _side(state: DecisionState, literals: tuple[int, ...], budget: Budget) -> Side | None:
+    """Return what is left with further literals; None if nothing is."""
+    values = values_left(state, literals, budget=budget)
+    if values is None:
+        return None
+    diagram = state.problem.diagram
+    count = None if diagram is None else n_models_with(diagram, (*state.forced, *literals))
+    return None if count == 0 else Side(values, count)

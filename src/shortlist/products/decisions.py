@@ -1,0 +1,516 @@
+"""Configuring step by step: decide a feature, see what follows and what is left, and take decisions back."""
+
+import dataclasses
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist._validation import as_count, as_positive_seconds
+from shortlist._words import counted
+from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.diagram import Diagram, n_models_with
+from shortlist.logic.probing import propagate
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
+from shortlist.pickles import saved_from
+from shortlist.products.attributes import Attribute
+from shortlist.products.clauses import to_clauses
+from shortlist.products.configuration.contradictions import Contradiction, told_contradiction
+from shortlist.products.configuration.explanation import best_product
+from shortlist.products.configuration.feasibility import counting_diagram
+from shortlist.products.configuration.question import FeatureObjective, parse_question
+from shortlist.products.formulas import Linear
+from shortlist.products.model import Constraint, FeatureModel, with_constraints
+from shortlist.runs.budget import Budget
+
+LAST_LOOK_S = 1.0
+"""So long one product is looked for where the time was over before all was known."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class LimitedModel:
+    """A model with limits, and the clauses of it that are few enough; build with `limited_model`."""
+
+    model: FeatureModel
+    """The model with all limits as constraints behind its own."""
+    clauses: Clauses | None
+    """Clauses of the model and of those limits that have them; None if the model itself needs too many."""
+    whole: bool
+    """Whether these are all limits, so that the clauses tell everything."""
+
+
+@dataclass(frozen=True)
+class Forced:
+    """Features with one value."""
+
+    literals: tuple[int, ...]
+    """i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature."""
+    complete: bool = True
+    """Whether all such features are there; otherwise the time was over."""
+
+
+def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:
+    """Put limits and model together, as clauses where these are few enough."""
+    kept: list[Constraint] = []
+    clauses, whole = _clauses(model), True
+    for limit in limits:
+        kept_clauses = None if clauses is None else _clauses(with_constraints(model, [*kept, limit]))
+        if kept_clauses is None:
+            whole = False
+        else:
+            kept.append(limit)
+            clauses = kept_clauses
+    return LimitedModel(with_constraints(model, limits), clauses, whole and clauses is not None)
+
+
+def _clauses(model: FeatureModel) -> Clauses | None:
+    try:
+        return to_clauses(model)
+    except BadInputError:
+        return None
+
+
+def forced_features(
+    limited: LimitedModel, literals: Iterable[int] = (), *, budget: Budget | None = None
+) -> Forced | None:
+    """Find the features with one value in all products in which literals hold; None if there is no product.
+
+    A feature is forced if and only if there is no product with the opposite. Satisfiability tells that where
+    all limits are clauses. What it tells of the others is completed by integer programs: each looks for a
+    product that differs from one known in as many features as it can, until there is none. Raises
+    SearchStoppedError if the budget ends before it is known whether there is a product, and a last look,
+    which may take a second, does not tell.
+
+    `literals`: what was decided; part of the answer. `budget`: at its end the answer has what is known by
+    then: at least what propagation finds.
+
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
+    >>> limited = limited_model(shop, [])
+    >>> forced_features(limited).literals, forced_features(limited, [2]).literals
+    ((1,), (1, 2, -3))
+    >>> forced_features(limited, [2, 3]) is None
+    True
+    """
+    budget = budget or Budget()
+    given = tuple(dict.fromkeys(literals))
+    if any(-literal in given for literal in given):
+        return None
+    found: Forced | None = Forced(given, complete=False)
+    if limited.clauses is not None:
+        found = _by_satisfiability(limited, given, budget)
+    if found is None or limited.whole:
+        return found
+    return _by_programs(limited.model, found.literals, budget)
+
+
+def _by_satisfiability(limited: LimitedModel, given: tuple[int, ...], budget: Budget) -> Forced | None:
+    """Return the literals that hold in every model of the clauses."""
+    assert limited.clauses is not None
+    asked = limited.clauses.with_units(given)
+    n = limited.model.n_features
+    try:
+        shared = backbone(asked, budget)
+    except SearchStoppedError:
+        if SatSolver(asked, Budget(LAST_LOOK_S, cancellation=budget.cancellation)).solve().model is None:
+            return None
+        known = _of_features((*propagate(asked).literals, *given), n)
+        return Forced(known, complete=len(known) == n)
+    return None if shared is None else Forced(_of_features((*shared, *given), n))
+
+
+def _of_features(literals: Iterable[int], n_features: int) -> tuple[int, ...]:
+    return tuple(sorted({v for v in literals if abs(v) <= n_features}, key=abs))
+
+
+def _by_programs(model: FeatureModel, known: tuple[int, ...], budget: Budget) -> Forced | None:
+    n = model.n_features
+    alike = np.zeros(n, dtype=np.int64)
+    first, product = best_product(model, alike, known, budget=budget)
+    if first.possible and product is None:
+        last = Budget(LAST_LOOK_S, cancellation=budget.cancellation)
+        first, product = best_product(model, alike, known, budget=last)
+    if not first.possible:
+        return None
+    if product is None:
+        raise SearchStoppedError
+    signed = np.where(product, 1, -1) * np.arange(1, n + 1)
+    is_open = np.ones(n, dtype=bool)
+    is_open[[abs(literal) - 1 for literal in known]] = False
+    while is_open.any() and not budget.stopped:
+        alike = np.where(is_open, np.where(product, 1, -1), 0)  # the least sum differs in most features
+        features = np.flatnonzero(is_open)
+        another = Linear(
+            tuple(alike[features].tolist()), tuple((features + 1).tolist()), int(product[is_open].sum()) - 1
+        )
+        other = with_constraints(model, [Constraint(another)])
+        found, differing = best_product(other, alike, known, budget=budget)
+        if not found.possible:
+            return Forced(_of_features((*known, *signed[is_open].tolist()), n))
+        if differing is None:
+            break
+        is_open &= differing == product
+    return Forced(_of_features(known, n), complete=not is_open.any())
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class Decision:
+    """A feature that somebody selected or deselected.
+
+    Attributes
+    ----------
+    feature : int
+        Which, from 0.
+    selected : bool
+        True: it is in. False: it is out.
+    stage : str
+        The stage of the configuration to which the decision belongs; empty if not named.
+    by : str
+        Who or what decided; empty if unknown.
+
+    Raises
+    ------
+    BadInputError
+        If `stage` or `by` is not one line of text: see :func:`refuse_other_than_a_line`.
+    """
+
+    feature: int
+    selected: bool
+    stage: str = ""
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        refuse_other_than_a_line("stage", self.stage)
+        refuse_other_than_a_line("by", self.by)
+
+    @property
+    def literal(self) -> int:
+        """The decision as a literal: i + 1 for feature i selected, -(i + 1) for deselected."""
+        return self.feature + 1 if self.selected else -self.feature - 1
+
+
+def decision_text(model: FeatureModel, decision: Decision) -> str:
+    """Say what was decided, at which stage, and by whom.
+
+    >>> from shortlist.products.model import make_model
+    >>> decision_text(make_model(["Shop", "Card"]), Decision(1, False, "design", "Anna"))
+    'Card is deselected (stage design, by Anna)'
+    """
+    parts = [f"stage {decision.stage}"] * bool(decision.stage) + [f"by {decision.by}"] * bool(decision.by)
+    behind = f" ({', '.join(parts)})" if parts else ""
+    return f"{model.labels[decision.feature]} is {side_word(selected=decision.selected)}{behind}"
+
+
+def refuse_other_than_a_line(name: str, text: str) -> None:
+    """Raise where a text has line breaks, control characters or halves of characters.
+
+    Printed they would fake lines, or could not be printed at all.
+    """
+    if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
+        raise BadInputError(
+            name, "must be one line of text without control characters", repr(text[:40]), "Write it anew."
+        )
+
+
+def side_word(*, selected: bool) -> str:
+    """Return what files and messages call a side of a decision."""
+    return "selected" if selected else "deselected"
+
+
+USUAL_SECONDS = 10.0
+"""How long one question about a state may take."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class DecisionProblem:
+    """What all states of one configuration share."""
+
+    model: FeatureModel
+    """As read."""
+    objectives: tuple[FeatureObjective, ...]
+    """What matters; may be empty."""
+    limits: tuple[Constraint, ...]
+    """Limits that every product has to meet."""
+    limited: LimitedModel
+    """Model and limits together."""
+    diagram: Diagram | None
+    """All products within the limits, where it fits."""
+    uncounted: str
+    """Why there is no diagram; empty where there is one."""
+    time_limit_s: float
+    """How long each question may take."""
+
+    def budget(self) -> Budget:
+        """Return the budget of one question."""
+        return Budget(self.time_limit_s)
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class DecisionState:
+    """What was decided, and what follows; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
+
+    problem: DecisionProblem
+    """What is configured."""
+    decisions: tuple[Decision, ...]
+    """In their order."""
+    forced: tuple[int, ...]
+    """Literals of the features that have one value in all products that are left, by feature: those decided,
+    those that follow from decisions and limits, and those that the model never leaves open.
+    """
+    complete: bool
+    """Whether these are all; otherwise the time was over."""
+    n_products: int | None
+    """How many products are left; None where the diagram did not fit."""
+    previous: "DecisionState | None" = None
+    """The state before the last step; None at the start."""
+
+    @property
+    def literals(self) -> tuple[int, ...]:
+        """The decisions as literals, in their order."""
+        return tuple(decision.literal for decision in self.decisions)
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """Features that have no value yet, as far as is known."""
+        known = {abs(literal) - 1 for literal in self.forced}
+        return tuple(feature for feature in range(self.problem.model.n_features) if feature not in known)
+
+    @property
+    def follows(self) -> tuple[int, ...]:
+        """Literals that the last step brought, without the decisions themselves."""
+        before = set() if self.previous is None else {*self.previous.forced}
+        return tuple(v for v in self.forced if v not in before and v not in self.literals)
+
+
+def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced | None:
+    """Return what is forced; OutOfReachError where the time does not tell whether anything is left."""
+    try:
+        return forced_features(problem.limited, literals, budget=problem.budget())
+    except SearchStoppedError:
+        raise OutOfReachError(
+            f"whether a product is left was not known after {problem.time_limit_s:g} s. Raise `time_limit_s`."
+        ) from None
+
+
+MOST_TOLD = 12
+"""Parts of a contradiction that a message names; the error has all of them."""
+
+
+def start(
+    model: FeatureModel,
+    objectives: str | Sequence[FeatureObjective] = (),
+    *,
+    attributes: Mapping[str, Attribute] | None = None,
+    limits: Sequence[str | Constraint] = (),
+    max_nodes: int | None = None,
+    time_limit_s: float = USUAL_SECONDS,
+) -> DecisionState:
+    """Begin a configuration: nothing is decided, and what holds in every product is known.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        What is configured.
+    objectives : str or sequence of FeatureObjective, default=()
+        What matters, for instance ``"min cost, max quality"``: :func:`values_left
+        <shortlist.products.choices.values_left>` tells what is left of each.
+    attributes : mapping of str to Attribute, optional
+        For objectives and limits given as text. Default: those that came with the model.
+    limits : sequence of str or Constraint
+        Limits such as ``"cost<=120"``; products beyond them are left out.
+    max_nodes : int, optional
+        Budget of the diagram that counts products and tells values; 0 for none. Default: 100,000, or none
+        where more than 2,000 features are open.
+    time_limit_s : float, default=10
+        Seconds that each question may take, from this one on. A limit lowers claims and never makes them
+        wrong.
+
+    Raises
+    ------
+    ContradictionError
+        If no product is within the limits.
+    OutOfReachError
+        If the time was over before that was known.
+    BadInputError
+        If an objective or limit is unknown.
+
+    Examples
+    --------
+    >>> from shortlist.products.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> state = start(shop)
+    >>> state.n_products, state.open
+    (3, (1, 2))
+    >>> state = decide_feature(state, 1, selected=False)
+    >>> state.follows, state.n_products, undo(state).n_products
+    ((3,), 1, 3)
+    """
+    seconds = as_positive_seconds(time_limit_s, "time_limit_s")
+    if max_nodes:
+        as_count(max_nodes, "max_nodes", at_least=16)
+    asked = objectives or "max selected"  # a question needs one; it is dropped again
+    goals, bounds = parse_question(model, asked, limits, attributes)
+    limited = limited_model(model, bounds)
+    problem = DecisionProblem(
+        model, goals if objectives else (), bounds, limited, None, "no diagram was tried", seconds
+    )
+    forced = what_is_forced(problem, ())
+    if forced is None:
+        raise _refused(problem, (), (), "no product is left")
+    diagram, uncounted = None, "a limit or a constraint needs too many clauses"
+    if limited.whole and limited.clauses is not None:
+        clauses = limited.clauses.with_units(forced.literals)
+        n_open = model.n_features - len(forced.literals)
+        diagram, uncounted = counting_diagram(clauses, n_open, max_nodes, problem.budget())
+    problem = dataclasses.replace(problem, diagram=diagram, uncounted=uncounted)
+    n_products = None if diagram is None else diagram.n_models
+    return DecisionState(problem, (), forced.literals, forced.complete, n_products)
+
+
+def decide_feature(
+    state: DecisionState, feature: int, *, selected: bool, stage: str = "", by: str = ""
+) -> DecisionState:
+    """Return the state after one more decision, with everything that follows from it.
+
+    Parameters
+    ----------
+    state : DecisionState
+        Not changed.
+    feature : int
+        Which, from 0.
+    selected : bool
+        True: it is to be in. False: it is to be out.
+    stage, by : str
+        The stage to which the decision belongs, and who decides; for files and messages.
+
+    Raises
+    ------
+    ContradictionError
+        If no product that is left has the feature so; says with what it is in contradiction.
+    OutOfReachError
+        If the time was over before that was known.
+    BadInputError
+        If there is no such feature, or the same was decided before.
+    """
+    decision = Decision(feature, selected, stage, by)
+    model = state.problem.model
+    as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
+    if decision.literal in state.literals:
+        place = state.literals.index(decision.literal)
+        raise BadInputError(f"{decision_text(model, state.decisions[place])} already. Decide another one.")
+    return decide_all(state, [decision])
+
+
+def decide_all(state: DecisionState, decisions: Sequence[Decision]) -> DecisionState:
+    """Return the state after several decisions in one step; those made before are passed over.
+
+    Raises ContradictionError for the first decision that contradicts those before it. Raises OutOfReachError
+    if the time was over before it was known whether one does.
+    """
+    problem = state.problem
+    made = {*state.literals}
+    first: dict[int, Decision] = {}
+    for one in decisions:
+        first.setdefault(one.literal, one)
+    new = [one for literal, one in first.items() if literal not in made]
+    if not new:
+        return state
+    forced = what_is_forced(problem, [*state.literals, *(one.literal for one in new)])
+    if forced is None:
+        raise _first_refused(state, new)
+    n_products = None if problem.diagram is None else n_models_with(problem.diagram, forced.literals)
+    return DecisionState(
+        problem, (*state.decisions, *new), forced.literals, forced.complete, n_products, state
+    )
+
+
+def undo(state: DecisionState, steps: int = 1) -> DecisionState:
+    """Return the state before the last steps.
+
+    Raises
+    ------
+    BadInputError
+        If fewer steps were taken.
+    """
+    as_count(steps, "steps")
+    before: DecisionState | None = state
+    for taken in range(steps):
+        before = None if before is None else before.previous
+        if before is None:
+            verb = "is" if taken == 1 else "are"
+            raise BadInputError(
+                f"there {verb} {counted(taken, 'step')} to take back, got {steps}. Take back fewer."
+            )
+    assert before is not None, "there were steps enough"
+    return before
+
+
+def _first_refused(state: DecisionState, decisions: Sequence[Decision]) -> ContradictionError:
+    """Return the error for the first decision that contradicts those before it."""
+    problem, low, high = state.problem, 0, len(decisions)
+    while high - low > 1:  # the first `low` can be made, the first `high` cannot
+        middle = (low + high) // 2
+        some = [*state.literals, *(one.literal for one in decisions[:middle])]
+        low, high = (low, middle) if what_is_forced(problem, some) is None else (middle, high)
+    refused = decisions[low]
+    before = (*state.decisions, *decisions[:low])
+    what = f"{problem.model.labels[refused.feature]} cannot be {side_word(selected=refused.selected)}"
+    return _refused(problem, before, [refused.literal], what)
+
+
+def _refused(
+    problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int], what: str
+) -> ContradictionError:
+    found, sentences = in_the_way(problem, decisions, assumed)
+    against = "contradicts this" if len(sentences) == 1 else "contradict this"
+    told = sentences[:MOST_TOLD]
+    if len(sentences) > MOST_TOLD:
+        told = (*told, f"{len(sentences) - MOST_TOLD} more")
+    return ContradictionError(f"{what}: {'; '.join(told)} {against}.", found, sentences)
+
+
+def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple[str, ...]]:
+    """Explain why a feature has its value: what contradicts the opposite, and a sentence for each part.
+
+    Returns
+    -------
+    contradiction : Contradiction or None
+        The fewest decisions, limits and rules that force the value, as far as proved; None for a feature that
+        was decided.
+    sentences : tuple of str
+        In words and numbers.
+
+    Raises
+    ------
+    BadInputError
+        If the feature is open, or there is none such.
+    """
+    model = state.problem.model
+    as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
+    for decision in state.decisions:
+        if decision.feature == feature:
+            return None, (decision_text(model, decision),)
+    literal = next((v for v in state.forced if abs(v) == feature + 1), None)
+    if literal is None:
+        raise BadInputError(f"{model.labels[feature]} is open: nothing that is known decides it.")
+    return in_the_way(state.problem, state.decisions, [-literal])
+
+
+def in_the_way(
+    problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int]
+) -> tuple[Contradiction, tuple[str, ...]]:
+    """Return what contradicts literals that are known to be impossible, and a sentence for each part.
+
+    Raises SolverError if they turn out to be possible: then one of two solvers was wrong.
+    """
+    texts = {one.literal: decision_text(problem.model, one) for one in decisions}
+    return told_contradiction(
+        problem.model, problem.limits, tuple(texts),
+        assumed=assumed, chosen=texts.__getitem__, budget=problem.budget(),
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Feature models as clauses and as inequalities."""

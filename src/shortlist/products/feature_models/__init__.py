@@ -1,1 +1,0 @@
-"""Feature models as plain data, with their formulas."""

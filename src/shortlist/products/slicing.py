@@ -1,0 +1,440 @@
+"""A feature model cut to some of its features: what its clauses say of them, whatever the others are."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shortlist.arrays import Mask
+from shortlist.errors import BadInputError
+from shortlist.logic.clauses import Clauses
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, irreducible
+from shortlist.pickles import saved_from
+from shortlist.products.clauses import traced_clauses
+from shortlist.products.cnf import Clause
+from shortlist.products.formulas import Formula, Linear, Literal, Or, variables_of, with_variables
+from shortlist.products.model import (
+    Constraint,
+    FeatureModel,
+    Group,
+    GroupKind,
+    make_group,
+    make_model,
+    with_details,
+)
+from shortlist.runs.budget import Budget
+
+MOST_LITERALS = 1_000_000
+"""Literals that elimination may have in store at once."""
+
+MOST_QUESTIONS = 20_000
+"""Questions to a satisfiability solver about configurations of the variables that are kept."""
+
+MOST_OPEN_NODES = 1_000_000
+"""Nodes of the diagram of the configurations that nothing is known of yet."""
+
+
+def eliminated(
+    clauses: Iterable[Sequence[int]],
+    variables: Collection[int],
+    *,
+    most_literals: int = MOST_LITERALS,
+    budget: Budget | None = None,
+) -> list[Clause] | None:
+    """Return clauses over the other variables that hold where some values of `variables` make all hold.
+
+    Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
+    clauses that contain another one are dropped.
+
+    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
+
+    None where more literals would be needed, or the budget ended.
+
+    >>> eliminated([(-1, 2), (-2, 3), (2, 4)], {2})
+    [(-1, 3), (3, 4)]
+    """
+    store = _Store(clauses)
+    left = set(variables)
+    while left:
+        if budget is not None and budget.stopped:
+            return None
+        variable = min(left, key=lambda v: (store.growth(v), v))
+        left.remove(variable)
+        if not store.eliminate(variable, most_literals, budget):
+            return None
+    return sorted(
+        (tuple(sorted(clause, key=abs)) for clause in store.clauses), key=lambda clause: (len(clause), clause)
+    )
+
+
+class _Store:
+    """Clauses as sets, found by their literals, none of which contains another."""
+
+    def __init__(self, clauses: Iterable[Sequence[int]]) -> None:
+        self.clauses: set[frozenset[int]] = set()
+        self.n_literals = 0
+        self._having: dict[int, set[frozenset[int]]] = {}
+        listed = {frozenset(clause) for clause in clauses}
+        for clause in sorted(listed, key=len):
+            self.add(clause)
+
+    def growth(self, variable: int) -> int:
+        """Return how many clauses more there can be without a variable."""
+        n_true, n_false = (len(self._having.get(v, ())) for v in (variable, -variable))
+        return n_true * n_false - n_true - n_false
+
+    def add(self, clause: frozenset[int]) -> None:
+        """Take up a clause unless another one, or none, says as much; drop those that say less."""
+        if any(-literal in clause for literal in clause):
+            return
+        if frozenset() in self.clauses:
+            return
+        if any(other <= clause for literal in clause for other in self._having.get(literal, ())):
+            return
+        if clause:
+            rarest = min((self._having.get(literal, set()) for literal in clause), key=len)
+            for other in [one for one in rarest if clause <= one]:
+                self._remove(other)
+        else:
+            for other in list(self.clauses):
+                self._remove(other)
+        self.clauses.add(clause)
+        self.n_literals += len(clause)
+        for literal in clause:
+            self._having.setdefault(literal, set()).add(clause)
+
+    def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
+        """Replace the clauses that name a variable by all that follow from two of them.
+
+        False if they are too many, or the budget has ended.
+        """
+        with_it, against = (list(self._having.get(v, ())) for v in (variable, -variable))
+        for clause in (*with_it, *against):
+            self._remove(clause)
+        for one in with_it:
+            rest = one - {variable}
+            for other in against:
+                self.add(rest | (other - {-variable}))
+            if self.n_literals > most_literals or (budget is not None and budget.stopped):
+                return False
+        return True
+
+    def _remove(self, clause: frozenset[int]) -> None:
+        self.clauses.discard(clause)
+        self.n_literals -= len(clause)
+        for literal in clause:
+            self._having[literal].discard(clause)
+
+
+def asked(
+    clauses: Clauses,
+    kept: Sequence[int],
+    known: Iterable[Clause],
+    *,
+    most_questions: int = MOST_QUESTIONS,
+    budget: Budget | None = None,
+) -> list[Clause] | None:
+    """Return clauses over the kept variables that, with those known, say all that the clauses say of them.
+
+    A diagram holds the configurations of the kept variables that nothing is known of yet. One of them at a
+    time is put to a satisfiability solver. If it can be completed, all are done that the same values of the
+    other variables complete; if not, the fewest of its literals that cannot be are a new clause.
+
+    `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
+    `most_questions`: largest number of configurations looked at.
+
+    None where there were too many configurations or nodes, or the budget ended.
+
+    >>> asked(Clauses.from_clauses(4, [(-1, 2), (-2, 3), (2, 4)]), [1, 3, 4], [])
+    [(3, 4), (-1, 3)]
+    """
+    from oxidd.bdd import BDDManager
+    from oxidd.util import DDMemoryError
+
+    manager = BDDManager(MOST_OPEN_NODES, 1 << 16, 1)
+    manager.add_vars(len(kept))
+    places = {variable: place for place, variable in enumerate(kept)}
+
+    def disjunction(literals: Iterable[int]) -> Any:
+        function = manager.false()
+        for literal in literals:
+            place = places[abs(literal)]
+            function |= manager.var(place) if literal > 0 else manager.not_var(place)
+        return function
+
+    solver = SatSolver(clauses, budget)
+
+    def contradiction(literals: Sequence[int]) -> Sequence[int] | None:
+        answer = solver.solve(literals)
+        return None if answer.satisfiable else answer.conflict
+
+    found: list[Clause] = []
+    try:
+        unknown = manager.true()
+        given = list(known)
+        for clause in given:
+            unknown &= disjunction(clause)
+        said = set(given)
+        others = [clause for clause in clauses if clause not in said]
+        for _ in range(most_questions):
+            cube = unknown.pick_cube()
+            if cube is None:
+                return found
+            literals = [v if cube[place] else -v for v, place in places.items()]
+            answer = solver.solve(literals)
+            if answer.model is None:
+                core = irreducible(contradiction, answer.conflict)
+                found.append(tuple(sorted((-literal for literal in core), key=abs)))
+                unknown &= disjunction(found[-1])
+            else:
+                unknown &= disjunction(-literal for literal in _needed(others, answer.model, places))
+    except (SearchStoppedError, DDMemoryError):
+        pass
+    return None
+
+
+def _needed(clauses: Iterable[Clause], model: Mask, places: dict[int, int]) -> Iterator[int]:
+    """Yield literals of a model over the kept variables that satisfy every clause the others do not."""
+    taken: set[int] = set()
+    values = model.tolist()
+    for clause in clauses:
+        true = [literal for literal in clause if values[abs(literal) - 1] == (literal > 0)]
+        if any(abs(literal) not in places or literal in taken for literal in true):
+            continue
+        taken.add(true[0])
+        yield true[0]
+
+
+MOST_PRUNED = 3_000
+"""Clauses of a slice that are looked at, whether the others imply them."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A feature model cut to some features."""
+
+    model: FeatureModel
+    """Its products are the products of the whole model, cut to the features, each once."""
+    method: str
+    """How it was found: ``elimination`` of variables, or ``questions`` about configurations."""
+    n_kept_rules: int
+    n_new_clauses: int
+    """Rules that it has from the whole model, and clauses that were worked out."""
+
+
+def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget | None = None) -> Slice:
+    """Return a model of some features that allows exactly what the whole model allows them.
+
+    Groups and constraints about kept features only stay as they are. What the other rules say of the kept
+    features is worked out: by eliminating variables from their clauses, and where these grow too many, by
+    asking a satisfiability solver about configurations. A kept feature hangs below the nearest
+    kept one above it. Without its root the slice has no tree. Attributes of kept features stay.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        The whole.
+    features : iterable of int
+        What to keep, counted from 0.
+    budget : Budget, optional
+        Ends the search; elimination gets half of what is left.
+
+    Raises
+    ------
+    BadInputError
+        If nothing is kept or a number is no feature, or neither method finishes within its limits.
+
+    Notes
+    -----
+    Slicing is existential projection :cite:p:`Acher2011`, often done by elimination :cite:p:`Krieter2016`.
+
+    Examples
+    --------
+    >>> from shortlist.products.formulas import Implies
+    >>> shop = make_model(["Shop", "Pay", "Card", "Cash"], root=0,
+    ...     groups=[make_group(0, [1], "mandatory"), make_group(1, [2, 3], "or")])
+    >>> cut = slice_model(shop, [0, 2, 3])
+    >>> [group.kind.value for group in cut.model.groups], cut.model.constraints[0].formula
+    (['optional', 'optional'], Or(parts=(Literal(value=2), Literal(value=3))))
+    """
+    budget = budget or Budget()
+    kept = sorted(set(features))
+    if not kept or kept[0] < 0 or kept[-1] >= model.n_features:
+        raise BadInputError(
+            "features", f"must be some of 0 to {model.n_features - 1}", f"{kept[:5]}", "Name at least one."
+        )
+    try:
+        return _sliced(model, kept, budget)
+    except SearchStoppedError:
+        raise _endless(budget) from None
+
+
+def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
+    traced = traced_clauses(model)
+    own = {feature + 1 for feature in kept}
+    shared = backbone(traced.clauses, budget)
+    if shared is None:
+        void = make_model([model.labels[i] for i in kept], constraints=[Or(())], name=model.name)
+        return Slice(void, "elimination", 0, 1)
+    rules = [rule for rule in range(model.n_rules) if _variables(model, rule) <= own]
+    found, method = _projected(model, rules, own, shared, budget)
+    skeleton = _skeleton(model, kept, rules, SatSolver(traced.clauses, budget))
+    new = _without_implied(skeleton, [_renumbered(clause, kept) for clause in found], budget)
+    made = make_model(
+        skeleton.labels,
+        root=skeleton.root,
+        groups=skeleton.groups,
+        constraints=[*skeleton.constraints, *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new)],
+        name=model.name,
+    )
+    return Slice(_described(made, model, kept), method, len(rules), len(new))
+
+
+def _variables(model: FeatureModel, rule: int) -> set[int]:
+    """Return the features that a rule names, counted from 1."""
+    rule -= model.root is not None
+    if rule < 0:
+        return {(model.root or 0) + 1}
+    if rule < len(model.groups):
+        group = model.groups[rule]
+        return {group.parent + 1, *(child + 1 for child in group.children)}
+    rule -= len(model.groups)
+    if rule < len(model.constraints):
+        return variables_of(model.constraints[rule].formula)
+    assert model.clauses is not None, "only clauses are left"
+    start, stop = model.clauses.offsets[rule - len(model.constraints) :][:2]
+    return set(np.abs(model.clauses.literals[start:stop]).tolist())
+
+
+def _projected(
+    model: FeatureModel, rules: Collection[int], own: set[int], shared: Sequence[int], budget: Budget
+) -> tuple[list[Clause], str]:
+    """Return clauses over kept features that say with the kept rules what all rules say of them."""
+    traced = traced_clauses(model)
+    shared = [literal for literal in shared if abs(literal) <= model.n_features]
+    true = set(shared)
+    stays = set(rules)
+    pairs = list(zip(traced.clauses, traced.rules.tolist(), strict=True))
+    open_ = [
+        tuple(literal for literal in clause if -literal not in true)
+        for clause, rule in pairs
+        if rule not in stays and not any(literal in true for literal in clause)
+    ]
+    units = [(literal,) for literal in shared if abs(literal) in own]
+    gone = {abs(literal) for clause in open_ for literal in clause} - own
+    found = eliminated(open_, gone, budget=budget.share(0.5))
+    if found is not None:
+        return [*units, *found], "elimination"
+    known = [clause for clause, rule in pairs if rule in stays and all(abs(v) in own for v in clause)]
+    answered = asked(traced.clauses.with_units(shared), sorted(own), [*known, *units], budget=budget)
+    if answered is None:
+        raise _endless(budget)
+    return [*units, *answered], "questions"
+
+
+def _endless(budget: Budget) -> BadInputError:
+    if budget.stopped:
+        return BadInputError(
+            f"the slice was not found before the search was stopped ({budget.limit_text}). Raise the limit, "
+            "or keep fewer features, or nearly all."
+        )
+    return BadInputError(
+        f"the slice is too large: elimination would need more than {MOST_LITERALS:,} literals, and there are "
+        f"more than {MOST_QUESTIONS:,} configurations to ask about. Keep fewer features, or nearly all."
+    )
+
+
+def _renumbered(clause: Sequence[int], kept: Sequence[int]) -> Clause:
+    places = {feature + 1: place for place, feature in enumerate(kept, start=1)}
+    return tuple(places[abs(literal)] * (1 if literal > 0 else -1) for literal in clause)
+
+
+def _skeleton(
+    model: FeatureModel, kept: Sequence[int], rules: Collection[int], solver: SatSolver
+) -> FeatureModel:
+    """Return the tree of the kept features, and the constraints that name them only."""
+    places = {feature: place for place, feature in enumerate(kept)}
+    first = int(model.root is not None)
+    groups = [
+        Group(places[g.parent], tuple(places[c] for c in g.children), g.kind, g.lower, g.upper)
+        for rule, g in enumerate(model.groups, start=first)
+        if rule in rules
+    ]
+    first += len(model.groups)
+    numbers = {feature + 1: place + 1 for feature, place in places.items()}
+    constraints = [
+        Constraint(with_variables(c.formula, numbers), c.name)
+        for rule, c in enumerate(model.constraints, start=first)
+        if rule in rules
+    ]
+    first += len(model.constraints)
+    constraints += [
+        Constraint(Or(tuple(map(Literal, _renumbered(clause, kept)))))
+        for rule, clause in enumerate(model.clauses or (), start=first)
+        if rule in rules
+    ]
+    names = [model.labels[feature] for feature in kept]
+    if model.root not in places:
+        loose = [Constraint(formula) for group in groups for formula in _group_formulas(group)]
+        return make_model(names, constraints=[*loose, *constraints])
+    placed = {child for group in groups for child in group.children}
+    for feature in kept:
+        if places[feature] in placed or feature == model.root:
+            continue
+        above = model.parents[feature]
+        while above not in places:
+            above = model.parents[above]
+        optional = solver.solve([above + 1, -feature - 1]).satisfiable
+        kind = GroupKind.OPTIONAL if optional else GroupKind.MANDATORY
+        groups.append(make_group(places[above], [places[feature]], kind))
+    return make_model(names, root=places[model.root or 0], groups=groups, constraints=constraints)
+
+
+def _group_formulas(group: Group) -> list[Formula]:
+    parent, children = group.parent + 1, [child + 1 for child in group.children]
+    n = len(children)
+    formulas: list[Formula] = [Or((Literal(-child), Literal(parent))) for child in children]
+    if group.lower == 1:
+        formulas.append(Or((Literal(-parent), *map(Literal, children))))
+    elif group.lower:
+        formulas.append(Linear((*[-1] * n, group.lower), (*children, parent), 0))
+    if group.upper < n:
+        formulas.append(Linear((1,) * n, tuple(children), group.upper))
+    return formulas
+
+
+def _without_implied(skeleton: FeatureModel, clauses: Sequence[Clause], budget: Budget) -> list[Clause]:
+    """Leave out clauses that the others and the rules of a model imply, the longest first."""
+    listed = sorted(set(clauses), key=lambda clause: (-len(clause), clause))
+    if len(listed) > MOST_PRUNED:
+        return listed[::-1]
+    known = traced_clauses(skeleton).clauses
+    n = known.n_variables
+    switched = [(*clause, -(n + number)) for number, clause in enumerate(listed, start=1)]
+    solver = SatSolver(Clauses.from_clauses(n + len(listed), [*known, *switched]), budget)
+    needed = set(range(1, len(listed) + 1))
+    try:
+        for number, clause in enumerate(listed, start=1):
+            others = [n + other for other in needed if other != number]
+            if not solver.solve([*others, *(-literal for literal in clause)]).satisfiable:
+                needed.remove(number)
+    except SearchStoppedError:
+        pass
+    return [listed[number - 1] for number in sorted(needed, reverse=True)]
+
+
+def _described(made: FeatureModel, model: FeatureModel, kept: Sequence[int]) -> FeatureModel:
+    """Return a slice with what the whole model says of its features besides the rules."""
+    places = {feature: place for place, feature in enumerate(kept)}
+    columns = {
+        name: {places[i]: value for i, value in column.items() if i in places}
+        for name, column in model.attributes.items()
+    }
+    return with_details(
+        made,
+        abstract=[places[i] for i in model.abstract if i in places],
+        generated=[places[i] for i in model.generated if i in places],
+        attributes={name: column for name, column in columns.items() if column},
+    )
