@@ -15,8 +15,7 @@ import pytest
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly, prune_for
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes, from_binary, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import Votes, class_votes, from_binary, merge_class_rows, merge_rows
 from shortlist.runs.budget import Budget
 from shortlist_papers.rules.orderings import order_classifiers
 from tests.cli.running import shortlist

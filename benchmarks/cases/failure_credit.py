@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.registry import Case, register
 from shortlist.ensembles.goals.selection_limits import failure_credit
-from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.hard_votes import Votes
 
 
 def build(size: int) -> Callable[[], Any]:

@@ -11,7 +11,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.row_forms import normalise
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.runs.budget import Budget
 
 

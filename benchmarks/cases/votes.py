@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 
 
 def build(size: int) -> Callable[[], Any]:

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows, round_votes
 from shortlist.tables.files import read_set
 from shortlist_papers.paper import how_to_get
 from shortlist_papers.pruning import binary_table

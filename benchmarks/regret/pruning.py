@@ -10,18 +10,17 @@ from sklearn.model_selection import train_test_split
 from benchmarks.data.uci import read_uci, validation_votes
 from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, Kind, solvers
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_pruning import first_selections, prune_means
-from shortlist.ensembles.goals.mean_goals import MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.proofs.incumbent import Incumbent
+from shortlist.ensembles.pruning.mean_problem import MeanGoal, MeanProblem, mean_goal
+from shortlist.ensembles.pruning.mean_pruning import first_selections, prune_means
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.search.search_starts import rule_starts
-from shortlist.ensembles.search.tabu_search import search_selection
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.pruning.search_starts import rule_starts
+from shortlist.ensembles.pruning.tabu_search import search_selection
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.milp import SOLVERS
 from shortlist.results.objective import Sense

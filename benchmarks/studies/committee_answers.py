@@ -25,8 +25,7 @@ from shortlist.ensembles.pools.pool import out_of_fold
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.pruning.pruning import prune_soft
 from shortlist.ensembles.rules.orderings import greedy_means
-from shortlist.ensembles.votes.calibration import fitted_factors
-from shortlist.ensembles.votes.soft_votes import soft_votes
+from shortlist.ensembles.votes.soft_votes import fitted_factors, soft_votes
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out
 

@@ -18,7 +18,7 @@ from shortlist.ensembles.fronts.committee_problem import committee_problem
 from shortlist.ensembles.fronts.objectives import member_bytes, member_times
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
-from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import merge_rows, round_votes
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out
 

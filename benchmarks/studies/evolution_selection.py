@@ -18,7 +18,7 @@ from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import Population
 from shortlist.ensembles.evolution.training_rows import TrainingRows
 from shortlist.ensembles.pools.encoder import fit_table
-from shortlist.ensembles.votes.class_votes import class_tally, plurality
+from shortlist.ensembles.votes.hard_votes import class_tally, plurality
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out
 

@@ -20,8 +20,8 @@ from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES, EngineSettings
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
-from shortlist.ensembles.search.search_starts import START_RULES, rule_starts
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.pruning.search_starts import START_RULES, rule_starts
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.budget import Budget, processor_seconds

@@ -19,10 +19,10 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Run
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import prove
+from shortlist.ensembles.pruning.search_starts import BACKFITTING, rule_starts
+from shortlist.ensembles.pruning.tabu_search import search_selection
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
-from shortlist.ensembles.search.search_starts import BACKFITTING, rule_starts
-from shortlist.ensembles.search.tabu_search import search_selection
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows, round_votes
 from shortlist.runs.budget import Budget, processor_seconds
 from shortlist_papers.pruning import N_FOLDS
 from shortlist_papers.pruning_comparison import fold_pool, stratified_folds

@@ -11,8 +11,7 @@ from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
 from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, confusion
 
 
 def selections(rows: RightRows) -> Iterator[NDArray[np.bool_]]:

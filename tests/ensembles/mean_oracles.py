@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.pruning.mean_problem import MeanGoal
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, soft_votes
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.oracles import Rows

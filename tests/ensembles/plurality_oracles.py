@@ -14,7 +14,7 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.pruning import prune_for
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.rule_oracles import Samples

@@ -20,8 +20,7 @@ from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles
 from tests.ensembles.oracles import Rows

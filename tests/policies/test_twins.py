@@ -14,7 +14,7 @@ from shortlist.ensembles import Pool
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.committee import MEAN, SHARES, Committee
 from shortlist.ensembles.pools.judges import Judge
-from shortlist.ensembles.votes.calibration import Calibration
+from shortlist.ensembles.votes.soft_votes import Calibration
 from shortlist.export import reader
 from shortlist.export.policies import _committee, policy_of
 from shortlist.guarantees.cells import NOT_ASKED

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.votes.binary_votes import Confusion
+from shortlist.ensembles.votes.hard_votes import Confusion
 from shortlist.products.model import FeatureModel, make_group, make_model
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense

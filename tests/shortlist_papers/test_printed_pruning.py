@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from shortlist.ensembles.goals.selection_limits import failure_credit, selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist_papers.printed_pruning import PrintedProgram, printed_program
 
 

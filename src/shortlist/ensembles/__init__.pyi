@@ -31,5 +31,5 @@ from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.rules.orderings import Backfitted, Ordering
 from shortlist.ensembles.verification.recheck_model import Verification
 from shortlist.ensembles.verification.recheck_model import verify as verify
-from shortlist.ensembles.votes.binary_votes import Confusion
-from shortlist.ensembles.votes.calibration import Calibration
+from shortlist.ensembles.votes.hard_votes import Confusion
+from shortlist.ensembles.votes.soft_votes import Calibration

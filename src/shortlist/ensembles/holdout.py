@@ -18,7 +18,6 @@ from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_a
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.mean_goals import soft_metric
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import (
     TEST_SHARE,
@@ -35,7 +34,8 @@ from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.pruning.mean_problem import soft_metric
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier

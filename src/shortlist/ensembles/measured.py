@@ -18,7 +18,7 @@ from shortlist.ensembles.goals.selection_limits import (
     pair_credit,
     pairwise_failure_crediting,
 )
-from shortlist.ensembles.votes.binary_votes import Confusion, Votes
+from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
 from shortlist.results.intervals import Interval, mean_share_interval, wilson_interval
 from shortlist.results.told import Difference, Kind, difference_of

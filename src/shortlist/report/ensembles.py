@@ -12,7 +12,7 @@ from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 from shortlist.ensembles.pools.members import AGAIN, counted_names
-from shortlist.ensembles.votes.class_votes import (
+from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
     class_tally,
     class_votes,

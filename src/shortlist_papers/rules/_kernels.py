@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from shortlist._jit import kernel
 from shortlist.arrays import Longs
 from shortlist.ensembles.rules._kernels import Climb, CodedRows, best_left, lead
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 
 ROOM = 2**14
 """How far 16-bit sums of changes may go before they are drained."""

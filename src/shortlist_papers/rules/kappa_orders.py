@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist._threads import limited_threads
 from shortlist.arrays import Counts
 from shortlist.ensembles.rules._kernels import count_right
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassVotes
 
 NEAR = 1e-9
 """Sums of κ that floating point tells apart by less than this are compared as fractions."""
@@ -80,7 +80,7 @@ def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
     κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
     would give from how often each votes for each class; 1 when Θ2 = 1.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> numerators, denominators = kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))
     >>> numerators.tolist(), denominators.tolist()
     ([[8, 0], [0, 8]], [[8, 8], [8, 8]])

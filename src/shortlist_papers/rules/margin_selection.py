@@ -4,7 +4,7 @@ import numpy as np
 
 from shortlist.ensembles.evolution.margins import distinct_classifiers, grow_by_margins
 from shortlist.ensembles.rules.orderings import Ordering, single_right
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally
+from shortlist.ensembles.votes.hard_votes import ClassVotes, class_tally
 
 
 def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ordering:
@@ -14,7 +14,7 @@ def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ord
     the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
     classifiers only. Equal prefixes go to the smallest.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
     >>> select_by_margins(votes).order.tolist()
     [1, 2, 0]

@@ -18,7 +18,7 @@ from shortlist.ensembles.rules.orderings import (
     reduced_error,
     single_right,
 )
-from shortlist.ensembles.votes.class_votes import ClassVotes, n_right, no_votes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, n_right, no_votes
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction
 from shortlist_papers.rules import _kernels as kernels
@@ -58,7 +58,7 @@ def order_classifiers(
     in (0, 1]. `rho`: of ``drep``: share of the classifiers left, the most diverse ones, that compete by
     accuracy, in (0, 1]. `seed`: of ``random``.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> order_classifiers(votes, "reduced-error").members.tolist()
     [1, 2, 0]

@@ -10,7 +10,7 @@ from shortlist.ensembles.estimators import rule_pruners
 from shortlist.ensembles.estimators.base import HARD, PoolPruner
 from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
 from shortlist.ensembles.evolution.margins import CRITERIA
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Members
 from shortlist.pickles import saved_from
 from shortlist_papers.rules.margin_selection import select_by_margins
 from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, check_rule, order_classifiers

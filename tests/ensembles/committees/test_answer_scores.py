@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.committees.asking import AnswerScores, range_of_means
 from shortlist.ensembles.committees.ballots import Plurality, Threshold
-from shortlist.ensembles.votes.calibration import Calibration
+from shortlist.ensembles.votes.soft_votes import Calibration
 
 
 def share_of_winner(

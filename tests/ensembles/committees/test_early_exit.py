@@ -16,8 +16,7 @@ from shortlist.ensembles import BackfittingPruner, ExactPruner, GreedyMeansPrune
 from shortlist.ensembles.committees.asking import AnswerScores, Asking, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.votes.calibration import Calibration
-from shortlist.ensembles.votes.soft_votes import whole_shares
+from shortlist.ensembles.votes.soft_votes import Calibration, whole_shares
 from shortlist.guarantees.cells import ANSWERED, SILENT
 from shortlist_papers import OrderedPruner
 from tests.ensembles.committees.oracles import least_calls, least_on_record

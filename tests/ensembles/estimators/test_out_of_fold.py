@@ -17,8 +17,7 @@ from shortlist.ensembles.estimators.base import fitted_source, loss_in_folds
 from shortlist.ensembles.holdout import prune_table
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
-from shortlist.ensembles.votes.calibration import fitted_factors, fitted_power
-from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
+from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, fitted_power, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import deal_classes, deal_folds, keep_rows_apart
 from shortlist_papers import OrderedPruner

@@ -22,7 +22,7 @@ from shortlist.ensembles.evolution.evolution import (
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import SPACES, open_space
 from shortlist.ensembles.evolution.training_rows import TrainingRows, row_weights
-from shortlist.ensembles.votes.class_votes import class_tally, plurality
+from shortlist.ensembles.votes.hard_votes import class_tally, plurality
 from shortlist.errors import BadInputError
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Study, open_study
 from shortlist.runs.budget import Budget

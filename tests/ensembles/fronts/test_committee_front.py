@@ -14,7 +14,7 @@ from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, VALUE_OBJECTIVES
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study

@@ -14,8 +14,7 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits, selectio
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.errors import BadInputError
 
 TWO = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])

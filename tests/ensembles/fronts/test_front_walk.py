@@ -8,7 +8,7 @@ import pytest
 from shortlist.ensembles.fronts import front_walk
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
 from shortlist.ensembles.fronts.front_walk import walk_front
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.errors import SolverError
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.averaging import _tangent_kernels as averaging
 from shortlist.ensembles.fronts import mean_front as mean_fronts
 from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
 from shortlist.ensembles.fronts.front_walk import WalkedFront
 from shortlist.ensembles.fronts.mean_front import mean_front, walk_means
 from shortlist.ensembles.fronts.objectives import MOST_ROWS_OF_LOSSES
-from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.pruning import _tangent_kernels as averaging
+from shortlist.ensembles.pruning.mean_problem import mean_goal
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.results.front import Front

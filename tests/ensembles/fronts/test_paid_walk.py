@@ -21,7 +21,7 @@ from shortlist.ensembles.fronts.front_claims import looked_at
 from shortlist.ensembles.fronts.mean_front import mean_front
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.results.front import Front

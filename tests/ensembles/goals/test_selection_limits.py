@@ -19,7 +19,7 @@ from shortlist.ensembles.goals.selection_limits import (
     selection_limits,
 )
 from shortlist.ensembles.verification.recheck_certificate import is_diverse
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
 

@@ -13,8 +13,7 @@ from shortlist.ensembles.goals.weights import (
     for_classes,
     named_weights,
 )
-from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import class_votes, confusion, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, rule_oracles, strategies
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, members_of

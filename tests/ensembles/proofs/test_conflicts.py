@@ -12,8 +12,7 @@ from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts import proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
-from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, rows_of

@@ -14,8 +14,7 @@ from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts import certified_bound
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
-from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import rows_of

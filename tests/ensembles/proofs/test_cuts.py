@@ -13,7 +13,7 @@ from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound
 from shortlist.ensembles.proofs.cuts import Cut, certified_bound, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles

@@ -11,8 +11,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, class_weights
 from shortlist.ensembles.proofs.incumbent import WITHOUT_IDLE, Incumbent, without_idle_members
 from shortlist.ensembles.pruning.problems import PluralityProblem, problem_of
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import Votes, class_votes, merge_rows
 from shortlist.results.proof import Status
 from tests.ensembles import oracles, strategies
 from tests.ensembles.plurality_oracles import CODES, LABELS, as_votes, class_pools

@@ -10,7 +10,7 @@ from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.cuts import CutSettings, proves
 from shortlist.ensembles.proofs.row_by_row import AskedRows, row_by_row, whole_cut
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
-from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.strategies import right_rows

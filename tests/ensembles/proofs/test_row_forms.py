@@ -10,8 +10,7 @@ from shortlist.ensembles.goals.weights import (
     class_weights,
 )
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
-from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.ensembles.votes.class_votes import n_right
+from shortlist.ensembles.votes.hard_votes import Votes, confusion, n_right
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, decision_rows, sizes, subsets
 from tests.ensembles.strategies import gain_of, problems
 

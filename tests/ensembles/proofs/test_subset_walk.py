@@ -10,7 +10,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies

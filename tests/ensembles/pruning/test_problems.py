@@ -18,9 +18,9 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.search.search_starts import rule_starts
+from shortlist.ensembles.pruning.search_starts import rule_starts
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
-from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, n_right
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget

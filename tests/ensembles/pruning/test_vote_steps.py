@@ -32,8 +32,7 @@ from shortlist.ensembles.pruning.evidence import evidence_of
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import prove, prune_exactly
 from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, check_certificate
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver
 from shortlist.milp.solution import OnBound

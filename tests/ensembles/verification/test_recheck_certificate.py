@@ -36,8 +36,7 @@ from shortlist.ensembles.verification import (
     recheck_selections,
 )
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.bound_oracles import class_certificate, threshold_certificate

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Labels, Mask
 from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
-from shortlist.ensembles.votes.calibration import Calibration
+from shortlist.ensembles.votes.soft_votes import Calibration
 from shortlist.guarantees.cells import ANSWERED, UNASKED
 from shortlist.pickles import saved_from
 from shortlist.policies.follow import UNDECIDED, Places, Said, follow

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats, Labels, Mask
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, positive_codes
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.votes.class_votes import (
+from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
     class_tally,
     plurality,

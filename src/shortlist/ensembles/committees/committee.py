@@ -22,9 +22,8 @@ from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import columns_asked, hear, who_may_abstain
 from shortlist.ensembles.pools.pool import Pool, matched_columns
-from shortlist.ensembles.votes.calibration import Calibration
-from shortlist.ensembles.votes.class_votes import ClassCodes, smoothed_shares
-from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, whole_shares
+from shortlist.ensembles.votes.hard_votes import ClassCodes, smoothed_shares
+from shortlist.ensembles.votes.soft_votes import WHOLE, Calibration, Shares, whole_shares
 from shortlist.guarantees.cells import (
     ANSWERED,
     UNASKED,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.ensembles.votes.binary_votes import Confusion
+from shortlist.ensembles.votes.hard_votes import Confusion
 from shortlist.pickles import saved_from
 from shortlist.results.proof import Selection, share_off, shortfall
 

@@ -32,7 +32,7 @@ from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.members import as_pool, whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.pools.refit import cross_fit
-from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power, times_factors
+from shortlist.ensembles.votes.soft_votes import Calibration, fitted_factors, fitted_power, times_factors
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import reject_label_for
 from shortlist.runs import Cancellation, Report

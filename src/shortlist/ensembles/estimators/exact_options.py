@@ -17,13 +17,6 @@ from shortlist.ensembles.estimators.base import (
     SOFT,
     PoolPruner,
 )
-from shortlist.ensembles.goals.mean_goals import (
-    MEAN_LOSSES,
-    asks_for_choice,
-    decision_gains,
-    mean_goal,
-    soft_metric,
-)
 from shortlist.ensembles.goals.selection_limits import (
     DiversityLimits,
     SelectionLimits,
@@ -39,9 +32,15 @@ from shortlist.ensembles.pools.answers import (
 from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.pruning.mean_problem import (
+    MEAN_LOSSES,
+    asks_for_choice,
+    decision_gains,
+    mean_goal,
+    soft_metric,
+)
 from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.milp import open_solver

@@ -28,7 +28,6 @@ from shortlist.ensembles.estimators.exact_options import (
     positive_class,
     price_settings,
 )
-from shortlist.ensembles.goals.mean_goals import asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.goals.selection_limits import (
     SelectionLimits,
     diversity_limits,
@@ -43,14 +42,14 @@ from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pools.pool import positive_votes
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
+from shortlist.ensembles.pruning.mean_problem import asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.pruning.pruning import (
     WHY_FEW,
     prune_for,
     prune_soft,
     taken_copies,
 )
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.pickles import saved_from

@@ -36,7 +36,6 @@ from shortlist.ensembles.fronts.objectives import (
     member_times,
     read_objectives,
 )
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, soft_metric
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities, class_shares
@@ -44,8 +43,8 @@ from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
-from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, soft_metric
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from

@@ -13,7 +13,7 @@ from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist.ensembles.evolution.margins import CRITERIA
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.evolution.training_rows import ExactStep, GrownEnsemble, TrainingRows
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Progress, Study

@@ -10,7 +10,7 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Counts
 from shortlist.ensembles.evolution import _margin_kernels
 from shortlist.ensembles.rules._kernels import coded_rows
-from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Members, no_votes
+from shortlist.ensembles.votes.hard_votes import ClassCodes, ClassVotes, Members, no_votes
 
 CRITERIA = ("histogram", "minimum")
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist.arrays import Floats
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.pickles import saved_from
 
 

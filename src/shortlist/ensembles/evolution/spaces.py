@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 

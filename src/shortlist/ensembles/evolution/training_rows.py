@@ -13,7 +13,7 @@ from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import class_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.votes.class_votes import (
+from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
     class_tally,
     class_votes,

@@ -22,8 +22,8 @@ from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront, w
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.search.tabu_search import search_selection
-from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.pruning.tabu_search import search_selection
+from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
@@ -60,7 +60,7 @@ def committee_front(
     everything. With K classifiers there are up to C(K, m) committees of m members.
 
     >>> from shortlist.ensembles.fronts.committee_problem import committee_problem
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> front = committee_front(committee_problem(votes, ["max accuracy", "min size"]))
     >>> front.values.tolist(), str(front.proof.kind)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
-from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.fronts.objectives import (
@@ -27,11 +26,10 @@ from shortlist.ensembles.fronts.objectives import (
     price_objective,
     read_objectives,
 )
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, class_weights, decision_table
-from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, SCALE, MeanProblem, mean_goal
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, confusion, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.results.objective import Objective, Sense

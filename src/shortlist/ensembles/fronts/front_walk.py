@@ -18,7 +18,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.fronts import _state_kernels as records
 from shortlist.ensembles.fronts._walk_kernels import walk_committees
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState

@@ -14,14 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.averaging._tangent_kernels import (
-    FREE,
-    FoundTangents,
-    Looked,
-    better_tangents,
-)
-from shortlist.ensembles.averaging.mean_problem import SCALE, MeanProblem
-from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.front_claims import (
@@ -36,7 +28,15 @@ from shortlist.ensembles.fronts.front_claims import (
 )
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, FoundCommittee, WalkedFront
 from shortlist.ensembles.fronts.paid_walk import paid_front
+from shortlist.ensembles.pruning._tangent_kernels import (
+    FREE,
+    FoundTangents,
+    Looked,
+    better_tangents,
+)
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
+from shortlist.ensembles.pruning.mean_problem import SCALE, MeanProblem
+from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Status

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.ensembles.averaging.mean_problem import SCALE
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, SCALE
 from shortlist.errors import BadInputError
 from shortlist.exact import as_integers
 from shortlist.results.front import LARGEST_POINT

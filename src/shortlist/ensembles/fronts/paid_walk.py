@@ -20,7 +20,7 @@ from shortlist.ensembles.committees.orders import cheapest_beginnings, open_rows
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, FrontProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, only_best
 from shortlist.ensembles.fronts.front_walk import FoundCommittee
-from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.errors import SolverError
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front

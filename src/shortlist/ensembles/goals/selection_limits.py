@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.arrays import CreditMatrix, Mask
-from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_fraction, as_integers
 
@@ -109,7 +108,7 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
     `credit`, which it returns: symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers,
     n_classifiers)``.
 
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> votes = merge_rows([[1, 0], [0, 0], [1, 1], [0, 0]], [1, 1, 1, 0])
     >>> pair_credit(votes, "double-fault").tolist()
     [[0, 750000000], [750000000, 0]]
@@ -205,7 +204,7 @@ def diversity_limits(setting: Setting, votes: Votes | ClassVotes) -> DiversityLi
     0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in [0, 1], and
     on Q, in [-1, 1], are upper ones.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
     [[0, 1000000000], [1000000000, 0]]
     """

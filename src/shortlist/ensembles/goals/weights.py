@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Counts, Floats, Labels, Mask
-from shortlist.ensembles.votes.binary_votes import Confusion, Votes, tally
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, class_votes, plurality
+from shortlist.ensembles.votes.hard_votes import (
+    ClassVotes,
+    Confusion,
+    Votes,
+    class_tally,
+    class_votes,
+    plurality,
+    tally,
+)
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
@@ -238,7 +245,7 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
     that passes :data:`LARGEST_DENOMINATOR`, as it may with many classes, weights are multiples of one part in
     2^40 instead: a value then lies within half of `tolerance` of the definition.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[0], [0], [1], [2], [2], [2]], [0, 0, 1, 2, 2, 2])
     >>> class_weights("balanced-accuracy", votes).gains.tolist()
     [3, 6, 2]

@@ -16,7 +16,7 @@ from shortlist.ensembles.pools.pool import (
     checked_probabilities,
     positive_votes,
 )
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.ensembles.votes.soft_votes import Shares, whole_shares
 from shortlist.errors import BadInputError
 

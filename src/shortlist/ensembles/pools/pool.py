@@ -14,7 +14,7 @@ from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels, VoteMatrix
 from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.judges import Judge, check_answers, judges_of, prices_of
-from shortlist.ensembles.votes.binary_votes import round_votes
+from shortlist.ensembles.votes.hard_votes import round_votes
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows

@@ -12,8 +12,7 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
-from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.files import write_text
 
 FORMAT = "shortlist pruning certificate 1"

@@ -18,7 +18,7 @@ from shortlist._jit import kernel
 from shortlist.arrays import Longs, Shorts
 from shortlist.ensembles.proofs.cuts import Cut, make_cut
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.ensembles.votes.binary_votes import tally
+from shortlist.ensembles.votes.hard_votes import tally
 from shortlist.runs.budget import Budget
 
 

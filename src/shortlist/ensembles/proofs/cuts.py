@@ -155,7 +155,7 @@ def proves(rows: RightRows, cut: Cut) -> bool:
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.proofs.row_forms import normalise
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> merged = merge_rows([[1, 0], [0, 1], [1, 1]], [1, 0, 0])
     >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))

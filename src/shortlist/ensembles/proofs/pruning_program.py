@@ -17,7 +17,7 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.cuts import Cut, CutTerms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows
-from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.milp import LinearObjective, Program, make_program
 from shortlist.results.objective import Objective, Sense
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Counts, Mask, VoteMatrix
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +138,7 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     Without rows when no decision matters.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> merged = merge_rows([[1, 0], [1, 0], [1, 0], [0, 1], [0, 0]], [1, 1, 0, 0, 0])
     >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))

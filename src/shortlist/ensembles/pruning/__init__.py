@@ -1,1 +1,1 @@
-"""From votes and an objective to a selection with its proof."""
+"""Exact pruning of votes and of probabilities: the engines that search and prove, and their order."""

@@ -9,7 +9,7 @@ from typing import Any
 from shortlist._validation import AUTO
 from shortlist._words import all_of, counted
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
-from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, asks_for_choice
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, asks_for_choice
 from shortlist.milp import Solver
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status

@@ -28,10 +28,16 @@ from shortlist.ensembles.proofs.pruning_program import (
     tight_program,
 )
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.search.search_starts import rule_starts
-from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
-from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
+from shortlist.ensembles.pruning.search_starts import rule_starts
+from shortlist.ensembles.pruning.tabu_search import FoundSelection, TabuSettings, search_selection
+from shortlist.ensembles.votes.hard_votes import (
+    ClassVotes,
+    Confusion,
+    Votes,
+    class_tally,
+    confusion,
+    plurality,
+)
 from shortlist.milp import Program
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from shortlist._validation import AUTO, as_choice
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.goals.mean_goals import MeanGoal, asks_for_choice, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -25,10 +23,11 @@ from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent, KeptB
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Run
 from shortlist.ensembles.pruning.evidence import solver_name
+from shortlist.ensembles.pruning.mean_problem import MeanGoal, asks_for_choice, mean_goal
+from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
-from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, SolverError
 from shortlist.milp import SOLVERS, Solver, open_solver
@@ -137,7 +136,7 @@ def prune_for(
     As of :func:`shortlist.ensembles.pruning.pruning.prove`.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[0, 0, 2], [2, 1, 1], [0, 2, 2], [1, 2, 0]], [0, 1, 2, 2])
     >>> result = prune_for(votes, "accuracy", selection_limits(3))
     >>> result.mask.tolist(), result.value, result.bound
@@ -205,7 +204,7 @@ def prune_soft(
 
     Raises BadInputError if the objective cannot be used.
 
-    `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; what ends in ``auto`` chooses
+    `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto`` chooses
     as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts
     twice. `positive`: with two classes the index of the positive one. `max_copies`: how often a classifier
     may be taken, which weighs it so. The selection is then of such copies of the pool, one after the

@@ -13,7 +13,7 @@ import numpy as np
 
 from shortlist._jit import kernel
 from shortlist.arrays import ByteTable, Counts, Longs, Mask, Shorts, ShortTable
-from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes
+from shortlist.ensembles.votes.hard_votes import ClassCodes, ClassVotes
 
 NO_ONE = -1
 

@@ -10,7 +10,7 @@ from shortlist._validation import as_count
 from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
 from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members, no_votes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Members, no_votes
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -59,7 +59,7 @@ def reduced_error(votes: ClassVotes) -> Ordering:
     Of equal ones the more accurate alone wins, then the lowest index; of equal prefixes the smallest. A
     plurality's ties go to the lowest class.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> reduced_error(votes).members.tolist()
     [1, 2, 0]
@@ -201,7 +201,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
 
     O(n_near · n_classifiers) time per replacement tried, n_near the rows whose vote is closer than two.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> backfit(votes, sizes=range(1, 4)).members.tolist()
     [1, 2, 0]

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by
-from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import (
     DiversityLimits,
     SelectionLimits,
@@ -21,6 +19,7 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import class_weights, weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.evidence import evidence_of_step
+from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.recheck_certificate import (
     CertificateVerdict,
@@ -31,8 +30,14 @@ from shortlist.ensembles.verification.recheck_mean_certificate import (
     check_mean_certificate,
     count_mean_selection,
 )
-from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import (
+    ClassCodes,
+    ClassVotes,
+    Votes,
+    class_votes,
+    merge_class_rows,
+    merge_rows,
+)
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.facts import price_paid
@@ -24,12 +23,12 @@ from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, plurality_program, pruning_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
+from shortlist.ensembles.pruning.mean_problem import plain_mean_problem
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
 from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS, every_committee
-from shortlist.ensembles.votes.binary_votes import merge_rows
-from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
+from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.exact import seen

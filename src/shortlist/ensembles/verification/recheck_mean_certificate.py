@@ -42,7 +42,7 @@ def check_mean_certificate(
     Logarithms and sums are those of floats: values and bounds may differ by the slack, which is about half a
     billionth of a row.
 
-    `certificate`: as :mod:`shortlist.ensembles.averaging.mean_problem` writes it. `shares`: probabilities in
+    `certificate`: as :mod:`shortlist.ensembles.pruning.mean_problem` writes it. `shares`: probabilities in
     parts of :data:`PROBABILITY_ONE`. `labels`: index of the true class of each row.
 
     Takes O(n_terms · n_classifiers · log n_classifiers) steps of Python for each part.

@@ -23,18 +23,25 @@ from shortlist.ensembles.goals.weights import (
     named_weights,
 )
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
-from shortlist.ensembles.search import _search_arrays as entries
-from shortlist.ensembles.search import tabu_search
-from shortlist.ensembles.search._walk_kernels import WINDOW, missed_after, rate_classes, rate_totals
-from shortlist.ensembles.search.tabu_search import (
+from shortlist.ensembles.pruning import _tabu_kernels as entries
+from shortlist.ensembles.pruning import tabu_search
+from shortlist.ensembles.pruning._tabu_kernels import WINDOW, missed_after, rate_classes, rate_totals
+from shortlist.ensembles.pruning.tabu_search import (
     FoundSelection,
     TabuSettings,
     class_search_rows,
     search_selection,
     threshold_search_rows,
 )
-from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
-from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, n_right
+from shortlist.ensembles.votes.hard_votes import (
+    ClassVotes,
+    Votes,
+    class_votes,
+    confusion,
+    merge_rows,
+    n_right,
+    tally,
+)
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget

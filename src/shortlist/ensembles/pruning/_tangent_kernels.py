@@ -4,9 +4,12 @@ A term is one summand: a whole number `s`, which is a sum over the members, and 
 tangent of g is linear in the members, so that the largest sum of tangents is found by sorting.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist.arrays import Bytes, Floats, HalfTable
@@ -193,3 +196,75 @@ def better_tangents(terms: MeanTerms, looked: Looked, parts: Floats, found: Foun
         for term in range(n_terms):
             reach[term] += step * change[term]
     return best
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundSettings:
+    """How rounds go on."""
+
+    joining: int = 24
+    """Classifiers that join in a round, those that gain most."""
+    rounds: int = 30
+    """Most rounds."""
+    steps: int = 200
+    """Steps of a round among few classifiers."""
+    near: float = 0.02
+    """Share of the distance to the target by which the bound may be above what the parts reach."""
+
+
+def tangents_in_rounds(
+    terms: MeanTerms,
+    looked: Looked,
+    parts: Floats,
+    found: FoundTangents,
+    *,
+    stopped: Callable[[], bool],
+    settings: RoundSettings | None = None,
+) -> float:
+    """Look for tangents of low bound, as :func:`better_tangents` does, and return that bound.
+
+    A round takes O(n_terms · n_classifiers) time once, and O(n_terms · n_few) for each of its steps.
+
+    `terms`, `looked`: as of the kernel; its number of steps is that of the settings here.
+    `parts`: how far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
+    above 0. `found`: gets the best tangents. `stopped`: asked after every round, of which there is one at
+    least.
+    """
+    settings = settings or RoundSettings()
+    now = FoundTangents(found.gains.copy(), found.tilts.copy())
+    best = _priced(terms, looked, parts, found)
+    for _ in range(settings.rounds):
+        if best <= looked.target or stopped():
+            break
+        few = few_of(parts, found.gains, looked.fixed == FREE, settings.joining)
+        part, own = terms._replace(columns=np.ascontiguousarray(terms.columns[few])), parts[few]
+        among = looked._replace(fixed=looked.fixed[few], n_steps=settings.steps)
+        apart = FoundTangents(np.empty(len(few)), np.empty_like(found.tilts))
+        better_tangents(part, among, own, apart)
+        parts[few] = own
+        reach = own @ part.columns
+        reached = take_tangents(part, looked.unit, reach, apart.tilts)
+        bound = _priced(terms, looked, parts, now)
+        if bound < best:
+            best = bound
+            for to, of in zip(found, now, strict=True):
+                to[:] = of
+        if best - reached < settings.near * (best - looked.target):
+            break
+    return float(best)
+
+
+def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
+    """Return the places with a part, and the others that gain most, increasing.
+
+    >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
+    [0, 1, 3]
+    """
+    others = np.flatnonzero(free & (parts == 0))
+    joining = others[np.argsort(-gains[others], kind="stable")[:n_joining]]
+    return np.sort(np.concatenate([np.flatnonzero(parts > 0), joining]))
+
+
+def _priced(terms: MeanTerms, looked: Looked, parts: Floats, found: FoundTangents) -> float:
+    """Bound all classifiers by the tangents where the parts are; one step may change these after that."""
+    return float(better_tangents(terms, looked._replace(n_steps=1), parts, found))

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, class_weights, named_weights
-from shortlist.ensembles.rules.orderings import backfit, keep_all, reduced_error
-from shortlist.ensembles.search.search_starts import (
+from shortlist.ensembles.pruning.search_starts import (
     START_RULES,
     prefix_totals,
     rule_starts,
 )
-from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
-from shortlist.ensembles.votes.class_votes import from_binary
+from shortlist.ensembles.rules.orderings import backfit, keep_all, reduced_error
+from shortlist.ensembles.votes.hard_votes import confusion, from_binary, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget

@@ -12,8 +12,7 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.rules import _kernels
 from shortlist.ensembles.rules.orderings import backfit, reduced_error, single_right
-from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary, no_votes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, from_binary, no_votes
 from shortlist.runs.budget import Budget
 
 BACKFITTING = "backfitting"
@@ -63,7 +62,7 @@ def rule_starts(
     Beside the rules, O(n_rows · n_classifiers) time for each.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> limits = selection_limits(3, min_size=3)

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
-from shortlist.ensembles.averaging._tangent_kernels import (
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.pruning._tangent_kernels import (
     FREE,
     IN,
     FoundTangents,
     Looked,
     better_tangents,
 )
-from shortlist.ensembles.averaging.mean_problem import SCALE, mean_terms, reach_of, total_of
-from shortlist.ensembles.goals.mean_goals import mean_goal
-from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.pruning.mean_problem import SCALE, mean_goal, mean_terms, reach_of, total_of
 from tests.ensembles import mean_oracles
 
 

@@ -11,13 +11,10 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Longs, Mask, Shorts
 from shortlist.ensembles.goals.selection_limits import CREDIT_SLACK, SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.search import _search_arrays as entries
-from shortlist.ensembles.search import _walk_kernels as kernels
-from shortlist.ensembles.search._search_arrays import SearchLimits, SearchRoom, SearchRows, SearchWalk
-from shortlist.ensembles.search._walk_kernels import WINDOW
-from shortlist.ensembles.search.search_starts import rule_starts
-from shortlist.ensembles.votes.binary_votes import Votes, confusion
-from shortlist.ensembles.votes.class_votes import ClassVotes, no_votes
+from shortlist.ensembles.pruning import _tabu_kernels as kernels
+from shortlist.ensembles.pruning._tabu_kernels import WINDOW, SearchLimits, SearchRoom, SearchRows, SearchWalk
+from shortlist.ensembles.pruning.search_starts import rule_starts
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, confusion, no_votes
 from shortlist.runs.budget import Budget
 
 
@@ -231,7 +228,7 @@ def search_selection(
     None when no selection that keeps the limits was met, which proves nothing.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> from shortlist.ensembles.votes.binary_votes import merge_rows
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> limits = selection_limits(3, min_size=3)
@@ -300,7 +297,7 @@ class _Walker:
         self.options.n_tried = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
         self.options.patience = settings.patience
         self.limited = bool(self.options.has_costs or self.options.has_credit)
-        places = np.zeros(1, dtype=entries.HERE)
+        places = np.zeros(1, dtype=kernels.HERE)
         self.here = places[0]
         self.here.penalty = max(1, counted.usual // 10)
         self.here.total = counted.total
@@ -318,7 +315,7 @@ class _Walker:
         self.room = SearchRoom(
             near=np.zeros(counted.n_rating, dtype=np.int64),
             ratings=np.zeros((5, n), dtype=np.int64),
-            choices=np.zeros(2, dtype=entries.CHOICE),
+            choices=np.zeros(2, dtype=kernels.CHOICE),
         )
         n_classes = counted.tally.shape[1] if len(self.rows.labels) else 2
         read = self.rows.votes.size * max(1, n_classes // USUAL_CLASSES)  # a step looks for rivals too
@@ -374,11 +371,11 @@ def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
     diversity = limits.diversity
     costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs.copy()
     credit = np.zeros((1, 1), dtype=np.int64)
-    records = np.zeros(1, dtype=entries.OPTIONS)
+    records = np.zeros(1, dtype=kernels.OPTIONS)
     options = records[0]
     options.min_size, options.max_size = limits.min_size, limits.max_size
     options.has_costs, options.budget = limits.costs is not None, limits.budget
-    options.cost_unit = max(1, int(costs.sum()) // (len(costs) * entries.PART))
+    options.cost_unit = max(1, int(costs.sum()) // (len(costs) * kernels.PART))
     if diversity is not None:
         credit = np.require(diversity.credit.copy(), np.int64, ["C", "W"])
         options.has_credit, options.slack = 1, CREDIT_SLACK

@@ -1,1 +1,0 @@
-"""Committees that average probabilities, chosen with proof."""

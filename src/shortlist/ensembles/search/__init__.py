@@ -1,1 +1,0 @@
-"""Tabu searches for good selections."""
