@@ -14,8 +14,9 @@ from sklearn.utils.validation import has_fit_parameter
 from shortlist._validation import as_count, as_seed
 from shortlist._words import counted
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import PoolPruner, rows_to_fit_and_prune
+from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import rows_to_fit_and_prune
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.fitting import make_pool

@@ -13,6 +13,7 @@ from shortlist import BadInputError
 from shortlist.ensembles import holdout
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pools.pool import Pool
@@ -25,7 +26,7 @@ LABELS = np.array(["a", "b", "c"])[Y]
 
 
 def _test_rows(y: Any, seed: int) -> Any:
-    return holdout._split(np.arange(len(y)), y, TEST_SHARE, seed)[1]
+    return split_rows(np.arange(len(y)), y, TEST_SHARE, seed)[1]
 
 
 def test_decisions_on_the_test_rows_are_the_predictions() -> None:
@@ -62,7 +63,7 @@ def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs
     y = np.where(Y > 0, "yes", "no")
     cancellation = Cancellation()
     asked: list[int] = []
-    measure = holdout._measure
+    measure = holdout.measure
 
     def counted(ask: Any, *arguments: Any, **options: Any) -> Any:
         def noted(rows: Any) -> Any:
@@ -71,7 +72,7 @@ def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs
 
         return measure(noted, *arguments, **options)
 
-    monkeypatch.setattr(holdout, "_measure", counted)
+    monkeypatch.setattr(holdout, "measure", counted)
 
     def stop(event: Progress) -> None:
         if (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.ensembles.goals.weights import worth_of_right
-from shortlist.ensembles.measured import Measured, advise, only_answer
+from shortlist.ensembles.measured import NO_CLASS, Measured, advise, only_answer
 from shortlist.results.told import Kind
 
 
@@ -18,9 +18,9 @@ def test_rules_are_compared_row_by_row() -> None:
 
 def test_one_answer_only_is_the_class_that_all_rows_get() -> None:
     classes = np.array([3, 5, 8])
-    assert only_answer(np.array([0, 4, 0]), classes) == "5"
-    assert only_answer(np.array([1, 4, 0]), classes) is None
-    assert only_answer(np.array([0, 0, 0]), classes) is None
+    assert only_answer(np.array([1, 1, NO_CLASS]), classes) == "5"
+    assert only_answer(np.array([0, 1, 1]), classes) is None
+    assert only_answer(np.array([NO_CLASS]), classes) is None
 
 
 NAMES = {"pruned": "the committee of 3", "full": "all 9", "best_single": "SVC alone"}

@@ -60,7 +60,9 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
     found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
-    heading, verdict, asked, table, *_ = pruned_parts(found.pruner.chosen_, found.test, advice=found.advice)
+    heading, verdict, table, _, asked, *_ = pruned_parts(
+        found.pruner.chosen_, found.test, advice=found.advice
+    )
     assert isinstance(asked, Facts)
     assert found.advice is not None
     assert verdict == Text(found.advice.sentence)
@@ -70,8 +72,8 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     size = int(found.pruner.selection_.sum())
     assert [row[0] for row in table.rows] == [
         f"the committee of {size}",
-        "all 6",
         f"{found.best_single} alone",
+        "all 6",
     ]
 
 

@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
 from shortlist import BadInputError
-from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool

@@ -1,9 +1,8 @@
 """The paper's protocol on one table: split, fit, choose, and measure on rows that nothing has seen."""
 
 import dataclasses
+import functools
 import math
-import statistics
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,29 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.ballots import Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import Committee
-from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import (
+    PruningRows,
+    own_pool,
+    pruning_rows_of,
+    refuse_lonely_class,
+    split_rows,
+)
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import (
+    NO_CLASS,
     TEST_SHARE,
     Advice,
     Measured,
-    Reached,
     advise,
+    measure,
     only_answer,
-    what_was_reached,
+    reached_facts,
 )
 from shortlist.ensembles.pools.answers import class_answers, class_shares
-from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import cross_fit
 from shortlist.ensembles.pruning.mean_problem import soft_metric
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
@@ -48,9 +52,7 @@ from shortlist.tables.splits import (
     Cases,
     RowNumbers,
     cases_of_rows,
-    classes_of_cases,
     deal_folds,
-    hold_out,
     keep_rows_apart,
     one_row_a_case,
     split_cases,
@@ -63,12 +65,6 @@ if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning nee
 PRUNING_SHARE = 0.27
 """Share of all rows that selects members (Section 5.1 of the paper); the remaining 63 % fit classifiers."""
 
-Ask = Callable[[Any], NDArray[Any]]
-"""Gives the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
-
-NO_CLASS = -1
-"""Stands for the class of a row without an answer."""
-
 
 @dataclass(frozen=True)
 class PrunedTable:
@@ -79,7 +75,7 @@ class PrunedTable:
     n_rows: dict[str, int]
     seconds: float
     test: dict[str, Measured] = field(default_factory=dict)
-    reached: Reached | None = None
+    reached: dict[str, Any] = field(default_factory=lambda: {"cost": None, "diversity": None})
     only_answer: str | None = None  # what the selection gives every validation row, if it is one class only
     selective: SelectiveClassifier | None = None  # where something is promised: the pruner with its threshold
     answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
@@ -135,7 +131,7 @@ def prune_table(
         pruner = pruner.classifier
     check_pruner(pruner, y, n_classifiers)
     work = work or Work()
-    rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
+    rest, test = split_rows(np.arange(len(y)), y, TEST_SHARE, seed, cases)
     n_rows = {"test": len(test)}
     calibration = rest[:0]
     if selective is not None:
@@ -143,21 +139,20 @@ def prune_table(
         n_rows["calibration"] = len(calibration)
     fits_pool = pruner.pool is None
     fitted, validation = rest[:0], rest
-    how: dict[str, Any] = {"n_jobs": work.workers, "report": work.report, "cancellation": work.cancellation}
     if fits_pool:
-        fitted, validation = _fitting_and_pruning(rest, y, pruner, seed, cases)
-        pool = make_pool(
-            take_rows(X, fitted), y[fitted], n_classifiers=n_classifiers, random_state=seed,
-            study=work.study.part("pool"), **how,
+        own = cases_of_rows(cases, rest)
+        is_folded = pruner.prunes_out_of_fold(len(rest))
+        if is_folded:
+            refuse_lonely_class(y[rest], own)
+            fitted, n_rows["folds"] = rest, N_FOLDS
+        else:
+            fitted, validation = split_rows(rest, y[rest], PRUNING_SHARE / (1 - TEST_SHARE), seed, own)
+        pool = own_pool(
+            *((take_rows(X, rest), y[rest], None) if is_folded else (X, y, fitted)),
+            n_classifiers=n_classifiers, seed=seed, work=work,
+            folds=N_FOLDS if own is None else deal_folds(y[rest], N_FOLDS, seed, own),
         )  # fmt: skip
         pruner = pruner.set_params(pool=pool)
-        if fitted is validation:
-            n_rows["folds"] = N_FOLDS
-            crossed = cross_fit(
-                pool, take_rows(X, rest), y[rest], folds=_folds(y[rest], seed, cases_of_rows(cases, rest)),
-                random_state=seed, study=work.study.part("folds"), **how,
-            )  # fmt: skip
-            pruner = pruner.set_params(pool=crossed)
     n_rows |= {"train": len(fitted), "validation": len(validation)}
     start = seconds_now()
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation}
@@ -187,41 +182,96 @@ def prune_table(
 def _compared(
     pruner: Any, rows: PruningRows, X: Any, y: Labels, cancellation: Cancellation | None
 ) -> dict[str, Any]:
+    """Measure the committee, the whole pool and the best single classifier, and what the members have."""
     chosen: Chosen = pruner.chosen_
-    asked, pool = _ask_pool(chosen, rows), rows.pool
+    pool, positive, everybody = rows.pool, chosen.positive_place, np.arange(len(rows.pool))
     costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
-    alone = _best_single(chosen, asked, costs)
-    rules = _rules(chosen, pool, alone)
-    decided = _n_decided(_decisions(rules["pruned"])(rows.X), pruner.classes_)
-    terms, positive = chosen.terms, chosen.positive_place
-    members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
+    answers, truth = _pool_answers(chosen, rows), np.searchsorted(pool.classes, rows.y)
+    right = answers == truth[:, None]
+    alone = _best_single(chosen, right, truth, costs)
+    places = {
+        "pruned": np.repeat(everybody, chosen.copies),
+        "full": everybody,
+        "best_single": everybody[[alone]],
+    }
+    rules = {
+        "pruned": chosen.committee,
+        "full": _votes_of(chosen, pool),
+        "best_single": _votes_of(chosen, pool.subset([alone])),
+    }
+    shares = chosen.record.shares if chosen.committee.ballot.by_mean else None
+    if chosen.committee.ballot.by_mean and shares is None:
+        shares = rows.answers(class_shares)
+    test, where_chosen = dict[str, Measured](), dict[str, int]()
+    for name, rule in rules.items():
+        where, own = places[name], answers[:, places[name]]
+        heard = (own < len(chosen.classes_)).any(axis=1) | (not len(where))
+        decided = rule.ballot.decided(own if shares is None else shares[:, where])
+        where_chosen[name] = int((heard & (decided == truth)).sum())  # a missing answer is wrong
+        measured = measure(
+            functools.partial(_decided, rule),
+            len(set(map(id, rule.members.classifiers))),
+            X,
+            y,
+            classes=pruner.classes_,
+            positive=1 if positive is None else positive,  # of several nothing asks for it
+            cancellation=cancellation,
+        )
+        price = None if costs is None else math.fsum(np.asarray(costs)[np.unique(where)])
+        test[name] = dataclasses.replace(measured, price=price)
     return {
-        "test": {
-            name: dataclasses.replace(
-                _measure(
-                    _decisions(rule),
-                    len(set(map(id, rule.members.classifiers))),
-                    X,
-                    y,
-                    classes=pruner.classes_,
-                    positive=1 if positive is None else positive,  # of several nothing asks for it
-                    cancellation=cancellation,
-                ),
-                price=None if costs is None else math.fsum(np.asarray(costs)[members[name]]),
-            )
-            for name, rule in rules.items()
-        },
-        "reached": what_was_reached(
-            asked.answers == asked.truth[:, None],
+        "test": test,
+        "reached": reached_facts(
+            right,
             chosen.selection,
+            [name for name, n in zip(chosen.names, chosen.copies, strict=True) if n],
             costs=costs,
-            max_cost=terms.max_cost,
-            diversity=terms.diversity,
+            max_cost=chosen.terms.max_cost,
+            diversity=chosen.terms.diversity,
         ),
-        "only_answer": only_answer(decided, pruner.classes_),
-        "right_where_chosen": _right_where_chosen(chosen, rows, asked, rules, alone),
+        "only_answer": only_answer(_decided(rules["pruned"], rows.X), pruner.classes_),
+        "right_where_chosen": where_chosen,
         "best_single": pool.names[alone],
     }
+
+
+def _pool_answers(chosen: Chosen, rows: PruningRows) -> ClassCodes:
+    """Return the place of the class that each classifier answers on the selection rows."""
+    if chosen.committee.ballot.threshold is None:
+        return rows.answers(class_answers)
+    codes = member_answers(chosen.record, np.ones(len(rows.pool), dtype=bool), chosen.positive_place).codes
+    assert codes is not None, "votes for one class are on record"
+    return codes
+
+
+def _best_single(chosen: Chosen, right: Mask, truth: NDArray[np.integer], costs: Any) -> int:
+    """Return the classifier worth most on the selection rows; the first of equals.
+
+    It costs no more than the committee may, unless every one does.
+    """
+    _, worth = _objective(chosen, truth)
+    values, most = np.round(worth @ right, 9), chosen.terms.max_cost
+    within = np.ones(len(values), dtype=bool) if costs is None or most is None else np.asarray(costs) <= most
+    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
+
+
+def _votes_of(chosen: Chosen, members: Pool) -> Committee:
+    """Return some classifiers that decide as the committee does, each counted once."""
+    n, ballot = len(members), chosen.committee.ballot
+    if ballot.threshold is not None:
+        ballot = Threshold(n // 2, n, chosen.positive_place or 0)
+    elif ballot.by_mean:
+        ballot = Mean(chosen.gains)
+    return Committee(members, np.ones(n, dtype=np.int64), ballot)
+
+
+def _decided(rule: Committee, X: Any) -> NDArray[np.int64]:
+    """Return the class that all answers decide on every row; a row on which all abstain gets none."""
+    members, ballot = rule.members, rule.ballot
+    if not ballot.by_mean:
+        return ballot.decided(ballot.codes_of(members, X))
+    heard = abstentions(members.classifiers, X) < len(members)
+    return np.where(heard, ballot.decided(class_shares(members, X)), NO_CLASS)
 
 
 def _advice(pruned: PrunedTable, y: Labels) -> Advice:
@@ -265,10 +315,11 @@ def _early_and_answered(
     """Say what asking one after the other takes on the test rows, and what a promise answers of them."""
     least = None if selective is None else selective.guarantee_.threshold
     several = pruner.selection_.sum() > 1 and least != math.inf
-    return {
-        "early": pruner.predict_early(X, least=least) if several else None,
-        "answered": None if selective is None else _answered(selective, X, y),
-    }
+    answered = None
+    if selective is not None:
+        decided, found = selective.predict(X), selective.answers(X)
+        answered = int(found.sum()), int((found & (decided == y)).sum())
+    return {"early": pruner.predict_early(X, least=least) if several else None, "answered": answered}
 
 
 def evolve_table(
@@ -290,46 +341,32 @@ def evolve_table(
     of a case are in one part. `study`: keeps the state of evolution, to go on from there.
     """
     classifier.check_options(y)
-    train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
+    train, test = split_rows(np.arange(len(y)), y, TEST_SHARE, seed, cases)
     X_train = take_rows(X, train)
     start = seconds_now()
     classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study)
     seconds = seconds_now() - start
     classifier.training_ = _in_table(classifier.training_, train, X, y)
-    population = classifier.result_.population
+    population, classes = classifier.result_.population, classifier.classes_
     codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
-    truth = np.searchsorted(classifier.classes_, y[train])
+    truth = np.searchsorted(classes, y[train])
     best = population[[int(np.count_nonzero(codes == truth[:, None], axis=0).argmax())]]
 
     def ask_best(rows: Any) -> ClassCodes:
         return classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
 
     def ask_ensemble(rows: Any) -> NDArray[np.int64]:
-        return places_of(classifier.predict(rows), classifier.classes_)
+        return places_of(classifier.predict(rows), classes)
 
-    rules: dict[str, tuple[int, Ask]] = {
-        "evolved": (len(classifier.members_), ask_ensemble),
-        "best_single": (1, ask_best),
-    }
+    size, tested = len(classifier.members_), (take_rows(X, test), y[test])
+    how: dict[str, Any] = {"classes": classes, "positive": 1, "cancellation": cancellation}
     measured = {
-        name: _measure(
-            ask,
-            size,
-            take_rows(X, test),
-            y[test],
-            classes=classifier.classes_,
-            positive=1,
-            cancellation=cancellation,
-        )
-        for name, (size, ask) in rules.items()
+        "evolved": measure(ask_ensemble, size, *tested, **how),
+        "best_single": measure(ask_best, 1, *tested, **how),
     }
-    decided = _n_decided(ask_ensemble(X_train), classifier.classes_)
-    only = only_answer(decided, classifier.classes_)
     n_rows = {"train": len(train), "test": len(test)}
-    names = {
-        "evolved": f"the ensemble of {len(classifier.members_)}",
-        "best_single": "its best individual alone",
-    }
+    names = {"evolved": f"the ensemble of {size}", "best_single": "its best individual alone"}
+    only = only_answer(ask_ensemble(X_train), classes)
     return EvolvedTable(classifier, n_rows, measured, seconds, only, advise(measured, names))
 
 
@@ -355,134 +392,6 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
         raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What the pool answers on the selection rows: places of classes, one column for each classifier."""
-
-    answers: ClassCodes
-    truth: NDArray[np.integer]
-
-
-def _ask_pool(chosen: Chosen, rows: PruningRows) -> _Asked:
-    truth = np.searchsorted(rows.pool.classes, rows.y)
-    if chosen.committee.ballot.threshold is None:
-        return _Asked(rows.answers(class_answers), truth)
-    everybody = np.ones(len(rows.pool), dtype=bool)
-    codes = member_answers(chosen.record, everybody, chosen.positive_place).codes
-    assert codes is not None, "votes for one class are on record"
-    return _Asked(codes, truth)
-
-
-def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
-    kept = chosen.committee
-
-    def of(members: Pool) -> Committee:
-        n, ballot = len(members), kept.ballot
-        if ballot.threshold is not None:
-            ballot = Threshold(n // 2, n, chosen.positive_place or 0)
-        elif ballot.by_mean:
-            ballot = Mean(chosen.gains)
-        return Committee(members, np.ones(n, dtype=np.int64), ballot)
-
-    return {"pruned": kept, "full": of(pool), "best_single": of(pool.subset([alone]))}
-
-
-def _decisions(committee: Committee) -> Ask:
-    """Return how a committee decides rows by all answers; a row on which all abstain gets no class."""
-
-    def ask(X: Any) -> NDArray[np.int64]:
-        members, ballot = committee.members, committee.ballot
-        if not ballot.by_mean:
-            return ballot.decided(ballot.codes_of(members, X))
-        heard = abstentions(members.classifiers, X) < len(members)
-        return np.where(heard, ballot.decided(class_shares(members, X)), NO_CLASS)
-
-    return ask
-
-
-def _right_where_chosen(
-    chosen: Chosen, rows: PruningRows, asked: _Asked, rules: Mapping[str, Committee], alone: int
-) -> dict[str, int]:
-    """Count the selection rows that each rule gets right; a missing answer is wrong."""
-    shares = None
-    if chosen.committee.ballot.by_mean:
-        shares = chosen.record.shares
-        shares = rows.answers(class_shares) if shares is None else shares
-    all_of_them, found = np.arange(len(rows.pool)), {}
-    members = np.repeat(all_of_them, chosen.copies)
-    of_rule = {"pruned": members, "full": all_of_them, "best_single": all_of_them[[alone]]}
-    for name, places in of_rule.items():
-        answers = asked.answers[:, places]
-        heard = (answers < len(chosen.classes_)).any(axis=1) | (not len(places))
-        decided = rules[name].ballot.decided(answers if shares is None else shares[:, places])
-        found[name] = int((heard & (decided == asked.truth)).sum())
-    return found
-
-
-def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
-    decided, found = selective.predict(X), selective.answers(X)
-    return int(found.sum()), int((found & (decided == y)).sum())
-
-
-def _best_single(chosen: Chosen, asked: _Asked, costs: Any) -> int:
-    """Return the classifier worth most on the selection rows; the first of equals.
-
-    It costs no more than the committee may, unless every one does.
-    """
-    _, worth = _objective(chosen, asked.truth)
-    values, most = np.round(worth @ (asked.answers == asked.truth[:, None]), 9), chosen.terms.max_cost
-    within = np.ones(len(values), dtype=bool) if costs is None or most is None else np.asarray(costs) <= most
-    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
-
-
-def _n_decided(codes: NDArray[Any], classes: Labels) -> NDArray[np.int64]:
-    return np.bincount(codes[codes != NO_CLASS], minlength=len(classes))
-
-
-ENOUGH_S = 1.0
-"""Seconds of asking from which on it is timed no further."""
-
-
-def _measure(
-    ask: Ask,
-    size: int,
-    X: Any,
-    y: Labels,
-    *,
-    classes: Labels,
-    positive: int,
-    cancellation: Cancellation | None,
-) -> Measured:
-    """Count the decisions on the test rows; a row without an answer is wrong.
-
-    Time them on at least 1,000 rows unless somebody waits for the end, three times or for a second.
-    """
-    start = seconds_now()
-    truth = np.searchsorted(classes, y)
-    decided = np.asarray(ask(X), dtype=np.int64)
-    decided = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
-    times = [(seconds_now() - start) / len(y)]
-    decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(decisions, (truth, decided), 1)
-    if cancellation is None or not cancellation.cancelled:
-        many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
-        times = []
-        while len(times) < 3 and sum(times) * len(many) < ENOUGH_S:
-            start = seconds_now()
-            ask(many)
-            times.append((seconds_now() - start) / len(many))
-    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
-
-
-def _split(
-    rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None = None
-) -> tuple[RowNumbers, RowNumbers]:
-    """Split row numbers in two, stratified, the second part with this share of the rows, or of the cases."""
-    _refuse_lonely_class(y, cases)
-    kept, held = split_cases(y, cases, lambda labels: hold_out(labels, share, seed))
-    return rows[kept], rows[held]
-
-
 def _calibrating(
     rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None
 ) -> tuple[RowNumbers, RowNumbers]:
@@ -491,27 +400,3 @@ def _calibrating(
         y[rows], cases_of_rows(cases, rows), lambda labels: keep_rows_apart(len(labels), share, seed)
     )
     return rows[kept], one_row_a_case(rows[held], cases, seed)
-
-
-def _folds(y: Labels, seed: int, cases: Cases | None) -> int | NDArray[np.int8]:
-    return N_FOLDS if cases is None else deal_folds(y, N_FOLDS, seed, cases)
-
-
-def _fitting_and_pruning(
-    rows: RowNumbers, y: Labels, pruner: Any, seed: int, cases: Cases | None
-) -> tuple[RowNumbers, RowNumbers]:
-    """Return which rows fit a pool and which prune it; out of fold all do both."""
-    if not pruner.prunes_out_of_fold(len(rows)):
-        return _split(rows, y[rows], PRUNING_SHARE / (1 - TEST_SHARE), seed, cases_of_rows(cases, rows))
-    _refuse_lonely_class(y[rows], cases_of_rows(cases, rows))
-    return rows, rows
-
-
-def _refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
-    classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
-    if counts.min() < 2:
-        what = "rows" if cases is None else "cases"
-        raise BadInputError(
-            f"every class needs {what} in each part of the split, got {counts.min()} of "
-            f"{str(classes[np.argmin(counts)])!r}. Add {what}."
-        )

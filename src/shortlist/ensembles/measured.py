@@ -1,6 +1,7 @@
 """What rules do on rows that they were not made on: shares, intervals, differences, and which to take."""
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,84 +23,31 @@ from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
 from shortlist.results.intervals import Interval, mean_share_interval, wilson_interval
 from shortlist.results.told import Difference, Kind, difference_of
+from shortlist.runs import Cancellation
+from shortlist.runs.budget import seconds_now
+from shortlist.tables.fit_inputs import take_rows
 
 
-@dataclass(frozen=True, eq=False)
-class Reached:
-    """Cost and diversity of a selection, and what was asked of them."""
-
-    cost: float | None
-    """What the members cost together; None where costs are not known."""
-    max_cost: float | None
-    """The budget."""
-    each_pfc: NDArray[np.float64]
-    """Pairwise failure credit of every member, in [0, 1], ``(n_members,)``; 0 for a single one, which has no
-    pair.
-    """
-    least_mean: float | None
-    least_each: float | None
-    """The limits on the mean and on every member's; None without limits on PFC."""
-    other: "OtherDiversity | None" = None
-    """The same of another measure, where limits are on that."""
-
-    @property
-    def mean_pfc(self) -> float | None:
-        """Mean over the members; None with fewer than two."""
-        return float(self.each_pfc.mean()) if len(self.each_pfc) > 1 else None
-
-    def as_dict(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """Return cost and diversity for JSON, with the credit of each member by name."""
-        cost = None if self.cost is None else {"total": self.cost, "max": self.max_cost}
-        diversity = None
-        if self.mean_pfc is not None:
-            diversity = {
-                "mean_pfc": self.mean_pfc,
-                "least_pfc": float(self.each_pfc.min()),
-                "wanted_mean": self.least_mean,
-                "wanted_each": self.least_each,
-                "pfc": dict(zip(names, self.each_pfc.tolist(), strict=True)),
-            }
-            if self.other is not None:
-                diversity[self.other.measure] = {
-                    "mean": float(self.other.each.mean()),
-                    "wanted_mean": self.other.wanted_mean,
-                    "wanted_each": self.other.wanted_each,
-                    "members": dict(zip(names, self.other.each.tolist(), strict=True)),
-                }
-        return {"cost": cost, "diversity": diversity}
-
-
-@dataclass(frozen=True, eq=False)
-class OtherDiversity:
-    """What a selection has of a measure other than PFC."""
-
-    measure: str
-    """A name in :data:`shortlist.ensembles.goals.selection_limits.MEASURES`."""
-    each: NDArray[np.float64]
-    """Mean of every member with the others, ``(n_members,)``."""
-    wanted_mean: float
-    wanted_each: float
-    """The limits on the mean over pairs and on every member's."""
-
-
-def what_was_reached(
+def reached_facts(
     right: Mask,
     selection: Mask,
+    names: Sequence[str],
     *,
     costs: ArrayLike | None = None,
     max_cost: float | None = None,
     diversity: Setting = "none",
-) -> Reached:
-    """Return the cost and the diversity of a selection.
+) -> dict[str, Any]:
+    """Return the cost and the diversity of a selection beside what was asked of them, for JSON.
 
     `right`: where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
-    nothing else, whatever the classes. `selection`: the members, ``(n_classifiers,)``. `costs`: cost of each
-    classifier, ``(n_classifiers,)``. `diversity`: as of
-    :func:`shortlist.ensembles.goals.selection_limits.diversity_limits`.
+    nothing else, whatever the classes. `selection`: the members, ``(n_classifiers,)``; `names`: of these.
+    `costs`: cost of each classifier, ``(n_classifiers,)``. `diversity`: as of
+    :func:`shortlist.ensembles.goals.selection_limits.diversity_limits`; pairwise failure credit (PFC) is told
+    in any case, and the measure of the limits where it is another one.
 
     >>> right = np.array([[True, False, True], [False, True, True], [True, True, False]])
-    >>> reached = what_was_reached(right, np.array([True, True, False]), costs=[0.1, 0.2, 5])
-    >>> reached.cost, reached.mean_pfc
+    >>> told = reached_facts(right, np.array([True, True, False]), ("a", "b"), costs=[0.1, 0.2, 5])
+    >>> told["cost"]["total"], told["diversity"]["mean_pfc"]
     (0.3, 1.0)
     """
     n_rows = len(right)
@@ -108,21 +56,38 @@ def what_was_reached(
     members = Votes(votes.votes[:, selection], votes.labels, votes.counts)
     cost = None
     if costs is not None:  # as decimals, as the limits are, so that 0.1 and 0.2 are 0.3
-        cost = float(sum(map(seen, np.asarray(costs)[selection])))
+        cost = {"total": float(sum(map(seen, np.asarray(costs)[selection]))), "max": max_cost}
     pfc = pairwise_failure_crediting(failure_credit(members))
-    if limits is not None and limits.measure == PFC:
-        return Reached(cost, max_cost, pfc, limits.mean / CREDIT_UNITS, limits.each / CREDIT_UNITS)
-    other = None
-    if limits is not None:
-        measure = MEASURES[limits.measure]
-        shares = pairwise_failure_crediting(pair_credit(members, limits.measure))
-        other = OtherDiversity(
-            limits.measure,
-            np.array([measure.of_credit(float(share)) for share in shares]),
-            measure.of_credit(limits.mean / CREDIT_UNITS),
-            measure.of_credit(limits.each / CREDIT_UNITS),
-        )
-    return Reached(cost, max_cost, pfc, None, None, other)
+    if len(pfc) < 2:  # a single one has no pair
+        return {"cost": cost, "diversity": None}
+    told: dict[str, Any] = {
+        "mean_pfc": float(pfc.mean()),
+        "least_pfc": float(pfc.min()),
+        "wanted_mean": None,
+        "wanted_each": None,
+        "pfc": dict(zip(names, pfc.tolist(), strict=True)),
+    }
+    if limits is None:
+        return {"cost": cost, "diversity": told}
+    wanted = {"wanted_mean": limits.mean / CREDIT_UNITS, "wanted_each": limits.each / CREDIT_UNITS}
+    if limits.measure == PFC:
+        return {"cost": cost, "diversity": told | wanted}
+    measure = MEASURES[limits.measure]
+    shares = pairwise_failure_crediting(pair_credit(members, limits.measure))
+    each = [measure.of_credit(float(share)) for share in shares]
+    told[limits.measure] = {
+        "mean": float(np.mean(each)),
+        **{name: measure.of_credit(limit) for name, limit in wanted.items()},
+        "members": dict(zip(names, each, strict=True)),
+    }
+    return {"cost": cost, "diversity": told}
+
+
+Ask = Callable[[Any], NDArray[Any]]
+"""Gets the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
+
+NO_CLASS = -1
+"""Stands for the class of a row without an answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +144,7 @@ class Measured:
     @property
     def only_answer(self) -> str | None:
         """The class that every row is given; None where there are several."""
-        return only_answer(self.decisions.sum(axis=0), self.classes)
+        return only_answer(np.flatnonzero(self.decisions.sum(axis=0)), self.classes)
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
@@ -212,15 +177,67 @@ class Measured:
         }
 
 
-def only_answer(n_decided: NDArray[np.int64], classes: Labels) -> str | None:
-    """Return the one class that rows were decided for, None where there are several or no rows.
+def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
+    """Return the metrics of every rule, and how it differs from the first one on the same rows."""
+    facts: dict[str, Any] = {}
+    first = next(iter(test), "")
+    for name, measured in test.items():
+        facts[name] = measured.as_dict()
+        if name != first:
+            difference = test[first].against(measured)
+            facts[name][f"against_{first}"] = {
+                f"only_{first}_right": difference.only_first,
+                f"only_{name}_right": difference.only_second,
+                "p_value": difference.p_value,
+                "within_chance": difference.within_chance,
+            }
+    return facts
 
-    >>> healthy = only_answer(np.array([0, 7]), np.array(["ill", "well"]))
-    >>> healthy, only_answer(np.array([1, 6]), np.array([0, 1]))
+
+def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
+    """Return the one class that rows are decided for, by place, None where there are several or no rows.
+
+    >>> healthy = only_answer(np.array([1, 1, NO_CLASS]), np.array(["ill", "well"]))
+    >>> healthy, only_answer(np.array([1, 0]), np.array([0, 1]))
     ('well', None)
     """
-    chosen = np.flatnonzero(n_decided)
+    chosen = np.unique(decided[decided != NO_CLASS])
     return str(classes[chosen[0]]) if len(chosen) == 1 else None
+
+
+ENOUGH_S = 1.0
+"""Seconds of asking from which on it is timed no further."""
+
+
+def measure(
+    ask: Ask,
+    size: int,
+    X: Any,
+    y: Labels,
+    *,
+    classes: Labels,
+    positive: int,
+    cancellation: Cancellation | None,
+) -> Measured:
+    """Count the decisions on the test rows; a row without an answer is wrong.
+
+    Time them on at least 1,000 rows unless somebody waits for the end, three times or for a second.
+    """
+    start = seconds_now()
+    truth = np.searchsorted(classes, y)
+    decided = np.asarray(ask(X), dtype=np.int64)
+    decided = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
+    times = [(seconds_now() - start) / len(y)]
+    decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(decisions, (truth, decided), 1)
+    if cancellation is None or not cancellation.cancelled:
+        many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
+        times = []
+        while len(times) < 3 and sum(times) * len(many) < ENOUGH_S:
+            start = seconds_now()
+            ask(many)
+            times.append((seconds_now() - start) / len(many))
+    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 
 TEST_SHARE = 0.10

@@ -11,6 +11,7 @@ from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
+from shortlist.ensembles.measured import measured_facts
 from shortlist.ensembles.pools.members import AGAIN, counted_names
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
@@ -57,17 +58,19 @@ def pruned_parts(
     after the other took on these rows. `answered`: with a promise: these rows, those of them that are
     answered, and those answered rightly.
     """
-    facts, promise = chosen_facts(chosen), chosen.committee.promise
+    facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
-    table, *confusions = measured_parts(test, names) if test else [Text(NOT_TESTED, note=True)]
+    table, *confusions = (
+        measured_parts(test, names, facts["early_exit"]) if test else [Text(NOT_TESTED, note=True)]
+    )
     parts: list[Any] = [
         Heading("What to do"),
         *([] if advice is None or promise is not None else [Text(advice.sentence)]),
         *([] if promise is None else [Text(promise.sentence())]),
         *([] if answered is None else [Text(_kept_on(*answered))]),
-        _asking(chosen, facts["early_exit"], held_out),
         table,
         *([] if advice is None or advice.kind == Kind.JUDGE else [Text(advice.compared())]),
+        _asking(chosen, facts["early_exit"]),
         *([] if promise is None else guarantee_parts(promise)),
         Heading("How it was chosen"),
         _facts(chosen, facts),
@@ -139,34 +142,57 @@ def _front(front: Front, pick: Pick) -> Parts:
     return [*parts, *more, *([chart] if chart else [])]
 
 
-def measured_parts(test: "Mapping[str, Measured]", names: "Mapping[str, str] | None" = None) -> Parts:
-    """Return what rules do on rows that were held out: a table, and the confusion of each.
+def held_out_table(
+    test: Mapping[str, Any], names: Mapping[str, str], n_rows: int, exits: Mapping[str, Any] | None = None
+) -> Table:
+    """Return what rules do on test rows, for a screen and for a page: whom to ask, how good, at what cost.
 
-    `names`: what the rules are called, by default as `test` has them.
+    `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
+    called. `exits`: what asking the first one member by member takes, as ``early_exit`` of
+    :func:`shortlist.ensembles.committees.facts.chosen_facts`.
     """
-    called = {name: _spoken(name) for name in test} | dict(names or {})
-    priced = all(measured.price is not None for measured in test.values())
+    priced = all(one["price"] is not None for one in test.values())
+    asked = {name: f"{one['size']:,}" for name, one in test.items()}
+    costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
+    if exits is not None and exits["test"] is not None and "pruned" in test:
+        asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
+        if priced:
+            costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
     rows = [
         (
-            called[name],
-            with_interval(measured.accuracy, measured.accuracy_interval, ".4f", ".3f"),
-            f"{measured.balanced_accuracy:.4f}",
-            *([f"{measured.price:g}"] if priced else []),
+            names[name],
+            with_interval(test[name]["accuracy"], test[name]["accuracy_interval"], ".4f", ".3f"),
+            f"{test[name]['balanced_accuracy']:.4f}",
+            asked[name],
+            *([costs[name]] if priced else []),
         )
-        for name, measured in test.items()
+        for name in sorted(test, key=lambda name: name == "full")
     ]
-    n_rows = int(next(iter(test.values())).decisions.sum())
-    table = Table(
-        f"On {n_rows:,} test rows, on which nothing was fitted or chosen",
-        ("who answers", "accuracy", "balanced accuracy", *(["price of all"] if priced else [])),
+    return Table(
+        "On test rows, on which nothing was fitted or chosen",
+        (f"{n_rows:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row",
+         *(["cost a row"] if priced else [])),
         tuple(rows),
-        ("In brackets Wilson's intervals at 95 %.",),
-    )
+        ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
+    )  # fmt: skip
+
+
+def measured_parts(
+    test: "Mapping[str, Measured]",
+    names: Mapping[str, str] | None = None,
+    exits: Mapping[str, Any] | None = None,
+) -> Parts:
+    """Return what rules do on rows that were held out: a table, and the confusion of each.
+
+    `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
+    """
+    called = {name: name.replace("_", " ") for name in test} | dict(names or {})
+    n_rows = int(next(iter(test.values())).decisions.sum())
     charts = [
         confusion_chart(f"Confusion on the test rows: {called[name]}", measured.decisions, measured.classes)
         for name, measured in test.items()
     ]
-    return [table, *charts]
+    return [held_out_table(measured_facts(test), called, n_rows, exits), *charts]
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
@@ -185,6 +211,7 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
             "values": counts.tolist(),
             "diagonal": True,
             "x": {"label": "decision"},
+            "y": {"label": "true class"},
         },
         Table(
             title,
@@ -214,7 +241,7 @@ def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
     )
 
 
-def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAnswers | None") -> Facts:
+def _asking(chosen: Chosen, exits: Mapping[str, Any] | None) -> Facts:
     members = chosen.committee.members.names
     who = counted_names(members)
     if len(who) <= 1 or exits is None:
@@ -227,9 +254,10 @@ def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAns
         ("members, in the order to ask them", ", ".join(order)),
         ("asking all", _paid(len(order), exits["cost"])),
     ]
-    if held_out is not None:
-        cost = None if held_out.costs is None else float(held_out.costs.mean())
-        facts.append(("with early exit, test rows", _paid(float(held_out.calls.mean()), cost)))
+    if exits["test"] is not None:
+        facts.append(
+            ("with early exit, test rows", _paid(exits["test"]["mean_calls"], exits["test"]["mean_cost"]))
+        )
     facts.append(("with early exit, selection rows", _paid(exits["mean_calls"], exits["mean_cost"])))
     return Facts((*facts, ("when to stop", exits["rule"])))
 
@@ -434,7 +462,3 @@ def _agreement(chosen: Chosen, codes: ClassCodes) -> Parts:
             ),
         )
     ]
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")

@@ -1,5 +1,6 @@
 """What a page is made of, as plain data: headings, text, facts, tables, charts, drawings and trees."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -123,13 +124,24 @@ Part: TypeAlias = Heading | Text | Facts | Table | Chart | Picture | Tree | Expl
 Parts: TypeAlias = Sequence[Part]
 
 
+def answered_from(threshold: float) -> str:
+    """Say from which confidence on an answer is given.
+
+    >>> answered_from(0.9), answered_from(0.0), answered_from(float("inf"))
+    ('0.9000', 'any', 'never')
+    """
+    if not math.isfinite(threshold):
+        return "never"
+    return f"{threshold:.4f}" if threshold > 0 else "any"
+
+
 def guarantee_parts(found: Guarantee, rows: str = "rows") -> Parts:
     """Return a guarantee as a sentence, its numbers, and what it rests on. `rows`: what is answered."""
     facts = (
         ("promised", "yes" if found.promised else "nothing"),
         ("right answers, at least", f"{100 * found.accuracy:g} %"),
         ("confidence", f"{100 * found.confidence_level:g} %"),
-        ("answered from confidence", f"{found.threshold:.4f}" if found.promised else "never"),
+        ("answered from confidence", answered_from(found.threshold)),
         (f"calibration {rows} answered", f"{found.n_answered:,} of {found.n_rows:,}"),
     )
     rests_on = Text(assumption(rows), note=True)

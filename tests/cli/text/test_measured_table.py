@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
-from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.ensembles.measured import Measured
+from shortlist.cli.text.measured_table import one_answer_notes, print_measured
+from shortlist.ensembles.measured import Measured, measured_facts
 from shortlist.report.ensembles import measured_parts
 from tests.cli.running import shortlist
 

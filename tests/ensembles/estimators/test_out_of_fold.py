@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, make_classification
 from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, make_pool, verify
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.estimators.base import fitted_source, loss_in_folds
+from shortlist.ensembles.committees.probabilities import fitted_source, loss_in_folds
 from shortlist.ensembles.holdout import prune_table
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
 from shortlist.ensembles import ExactPruner, GreedyMeansPruner, Pool, verify
-from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rows import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, BaselinePruner, RulePruner
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.fitting import make_pool

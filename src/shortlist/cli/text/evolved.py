@@ -4,12 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
-from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
+from shortlist.cli.text.measured_table import one_answer_notes, print_measured
 from shortlist.cli.text.pruned import WrittenFiles, proof_line
 from shortlist.cli.text.screen import print_lines
 from shortlist.ensembles.evolution.evolution import PATIENCE
-from shortlist.report.parts import Table
-from shortlist.results.intervals import with_interval
 from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
@@ -38,6 +36,7 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only evolution has."""
+    from shortlist.ensembles.measured import measured_facts
     from shortlist.report.evolved import evolution_facts
 
     return {
@@ -59,21 +58,14 @@ def print_evolved(
     evolved: "EvolvedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool = False
 ) -> None:
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
+    from shortlist.report.ensembles import held_out_table
+
     advice = evolved.advice
-    columns = (f"{evolved.n_rows['test']:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row")
-    rows = tuple(
-        (
-            advice.names[name],
-            with_interval(one["accuracy"], one["accuracy_interval"], ".4f", ".3f"),
-            f"{one['balanced_accuracy']:.4f}",
-            f"{one['size']:,}",
-        )
-        for name, one in facts["test"].items()
-    )
+    table = held_out_table(facts["test"], advice.names, evolved.n_rows["test"])
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
     proof = proof_line(facts["proof"], among=among)
     compared = [told for told in (advice.compared(),) if told]
-    lines = [advice.sentence, "", *Table("", columns, rows).lines(), *compared, "", proof]
+    lines = [advice.sentence, "", *table.lines(), *compared, "", proof]
     if stopped := evolved.classifier.result_.stopped:
         why = "no lower error within --set patience" if stopped == PATIENCE else stopped_by(stopped)
         done, wanted = len(evolved.classifier.result_.history), evolved.classifier.n_generations

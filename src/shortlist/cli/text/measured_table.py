@@ -1,7 +1,7 @@
 """What rules do on the test rows, as a table for people and as facts for programs."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.screen import print_lines
@@ -49,24 +49,7 @@ INTERVALS = (
 )
 
 
-def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
-    """Return the metrics of every rule, and how it differs from the first one on the same rows."""
-    facts: dict[str, Any] = {}
-    for name, measured in test.items():
-        facts[name] = measured.as_dict()
-        first = next(iter(test))
-        if name != first:
-            difference = test[first].against(measured)
-            facts[name][f"against_{first}"] = {
-                f"only_{first}_right": difference.only_first,
-                f"only_{name}_right": difference.only_second,
-                "p_value": difference.p_value,
-                "within_chance": difference.within_chance,
-            }
-    return facts
-
-
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class OnSelectionRows:
     """How many of the selection rows each rule gets right."""
 
@@ -99,47 +82,55 @@ class OnSelectionRows:
 
     def sentences(self) -> list[str]:
         """Name the best single one, and say what the shares on the selection rows are worth."""
+        low, high = self._interval
         shares = (
-            f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} selection rows, which is "
-            f"optimistic for pruned and best single; the interval of full is {_interval(self._interval)}."
+            f"Column {self.heading}: accuracy on the {self.n_rows:,} selection rows. These rows chose pruned "
+            "and best single, so expect less of both on new rows. They did not choose full: 95 % interval "
+            f"{low:.3f} to {high:.3f}."
         )
         return [f"Best single: {self.best_single}, chosen on the selection rows.", shares]
 
 
-def print_measured(test: "dict[str, Measured]", chose: OnSelectionRows | None = None) -> None:
-    """Print what rules do on the test rows, one line each.
+def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None = None) -> None:
+    """Print what rules do on the test rows, one line each, with their shares on the selection rows.
 
-    Their intervals follow, and how they differ from the first one, and the shares on the selection rows.
+    Their intervals follow, and how they differ from the first one.
     """
-    binary = all(measured.confusion is not None for measured in test.values())
-    cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
-    apart = "" if chose is None else f"{chose.heading:>13}"
-    last = "ms/1000" if any(measured.price is None for measured in test.values()) else "price"
-    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{last:>9}{apart}")
-    for name, measured in test.items():
-        counts = measured.confusion
-        cases = (
-            ""
-            if counts is None
-            else f"{counts.true_positive:>7}{counts.false_negative:>7}"
-            f"{counts.true_negative:>7}{counts.false_positive:>7}"
+    from shortlist.report.parts import Table
+
+    rules, first = list(test.items()), next(iter(test))
+    counts = {name: dataclasses.astuple(one.confusion) for name, one in rules if one.confusion is not None}
+    priced = all(one.price is not None for _, one in rules)
+    figures = [
+        (
+            _shown(name),
+            str(one.size),
+            f"{one.accuracy:.4f}",
+            f"{one.balanced_accuracy:.4f}",
+            *map(str, counts.get(name, ())),
+            f"{one.price:g}" if priced else f"{one.ms_per_1000_rows:.1f}",
+            *(() if chose is None else (f"{chose.right[name] / chose.n_rows:.4f}",)),
         )
-        print(
-            f"{_shown(name):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
-            f"{measured.balanced_accuracy:>10.4f}{cases}"
-            + (f"{measured.ms_per_1000_rows:>9.1f}" if last != "price" else f"{measured.price:>9g}")
-            + ("" if chose is None else f"{chose.right[name] / chose.n_rows:>13.4f}")
+        for name, one in rules
+    ]
+    cases, last = ("TP", "FN", "TN", "FP") if counts else (), "price" if priced else "ms/1000"
+    apart = () if chose is None else (chose.heading,)
+    head = ("on the test rows", "size", "accuracy", "balanced", *cases, last, *apart)
+    print("\n".join(Table("", head, tuple(figures)).lines()), end="\n\n")
+    ends = [
+        (
+            _shown(name),
+            *(
+                f"{low:.3f} to {high:.3f}"
+                for low, high in (one.accuracy_interval, one.balanced_accuracy_interval)
+            ),
+            "" if name == first else _difference(test[first].against(one)),
         )
-    print()
-    first = next(iter(test))
-    print(f"{'95 % intervals':<18}{'accuracy':<18}{'balanced':<18}against {_shown(first)}")
-    for name, measured in test.items():
-        against = "" if name == first else _difference(test[first].against(measured))
-        print(
-            f"{_shown(name):<18}{_interval(measured.accuracy_interval):<18}"
-            f"{_interval(measured.balanced_accuracy_interval):<18}{against}".rstrip()
-        )
-    of_all = ["Price: of asking all of them, for a row."] if last == "price" else []
+        for name, one in rules
+    ]
+    head = ("95 % intervals", "accuracy", "balanced", f"against {_shown(first)}")
+    print("\n".join(Table("", head, tuple(ends)).lines([True] * 4)))
+    of_all = ["Price: of asking all of them, for a row."] if priced else []
     print_lines([*INTERVALS, *of_all, *([] if chose is None else chose.sentences())])
 
 
@@ -161,10 +152,6 @@ def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: st
 
 def _shown(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _interval(interval: "Interval") -> str:
-    return f"{interval[0]:.3f} to {interval[1]:.3f}"
 
 
 def _difference(difference: "Difference") -> str:

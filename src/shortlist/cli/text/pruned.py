@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shortlist._words import counted
-from shortlist.cli.text.measured_table import OnSelectionRows, measured_facts, print_measured
+from shortlist.cli.text.measured_table import OnSelectionRows, print_measured
 from shortlist.cli.text.screen import listed, print_lines, shortened
 from shortlist.guarantees.guarantee import answered_in_words
-from shortlist.report.parts import Table
-from shortlist.results.intervals import with_interval
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
 from shortlist.results.told import Kind
@@ -17,7 +15,6 @@ from shortlist.results.told import Kind
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.holdout import PrunedTable
-    from shortlist.ensembles.measured import OtherDiversity, Reached
     from shortlist.results.front import Front
 
 
@@ -32,9 +29,10 @@ class WrittenFiles(NamedTuple):
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only pruning has."""
     from shortlist.ensembles.committees.facts import chosen_facts, result_facts
+    from shortlist.ensembles.measured import measured_facts
 
     chosen = pruned.chosen
-    told = result_facts(pruned.pruner.result_) if chosen is None else chosen_facts(chosen)
+    told = result_facts(pruned.pruner.result_) if chosen is None else chosen_facts(chosen, pruned.early)
     exact = chosen is None or chosen.result is not None
     return {
         "command": "prune",
@@ -45,14 +43,14 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
         "threshold": None,
         "selection": [],
         "size": 0,
+        "early_exit": None,
         **told,
         "rows": pruned.n_rows,
         "only_answer": {
             "validation": pruned.only_answer,
             "test": pruned.test["pruned"].only_answer if pruned.test else None,
         },
-        **_reached_facts(pruned),
-        "early_exit": _exit_facts(pruned, told.get("early_exit")),
+        **pruned.reached,
         "test": measured_facts(pruned.test),
         "validation": on_selection_rows(pruned).as_dict() if pruned.test else {},
         "best_single": pruned.best_single or None,
@@ -62,33 +60,11 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
     }
 
 
-def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
-    if pruned.reached is None or pruned.chosen is None:
-        return {"cost": None, "diversity": None}
-    chosen = pruned.chosen
-    names = [name for name, n in zip(chosen.names, chosen.copies, strict=True) if n]
-    return pruned.reached.as_dict(tuple(names))
-
-
 def on_selection_rows(pruned: "PrunedTable") -> OnSelectionRows:
     """Return what each rule gets right on the selection rows."""
     return OnSelectionRows(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
-
-
-def _exit_facts(pruned: "PrunedTable", saves: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the same of early exits, and what they take on the test rows; None if unknown."""
-    if saves is None:
-        return None
-    test, early = None, pruned.early
-    if early is not None:
-        test = {
-            "n_rows": len(early.calls),
-            "mean_calls": float(early.calls.mean()),
-            "mean_cost": None if early.costs is None else float(early.costs.mean()),
-        }
-    return saves | {"test": test}
 
 
 def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
@@ -159,24 +135,13 @@ def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 def _table(facts: dict[str, Any]) -> list[str]:
     """Return what the committee, the best single classifier and all of them do on the test rows."""
-    test, names, exits = facts["test"], facts["advice"]["names"], facts["early_exit"]
-    asked = {name: f"{one['size']:,}" for name, one in test.items()}
-    priced = all(one["price"] is not None for one in test.values())
-    costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
-    if exits is not None and exits["test"] is not None:
-        asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
-        if priced:
-            costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
-    columns = [f"{facts['rows']['test']:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row"]
-    rows = []
-    for name in ("pruned", "best_single", "full"):
-        one = test[name]
-        accuracy = with_interval(one["accuracy"], one["accuracy_interval"], ".4f", ".3f")
-        cells = [shortened(names[name]), accuracy, f"{one['balanced_accuracy']:.4f}", asked[name]]
-        rows.append((*cells, *([costs[name]] if priced else [])))
+    from shortlist.report.ensembles import held_out_table
+
+    test = facts["test"]
     if test["pruned"]["size"] == 1 and facts["advice"]["kind"] == Kind.JUDGE:
-        rows = rows[1:]
-    return Table("", (*columns, *(["cost a row"] if priced else [])), tuple(rows)).lines()
+        test = {name: one for name, one in test.items() if name != "pruned"}
+    names = {name: shortened(called) for name, called in facts["advice"]["names"].items()}
+    return held_out_table(test, names, facts["rows"]["test"], facts["early_exit"]).lines()
 
 
 def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
@@ -272,8 +237,7 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
     if facts.get("refit"):
         n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
         lines.append(f"The members were then fitted again on {n_fitted} rows; the test rows measure these.")
-    if pruned.reached is not None:
-        lines += _reached(pruned.reached)
+    lines += _reached(facts)
     print_lines(lines)
     if hasattr(pruned.pruner, "front_"):
         _print_front(_front_of(pruned), pruned.pruner)
@@ -324,36 +288,35 @@ def _asking_text(ask: dict[str, Any]) -> str:
     return f"Ask them for: {', '.join(ask['columns'])}{cost}."
 
 
-def _reached(reached: "Reached") -> list[str]:
-    lines = []
-    if reached.cost is not None:
-        budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
-        lines.append(f"The members cost {reached.cost:g} together{budget}.")
-    if reached.mean_pfc is not None:
-        mean, each = (
-            "" if least is None else f" (at least {least:.4f} wanted)"
-            for least in (reached.least_mean, reached.least_each)
-        )
-        lowest = float(reached.each_pfc.min())
-        lines.append(
-            f"Diversity (failure credit, PFC): mean {reached.mean_pfc:.4f}{mean}, "
-            f"lowest of a member {lowest:.4f}{each}."
-        )
-        if reached.other is not None:
-            lines.append(_other(reached.other))
-    return lines
+def _reached(facts: Mapping[str, Any]) -> list[str]:
+    from shortlist.ensembles.goals.selection_limits import MEASURES, PFC
 
-
-def _other(other: "OtherDiversity") -> str:
-    from shortlist.ensembles.goals.selection_limits import MEASURES
-
-    measure = MEASURES[other.measure]
-    wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
-    return (
-        f"Limits are on {measure.title}: mean {other.each.mean():.4f} "
-        f"({wanted} {other.wanted_mean:.4f} wanted), "
-        f"{name} of a member {extreme(other.each):.4f} ({wanted} {other.wanted_each:.4f} wanted)."
+    lines, cost, diversity = [], facts["cost"], facts["diversity"]
+    if cost is not None:
+        budget = "" if cost["max"] is None else f", of at most {cost['max']:g}"
+        lines.append(f"The members cost {cost['total']:g} together{budget}.")
+    if diversity is None:
+        return lines
+    mean, each = (
+        "" if diversity[name] is None else f" (at least {diversity[name]:.4f} wanted)"
+        for name in ("wanted_mean", "wanted_each")
     )
+    lines.append(
+        f"Diversity (failure credit, PFC): mean {diversity['mean_pfc']:.4f}{mean}, "
+        f"lowest of a member {diversity['least_pfc']:.4f}{each}."
+    )
+    for measure, told in (
+        (MEASURES[name], told) for name, told in diversity.items() if name in {*MEASURES} - {PFC}
+    ):
+        wanted, extreme, name = (
+            ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
+        )
+        lines.append(
+            f"Limits are on {measure.title}: mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} "
+            f"wanted), {name} of a member {extreme(told['members'].values()):.4f} "
+            f"({wanted} {told['wanted_each']:.4f} wanted)."
+        )
+    return lines
 
 
 MOST_POINTS = 20

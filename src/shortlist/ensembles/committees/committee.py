@@ -100,7 +100,7 @@ class Committee:
         How they decide.
     probabilities : str
         Where ``predict_proba`` comes from, see
-        :mod:`shortlist.ensembles.estimators.base`.
+        :mod:`shortlist.ensembles.committees.probabilities`.
     calibration : Calibration or None
         What turns the members' mean, or their shares of votes, into probabilities.
     prices : ndarray of float, shape (n_members,), or None

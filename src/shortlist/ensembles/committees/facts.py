@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.arrays import Mask
-from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.asking import Asking, EarlyAnswers, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.committee import Committee
@@ -38,12 +38,6 @@ class ExitReport:
     mean_cost: float | None
     cost: float | None
     """What they cost for a row, and what all members do; None without prices."""
-
-
-def stopping_rule(*, promises: bool) -> str:
-    """Say when no further member is asked; where something is promised, answers need a least probability."""
-    outcome = "its class, or whether it is answered" if promises else "its class"
-    return f"A row is finished as soon as no missing answer can change {outcome}."
 
 
 def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
@@ -95,11 +89,11 @@ that were fitted on the other folds.
 """
 
 
-def chosen_facts(chosen: Chosen) -> dict[str, Any]:
+def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[str, Any]:
     """Return what is told of a committee: members, how they decide, what is proved, and whom to ask first.
 
     Plain values that JSON takes. ``early_exit`` is None where members are asked all at once, or nothing
-    is on record.
+    is on record. `held_out`: what asking one member after the other took on test rows.
     """
     committee = chosen.committee
     columns = committee.judged_columns
@@ -118,7 +112,7 @@ def chosen_facts(chosen: Chosen) -> dict[str, Any]:
         "probabilities": committee.probabilities,
         "probability_losses": {name: finite(loss) for name, loss in chosen.losses.items()},
         "copies": [int(n) for n in chosen.copies if n],
-        "early_exit": _exit_facts(chosen),
+        "early_exit": _exit_facts(chosen, held_out),
     }
 
 
@@ -175,12 +169,21 @@ def _exact_facts(chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def _exit_facts(chosen: Chosen) -> dict[str, Any] | None:
+def _exit_facts(chosen: Chosen, held_out: EarlyAnswers | None) -> dict[str, Any] | None:
     least = chosen.committee.least
     saves = exit_report(chosen.committee) if least != math.inf else None
     if saves is None:
         return None
-    return dataclasses.asdict(saves) | {"rule": stopping_rule(promises=least is not None)}
+    test = None
+    if held_out is not None:
+        test = {
+            "n_rows": len(held_out.calls),
+            "mean_calls": float(held_out.calls.mean()),
+            "mean_cost": None if held_out.costs is None else float(held_out.costs.mean()),
+        }
+    outcome = "its class" if least is None else "its class, or whether it is answered"
+    rule = f"A row is finished as soon as no missing answer can change {outcome}."
+    return dataclasses.asdict(saves) | {"rule": rule, "test": test}
 
 
 def finite(number: float) -> float | None:

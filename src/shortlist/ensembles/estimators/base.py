@@ -1,11 +1,10 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,56 +12,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import AUTO, as_choice, as_count, as_workers
 from shortlist._words import all_of
-from shortlist.arrays import Floats, Labels, Mask
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import (
     CALIBRATED_MEAN,
     CALIBRATED_SHARES,
-    CROSS_VALIDATED,
     MEAN,
     MEANS,
     PROBABILITY_SOURCES,
-    SHARES,
     Committee,
 )
-from shortlist.ensembles.pools.answers import check_probabilities, gives_probabilities
-from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.members import as_pool, whole_pool
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
-from shortlist.ensembles.pools.refit import cross_fit
-from shortlist.ensembles.votes.soft_votes import Calibration, fitted_factors, fitted_power, times_factors
-from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import reject_label_for
-from shortlist.runs import Cancellation, Report
-from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
-from shortlist.tables.splits import (
-    IN_NO_FOLD,
-    Cases,
-    RowNumbers,
-    classes_of_cases,
-    deal_classes,
-    hold_out,
-    split_cases,
+from shortlist.ensembles.committees.probabilities import fit_probabilities
+from shortlist.ensembles.estimators.rows import (
+    PruningRows,
+    own_pool,
+    pruning_rows_of,
+    rows_to_fit_and_prune,
 )
-
-VALIDATION_SHARE = 0.3
-"""Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
-
-
-def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
-
-    Raises BadInputError if no class has two rows.
-    """
-    if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
-        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
-    fitted, validation = split_cases(
-        y, cases, lambda labels: hold_out(labels, VALIDATION_SHARE, seed, rounded=math.ceil)
-    )
-    return np.sort(fitted), np.sort(validation)
-
+from shortlist.ensembles.pools.answers import check_probabilities
+from shortlist.ensembles.pools.members import as_pool, whole_pool
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.votes.soft_votes import Calibration, times_factors
+from shortlist.guarantees.cells import reject_label_for
+from shortlist.runs import Cancellation, Report, Work
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 """How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
@@ -94,24 +69,6 @@ class EnsembleClassifier(TableClassifier):
         """What :meth:`predict` gives a row without an answer: -1, or ``"REJECT"`` for words."""
         check_is_fitted(self, "classes_")
         return reject_label_for(None, self.classes_)
-
-
-class PruningRows(NamedTuple):
-    """A pool, and the rows that choose its members."""
-
-    pool: Pool
-    """The pool that was given, or one fitted on the other rows."""
-    X: Any
-    y: Labels
-    """The rows that prune, and their classes."""
-    places: NDArray[np.intp] | None
-    """Where those are among all rows; None: they are all rows."""
-    crossed: CrossFittedPool | None = None
-    """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
-
-    def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
-        """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
-        return out_of_fold(self.pool if self.crossed is None else self.crossed, self.X, ask)
 
 
 class PoolPruner(EnsembleClassifier):
@@ -343,21 +300,13 @@ class PoolPruner(EnsembleClassifier):
         """
         if self.pool is not None:
             return pruning_rows_of(self.pool, X, y)
-        if self.prunes_out_of_fold(len(y)):
-            pool = make_pool(
-                X, y, n_classifiers=self.n_classifiers, random_state=seed,
-                n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
-            )  # fmt: skip
-            crossed = cross_fit(
-                pool, X, y, random_state=seed, n_jobs=self.n_jobs or 1, report=report,
-                cancellation=cancellation,
-            )  # fmt: skip
-            return pruning_rows_of(crossed, X, y)
-        fitted, pruning = rows_to_fit_and_prune(y, seed)
-        pool = make_pool(
-            take_rows(X, fitted), y[fitted], n_classifiers=self.n_classifiers, random_state=seed,
-            n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
-        )  # fmt: skip
+        work = Work(self.n_jobs or 1, report=report, cancellation=cancellation or Cancellation())
+        fitted, pruning = None, None
+        if not self.prunes_out_of_fold(len(y)):
+            fitted, pruning = rows_to_fit_and_prune(y, seed)
+        pool = own_pool(X, y, fitted, n_classifiers=self.n_classifiers, seed=seed, work=work)
+        if pruning is None or isinstance(pool, CrossFittedPool):
+            return pruning_rows_of(pool, X, y)
         return PruningRows(pool, take_rows(X, pruning), y[pruning], pruning)
 
 
@@ -366,121 +315,3 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
-    """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
-
-    Raises BadInputError if it was cross-fitted on another number of rows.
-    """
-    if not isinstance(pool, CrossFittedPool):
-        return PruningRows(as_pool(pool), X, y, None)
-    if len(pool.fold_of) != len(y):
-        raise BadInputError(
-            f"a cross-fitted pool is pruned on the {len(pool.fold_of):,} rows that it was fitted on, got "
-            f"{len(y):,} rows. Pass those, or a pool fitted on others."
-        )
-    places = np.flatnonzero(pool.fold_of != IN_NO_FOLD)
-    if len(places) == len(y):
-        return PruningRows(pool.pool, X, y, None, pool)
-    return PruningRows(pool.pool, take_rows(X, places), y[places], places, pool.of_rows(places))
-
-
-def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
-    """Refuse a pool of other classes than those of the rows, which may lack some where `may_lack` says so."""
-    known, asked = pool.classes.tolist(), classes.tolist()
-    if not (set(asked) <= set(known) if may_lack else asked == known):
-        raise BadInputError(
-            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
-            "Use a pool fitted on these classes."
-        )
-
-
-CHOOSING_FOLDS = 5
-
-Fit = Callable[[Floats, NDArray[np.integer]], Calibration]
-
-_SCORED_BY: Mapping[str, tuple[str, Fit | None]] = {
-    MEAN: (MEAN, None),
-    CALIBRATED_MEAN: (MEAN, fitted_factors),
-    CALIBRATED_SHARES: (SHARES, fitted_power),
-    SHARES: (SHARES, None),
-}
-"""What each source makes probabilities of, and how it is fitted."""
-
-
-class FittedSource(NamedTuple):
-    """A source, what was fitted for it, and the log loss of each source in folds, where folds chose it."""
-
-    source: str
-    calibration: Calibration | None
-    losses: Mapping[str, float]
-
-
-def fitted_source(
-    wanted: str, score: Callable[[str], Floats], labels: NDArray[np.integer], *, averages: bool, seed: int
-) -> FittedSource:
-    """Fit where probabilities come from, on rows that fitted no member.
-
-    `wanted`: one of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
-    `score`: returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
-    :data:`SHARES`. `labels`: index of the true class, ``(n_rows,)``. `averages`: whether every member gives
-    probabilities, so that means can be compared too. `seed`: deals the rows to folds.
-    """
-    if wanted != CROSS_VALIDATED:
-        scored_by, fit = _SCORED_BY[wanted]
-        return FittedSource(wanted, None if fit is None else fit(score(scored_by), labels), {})
-    sources = [name for name, (scored_by, _) in _SCORED_BY.items() if averages or scored_by == SHARES]
-    scores = {
-        scored_by: score(scored_by) for scored_by in dict.fromkeys(_SCORED_BY[name][0] for name in sources)
-    }
-    losses = {name: loss_in_folds(name, scores[_SCORED_BY[name][0]], labels, seed) for name in sources}
-    best = min(losses, key=losses.__getitem__)  # the first of equals
-    scored_by, fit = _SCORED_BY[best]
-    return FittedSource(best, None if fit is None else fit(scores[scored_by], labels), losses)
-
-
-def loss_in_folds(source: str, scores: Floats, labels: NDArray[np.integer], seed: int) -> float:
-    """Return the mean log loss of a source on rows that are left out in turn when it is fitted.
-
-    Fewer rows than folds fit nothing: infinite, where something has to be fitted.
-    """
-    from sklearn.metrics import log_loss
-
-    _, fit = _SCORED_BY[source]
-    found = scores
-    if fit is not None:
-        if len(labels) < CHOOSING_FOLDS:
-            return math.inf
-        found = np.empty_like(scores)
-        fold_of = deal_classes(labels, CHOOSING_FOLDS, np.random.default_rng(seed))
-        for fold in range(CHOOSING_FOLDS):
-            held = fold_of == fold
-            found[held] = fit(scores[~held], labels[~held]).of(scores[held])
-    return float(log_loss(labels, found, labels=np.arange(scores.shape[1])))
-
-
-def fit_probabilities(
-    committee: Committee,
-    as_chosen: Pool | CrossFittedPool,
-    X: Any,
-    truth: NDArray[np.integer],
-    *,
-    source: str,
-    seed: int = 0,
-) -> FittedSource:
-    """Return where probabilities come from, and what calibrates them, fitted on the selection rows.
-
-    Raises BadInputError if means are asked for and a member gives no probabilities.
-
-    `as_chosen`: its members as they were chosen, who answer these rows. `X`: the selection rows,
-    ``(n_recorded, n_features)``. `truth`: places of their classes, ``(n_recorded,)``. `source`: what
-    probabilities may be, but ``auto``. `seed`: of the folds where cross-validation chooses.
-    """
-
-    def score(of: str) -> NDArray[np.float64]:
-        return out_of_fold(
-            as_chosen, X, lambda members, rows: committee.with_members(members).scores(rows, of)
-        )
-
-    return fitted_source(source, score, truth, averages=gives_probabilities(committee.members), seed=seed)

@@ -19,8 +19,6 @@ from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
     SOFT,
-    PruningRows,
-    check_pool_classes,
 )
 from shortlist.ensembles.estimators.exact_options import (
     NO_QUESTION,
@@ -28,6 +26,7 @@ from shortlist.ensembles.estimators.exact_options import (
     positive_class,
     price_settings,
 )
+from shortlist.ensembles.estimators.rows import PruningRows, check_pool_classes
 from shortlist.ensembles.goals.selection_limits import (
     SelectionLimits,
     diversity_limits,

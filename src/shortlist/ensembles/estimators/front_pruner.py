@@ -15,9 +15,10 @@ from shortlist.ensembles.committees.chosen import member_answers, record_rows
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
-from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
+from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_options import positive_class, price_settings
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import PruningRows, rows_to_fit_and_prune
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     CommitteeProblem,

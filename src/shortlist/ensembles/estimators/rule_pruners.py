@@ -11,8 +11,9 @@ from shortlist._validation import AUTO, as_choice, as_count
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.evidence import evidence_of_rule
-from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, check_pool_classes
+from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.rows import check_pool_classes
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import whole_pool, with_copies

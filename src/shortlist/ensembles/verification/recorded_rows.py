@@ -12,7 +12,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
-from shortlist.ensembles.estimators.base import fit_probabilities
+from shortlist.ensembles.committees.probabilities import fit_probabilities
 from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes

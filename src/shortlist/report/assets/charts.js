@@ -209,12 +209,14 @@ function boxChart(data, width) {
 // Numbers in cells, the larger the stronger: confusion of classes, whose diagonal is right, and agreement of members.
 function countChart(data, width) {
   const names = data.rows;
-  const left = Math.min(width * 0.35, Math.max(50, widest(names) + 10));
+  const side = data.y ? [data.y.label] : [];
+  const left = Math.min(width * 0.35, Math.max(50, widest([...names, ...side]) + 10));
   const cell = Math.min(72, (width - left - 8) / data.columns.length);
   const tall = Math.min(cell, 44);
   const top = 52;
   const most = data.most || ends(data.values.flat(), 0)[1] || 1;
   const parts = [svgText(left, 16, data.x.label, { class: "soft" }, width - left - 8)];
+  side.forEach((label) => parts.push(svgText(left - 6, top - 8, label, { class: "soft", "text-anchor": "end" }, left - 6)));
   const fits = cell >= 34;
   data.columns.forEach((name, i) => {
     if (fits || i % Math.ceil(30 / cell) === 0) parts.push(svgText(left + (i + 0.5) * cell, top - 8, fits ? name : String(i + 1), { "text-anchor": "middle" }, fits ? cell : 0));

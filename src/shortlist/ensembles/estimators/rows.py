@@ -1,0 +1,133 @@
+"""Which rows fit a pool, which prune it, and which are held out."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.arrays import Labels
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.members import as_pool
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
+from shortlist.ensembles.pools.refit import cross_fit
+from shortlist.errors import BadInputError
+from shortlist.runs import Work
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import (
+    IN_NO_FOLD,
+    N_FOLDS,
+    Cases,
+    RowNumbers,
+    classes_of_cases,
+    hold_out,
+    split_cases,
+)
+
+VALIDATION_SHARE = 0.3
+"""Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
+
+
+def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
+    """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
+
+    Raises BadInputError if no class has two rows.
+    """
+    if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
+        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
+    fitted, validation = split_cases(
+        y, cases, lambda labels: hold_out(labels, VALIDATION_SHARE, seed, rounded=math.ceil)
+    )
+    return np.sort(fitted), np.sort(validation)
+
+
+class PruningRows(NamedTuple):
+    """A pool, and the rows that choose its members."""
+
+    pool: Pool
+    """The pool that was given, or one fitted on the other rows."""
+    X: Any
+    y: Labels
+    """The rows that prune, and their classes."""
+    places: NDArray[np.intp] | None
+    """Where those are among all rows; None: they are all rows."""
+    crossed: CrossFittedPool | None = None
+    """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
+
+    def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
+        """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
+        return out_of_fold(self.pool if self.crossed is None else self.crossed, self.X, ask)
+
+
+def own_pool(
+    X: Any,
+    y: Labels,
+    fitted: RowNumbers | None,
+    *,
+    n_classifiers: int,
+    seed: int,
+    work: Work,
+    folds: int | NDArray[np.int8] = N_FOLDS,
+) -> Pool | CrossFittedPool:
+    """Fit a pool on some of the rows; None: on all, and again without each fold, so that all prune it."""
+    how: dict[str, Any] = {
+        "random_state": seed,
+        "n_jobs": work.workers,
+        "report": work.report,
+        "cancellation": work.cancellation,
+    }
+    rows, labels = (X, y) if fitted is None else (take_rows(X, fitted), y[fitted])
+    pool = make_pool(rows, labels, n_classifiers=n_classifiers, study=work.study.part("pool"), **how)
+    if fitted is not None:
+        return pool
+    return cross_fit(pool, X, y, folds=folds, study=work.study.part("folds"), **how)
+
+
+def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
+    """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
+
+    Raises BadInputError if it was cross-fitted on another number of rows.
+    """
+    if not isinstance(pool, CrossFittedPool):
+        return PruningRows(as_pool(pool), X, y, None)
+    if len(pool.fold_of) != len(y):
+        raise BadInputError(
+            f"a cross-fitted pool is pruned on the {len(pool.fold_of):,} rows that it was fitted on, got "
+            f"{len(y):,} rows. Pass those, or a pool fitted on others."
+        )
+    places = np.flatnonzero(pool.fold_of != IN_NO_FOLD)
+    if len(places) == len(y):
+        return PruningRows(pool.pool, X, y, None, pool)
+    return PruningRows(pool.pool, take_rows(X, places), y[places], places, pool.of_rows(places))
+
+
+def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
+    """Refuse a pool of other classes than those of the rows, which may lack some where `may_lack` says so."""
+    known, asked = pool.classes.tolist(), classes.tolist()
+    if not (set(asked) <= set(known) if may_lack else asked == known):
+        raise BadInputError(
+            f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
+            "Use a pool fitted on these classes."
+        )
+
+
+def split_rows(
+    rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None = None
+) -> tuple[RowNumbers, RowNumbers]:
+    """Split row numbers in two, stratified, the second part with this share of the rows, or of the cases."""
+    refuse_lonely_class(y, cases)
+    kept, held = split_cases(y, cases, lambda labels: hold_out(labels, share, seed))
+    return rows[kept], rows[held]
+
+
+def refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
+    """Refuse rows, or cases, of which a class has only one, as it cannot be in both parts of a split."""
+    classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
+    if counts.min() < 2:
+        what = "rows" if cases is None else "cases"
+        raise BadInputError(
+            f"every class needs {what} in each part of the split, got {counts.min()} of "
+            f"{str(classes[np.argmin(counts)])!r}. Add {what}."
+        )
