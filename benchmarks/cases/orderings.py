@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.rules.orderings import backfit
+from shortlist.ensembles.rules import backfit
 from shortlist.ensembles.votes.hard_votes import ClassVotes, class_votes
 from shortlist_papers.rules.margin_selection import select_by_margins
 from shortlist_papers.rules.orderings import RULES, order_classifiers

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from benchmarks.studies.voting import HELD_OUT, N_CLASSIFIERS, SETS
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.fitting import cross_fit, make_pool, refit_members
 from shortlist.ensembles.pools.pool import out_of_fold
-from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.pruning.pruning import prune_soft
-from shortlist.ensembles.rules.orderings import greedy_means
+from shortlist.ensembles.rules import greedy_means
 from shortlist.ensembles.votes.soft_votes import fitted_factors, soft_votes
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out

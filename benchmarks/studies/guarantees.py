@@ -17,10 +17,9 @@ from benchmarks.data.uci import read_uci
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.guarantee import Demand
-from shortlist.guarantees.promise import possible_thresholds, promise
+from shortlist.guarantees.promise import count_answers, possible_thresholds, promise
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.policies.counts import count_answers
 from shortlist.tables.splits import hold_out, keep_rows_apart
 from shortlist_papers import OrderedPruner
 

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from shortlist.ensembles.estimators.base import AVERAGED, HARD
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.fitting import make_pool, refit_members
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import refit_members
-from shortlist.ensembles.rules.orderings import greedy_means
+from shortlist.ensembles.rules import greedy_means
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.tables.splits import hold_out, shuffled_folds

@@ -19,10 +19,9 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rows import rows_to_fit_and_prune
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.encoder import as_frame
-from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.fitting import make_pool, refit_members
 from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool, asking_cost
-from shortlist.ensembles.pools.refit import refit_members
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now

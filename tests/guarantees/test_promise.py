@@ -15,9 +15,11 @@ from benchmarks.studies.front_promises import broken_promises, made_points, stag
 from shortlist.guarantees.guarantee import Demand, most_wrong, tail
 from shortlist.guarantees.promise import (
     MOST_THRESHOLDS,
+    AnswerCounts,
     Trial,
     chances,
     chances_to_pass,
+    count_answers,
     first_to_try,
     most_that_holds,
     passing,
@@ -25,7 +27,6 @@ from shortlist.guarantees.promise import (
     promise,
     promise_each,
 )
-from shortlist.policies.counts import AnswerCounts, count_answers
 from tests.examples import examples
 from tests.guarantees import oracles
 
@@ -327,3 +328,27 @@ def test_chances_are_those_of_the_beta_binomial_distribution(
             else 0.0,
             abs=1e-9,
         )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counts_at_thresholds_equal_a_plain_loop(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_stages, n_cases = int(rng.integers(1, 4)), int(rng.integers(1, 12))
+    scores, right = rng.integers(-1, 5, (n_stages, n_cases)) / 4, rng.random((n_stages, n_cases)) < 0.6
+    scores = np.where(scores < 0, -1.0, scores)
+    prices = rng.integers(0, 9, (n_stages, n_cases))
+    thresholds = np.array([1.0, 0.75, 0.6, 0.25, 0.0])[rng.integers(0, 4) :]
+    counts = count_answers([*scores], [*right], thresholds, [*prices])
+    assert counts.n_rows == n_cases
+    for place, threshold in enumerate(thresholds):
+        answered = rightly = paid = 0
+        for case in range(n_cases):
+            for stage in range(n_stages):
+                paid += prices[stage, case]
+                if scores[stage, case] >= threshold:
+                    answered, rightly = answered + 1, rightly + right[stage, case]
+                    break
+        assert tuple(count[place] for count in counts[1:]) == (answered, rightly, paid)
+    free = count_answers([*scores], [*right], thresholds)
+    assert not free.price.any()
+    assert (free.answered == counts.answered).all()

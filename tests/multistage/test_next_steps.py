@@ -14,7 +14,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import FAILED, labels_of
 from shortlist.multistage import MultiStageClassifier, next_step
 from shortlist.multistage.predict.prediction import decide_known
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 from tests.examples import examples
 
 X, Y = make_classification(260, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=4)

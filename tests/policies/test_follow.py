@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.policies.follow import Said, follow, paid
+from shortlist.policies import Said, follow, paid
 
 
 def one_by_one(codes: Any, ends: Any, has: Any) -> tuple[int, int, bool, bool]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from shortlist.ensembles.evolution.margins import CRITERIA, distinct_classifiers
+from shortlist.ensembles.evolution.training_rows import CRITERIA, distinct_classifiers
 from shortlist_papers.evolution import (
     EVOLUTION,
     NAMES,

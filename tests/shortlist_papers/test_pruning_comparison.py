@@ -17,10 +17,9 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rows import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.fitting import make_pool, refit_members
 from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import refit_members
 from shortlist.runs import Cancellation, Progress, Work, open_study
 from shortlist_papers import OrderedPruner
 from shortlist_papers import pruning_comparison as comparison

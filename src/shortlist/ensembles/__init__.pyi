@@ -28,7 +28,7 @@ from shortlist.ensembles.pools.judges import Judge
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.rules.orderings import Backfitted, Ordering
+from shortlist.ensembles.rules import Backfitted, Ordering
 from shortlist.ensembles.verification.recheck_model import Verification
 from shortlist.ensembles.verification.recheck_model import verify as verify
 from shortlist.ensembles.votes.hard_votes import Confusion

@@ -7,14 +7,15 @@ is not rejected. That needs neither a score that is calibrated nor one that orde
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, gammaln
 
+from shortlist.arrays import Floats
+from shortlist.guarantees._kernels import count_stages
 from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
-from shortlist.policies.counts import AnswerCounts
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
@@ -25,6 +26,43 @@ WORSE = 1.5
 chosen. It changes how many rows are answered, never whether the promise holds."""
 NEAR_BEST = 0.9
 """The first threshold is the most cautious one whose chance to pass is this share of the best chance."""
+
+
+class AnswerCounts(NamedTuple):
+    """How many of some cases are answered, and rightly, from each threshold on, ``(n_thresholds,)``.
+
+    `n_rows`: cases, answered or not. `price`: what the stages that are reached cost, of all cases together.
+    """
+
+    n_rows: int
+    answered: NDArray[np.int64]
+    right: NDArray[np.int64]
+    price: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+
+def count_answers(
+    scores: Sequence[Floats] | Floats,
+    right: Sequence[NDArray[Any]] | NDArray[Any],
+    thresholds: Floats,
+    prices: Sequence[NDArray[np.int64]] | NDArray[np.int64] | None = None,
+) -> AnswerCounts:
+    """Count what stages do with each threshold: a case ends at the first stage that is so sure of it.
+
+    Takes n_stages · n_cases · log(n_thresholds) steps.
+
+    `scores`, `right`, `prices`: of each stage, ``(n_cases,)``: how sure its answer is, -1 where it has none;
+    whether that is right; and what the stage costs, by default nothing. `thresholds`: falling, at least 0.
+
+    >>> first, second = np.array([0.9, 0.4, -1.0]), np.array([0.2, 0.7, 0.6])
+    >>> told = count_answers([first, second], [first > 0.5, second > 0.5], np.array([0.65, 0.0]))
+    >>> told.answered.tolist(), told.right.tolist()
+    ([2, 3], [2, 2])
+    """
+    own = np.ascontiguousarray(scores, dtype=np.float64)
+    costs = np.ascontiguousarray(np.zeros(own.shape) if prices is None else prices, dtype=np.int64)
+    counts = np.empty((3, len(thresholds)), dtype=np.int64)
+    count_stages(own, np.ascontiguousarray(right, dtype=bool), costs, thresholds, counts)
+    return AnswerCounts(own.shape[1], *counts)
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,13 +15,13 @@ from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
 from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand
 from shortlist.guarantees.promise import (
     Trial,
+    count_answers,
     most_that_holds,
     possible_thresholds,
     promise,
     promise_each,
 )
 from shortlist.pickles import saved_from
-from shortlist.policies.counts import count_answers
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
 

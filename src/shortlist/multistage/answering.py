@@ -38,7 +38,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.validation_split import encoded_rows
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
 if TYPE_CHECKING:

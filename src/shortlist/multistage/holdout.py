@@ -15,7 +15,7 @@ from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 from shortlist.results.front import without_promises
 from shortlist.results.told import Difference, difference_of
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent

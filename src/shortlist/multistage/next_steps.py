@@ -16,7 +16,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED, labels_of
 from shortlist.multistage.predict.prediction import decide_known, stage_probabilities
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
 from shortlist.panels.decisions import ConfidenceScale, Heard, JudgesDecision, heard
 from shortlist.panels.router import Fork
-from shortlist.policies.follow import UNDECIDED, Places, Said, follow
+from shortlist.policies import UNDECIDED, Places, Said, follow
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.guarantees.guarantee import Demand, Guarantee
-from shortlist.guarantees.promise import chances, guarantee_from, p_values, passing, possible_thresholds
+from shortlist.guarantees.promise import (
+    AnswerCounts,
+    chances,
+    count_answers,
+    guarantee_from,
+    p_values,
+    passing,
+    possible_thresholds,
+)
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
@@ -35,7 +43,6 @@ from shortlist.panels.recipes import (
 )
 from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
-from shortlist.policies.counts import AnswerCounts, count_answers
 from shortlist.runs.budget import Budget, Progress
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from shortlist.panels.policy import HAND_OVER, NEVER, Final, Outcome, Stage, ask
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
 from shortlist.pareto import nondominated_unique
-from shortlist.policies.follow import Said
+from shortlist.policies import Said
 
 Judges = tuple[int, ...]
 """Judges who are asked side by side, or all who have been asked so far."""

@@ -13,7 +13,7 @@ from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.panels.decisions import Decided, Heard
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -334,7 +334,7 @@ def _decided(chosen: Chosen, codes: ClassCodes) -> NDArray[np.int64]:
 
 
 def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
-    from shortlist.ensembles.rules.orderings import reduced_error  # its kernels take time to load
+    from shortlist.ensembles.rules import reduced_error  # its kernels take time to load
 
     votes = merge_class_rows(class_votes(codes, truth, n_classes=len(chosen.classes_)))
     n_rows = len(truth)

@@ -27,7 +27,7 @@ from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassif
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import UNDECIDED
+from shortlist.policies import UNDECIDED
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist.arrays import Longs
-from shortlist.ensembles.rules._kernels import Climb, CodedRows, best_left, lead
+from shortlist.ensembles._rule_kernels import Climb, CodedRows, best_left, lead
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 
 ROOM = 2**14

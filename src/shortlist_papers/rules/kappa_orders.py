@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._threads import limited_threads
 from shortlist.arrays import Counts
-from shortlist.ensembles.rules._kernels import count_right
+from shortlist.ensembles._rule_kernels import count_right
 from shortlist.ensembles.votes.hard_votes import ClassVotes
 
 NEAR = 1e-9

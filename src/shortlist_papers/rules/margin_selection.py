@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shortlist.ensembles.evolution.margins import distinct_classifiers, grow_by_margins
-from shortlist.ensembles.rules.orderings import Ordering, single_right
+from shortlist.ensembles.evolution.training_rows import distinct_classifiers, grow_by_margins
+from shortlist.ensembles.rules import Ordering, single_right
 from shortlist.ensembles.votes.hard_votes import ClassVotes, class_tally
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from shortlist._validation import as_choice, as_seed
 from shortlist._words import all_of
-from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.rules.orderings import (
+from shortlist.ensembles import _rule_kernels as _kernels
+from shortlist.ensembles.rules import (
     Ordering,
     best_prefix,
     empty_order,

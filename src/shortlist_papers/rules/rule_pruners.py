@@ -9,7 +9,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators import rule_pruners
 from shortlist.ensembles.estimators.base import HARD, PoolPruner
 from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
-from shortlist.ensembles.evolution.margins import CRITERIA
+from shortlist.ensembles.evolution.training_rows import CRITERIA
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Members
 from shortlist.pickles import saved_from
 from shortlist_papers.rules.margin_selection import select_by_margins
@@ -124,7 +124,7 @@ class MarginPruner(PluralityPruner):
     pool, voting, probabilities, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
     criterion : {"histogram", "minimum"}, default="histogram"
-        How candidates are compared; see :func:`shortlist.ensembles.evolution.margins.grow_by_margins`.
+        How candidates are compared; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from shortlist.cli.text.evolved import MANY_MEMBERS, evolved_facts, evolved_notes, print_evolved
+from shortlist.cli.commands.evolve import MANY_MEMBERS, evolved_facts, evolved_notes, print_evolved
 from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.cli.text.screen import LINES
 from shortlist.ensembles import EvolutionaryEnsembleClassifier

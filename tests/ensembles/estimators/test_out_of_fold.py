@@ -16,7 +16,7 @@ from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.committees.probabilities import fitted_source, loss_in_folds
 from shortlist.ensembles.holdout import prune_table
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.refit import cross_fit, refit_members
+from shortlist.ensembles.pools.fitting import cross_fit, refit_members
 from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, fitted_power, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import deal_classes, deal_folds, keep_rows_apart

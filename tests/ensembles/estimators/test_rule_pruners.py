@@ -19,7 +19,7 @@ from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, Basel
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.members import as_pool
-from shortlist.ensembles.rules.orderings import greedy_means
+from shortlist.ensembles.rules import greedy_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.contract import keeps_contract

@@ -10,9 +10,9 @@ from shortlist import BadInputError
 from shortlist.ensembles import make_pool
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities
 from shortlist.ensembles.pools.families import FAMILIES
+from shortlist.ensembles.pools.fitting import cross_fit, refit_members
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, out_of_fold
-from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.tables.splits import IN_NO_FOLD, deal_folds

@@ -14,7 +14,7 @@ from shortlist.ensembles.pruning.search_starts import (
     prefix_totals,
     rule_starts,
 )
-from shortlist.ensembles.rules.orderings import backfit, keep_all, reduced_error
+from shortlist.ensembles.rules import backfit, keep_all, reduced_error
 from shortlist.ensembles.votes.hard_votes import confusion, from_binary, merge_rows
 from shortlist.errors import BadInputError
 from shortlist.runs import Cancellation

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError
-from shortlist.ensembles.rules.orderings import Ordering, single_right, sizes_to_try
+from shortlist.ensembles.rules import Ordering, single_right, sizes_to_try
 from shortlist.ensembles.votes.hard_votes import ClassVotes, class_votes, from_binary, merge_rows, n_right
 from shortlist_papers.rules.kappa_orders import _least_sum, fraction_order, kappas
 from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, order_classifiers

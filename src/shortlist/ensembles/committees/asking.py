@@ -12,7 +12,7 @@ from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
 from shortlist.ensembles.votes.soft_votes import Calibration
 from shortlist.guarantees.cells import ANSWERED, UNASKED
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import UNDECIDED, Places, Said, follow
+from shortlist.policies import UNDECIDED, Places, Said, follow
 
 MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are added up again as

@@ -33,7 +33,7 @@ from shortlist.guarantees.cells import (
     warn_of_unknown_words,
 )
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import Places, paid
+from shortlist.policies import Places, paid
 from shortlist.tables.fit_inputs import take_rows
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.orders import order_by_record
 from shortlist.ensembles.pools.judges import votes_may_be_missing
 from shortlist.guarantees.cells import ANSWERED, UNKNOWN, empty_rows, words_in
-from shortlist.policies.follow import paid
+from shortlist.policies import paid
 
 
 @dataclass(frozen=True)

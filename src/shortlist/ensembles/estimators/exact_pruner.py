@@ -36,10 +36,10 @@ from shortlist.ensembles.pools.answers import (
     class_answers,
     class_shares,
 )
+from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pools.pool import positive_votes
-from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.mean_problem import asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.pruning.pruning import (
@@ -71,7 +71,7 @@ class ExactPruner(ExactOptions):
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`, unless it is a
-        :class:`shortlist.ensembles.pools.refit.CrossFittedPool`, which answers them out of fold.
+        :class:`shortlist.ensembles.pools.fitting.CrossFittedPool`, which answers them out of fold.
         None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.
     objective : str or mapping, default="auto"
         A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as ``{"tp": 1,
@@ -121,7 +121,7 @@ class ExactPruner(ExactOptions):
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
         Which rows select members if `pool` is None. ``"held-out"``: 30 % of them, stratified, while the
         others fit the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five
-        folds (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a row
+        folds (:func:`shortlist.ensembles.pools.fitting.cross_fit`), which takes about five times as long; a row
         is answered by the classifiers that were fitted without its fold, and value, bound and certificate are
         about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held out.
     refit : bool, default=True
@@ -311,7 +311,7 @@ class ExactPruner(ExactOptions):
         y : ndarray of shape (n_samples,)
             Their classes.
         seed : int, default=0
-            As of :func:`shortlist.ensembles.pools.refit.refit_members`.
+            As of :func:`shortlist.ensembles.pools.fitting.refit_members`.
         report : optional
             Progress events, one per member.
         """

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.arrays import Labels
-from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.fitting import cross_fit, make_pool
 from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
-from shortlist.ensembles.pools.refit import cross_fit
 from shortlist.errors import BadInputError
 from shortlist.runs import Work
 from shortlist.tables.fit_inputs import take_rows

@@ -18,7 +18,7 @@ from shortlist.ensembles.pools.answers import class_answers, class_shares, gives
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
-from shortlist.ensembles.rules.orderings import backfit, greedy_means, keep_all, keep_best
+from shortlist.ensembles.rules import backfit, greedy_means, keep_all, keep_best
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
     Members,

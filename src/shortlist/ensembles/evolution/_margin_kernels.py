@@ -6,7 +6,7 @@ import numpy as np
 
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable, Shorts
-from shortlist.ensembles.rules._kernels import CodedRows, lead
+from shortlist.ensembles._rule_kernels import CodedRows, lead
 
 
 class SortedRows(NamedTuple):

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds
-from shortlist.ensembles.evolution.margins import CRITERIA
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
-from shortlist.ensembles.evolution.training_rows import ExactStep, GrownEnsemble, TrainingRows
+from shortlist.ensembles.evolution.training_rows import CRITERIA, ExactStep, GrownEnsemble, TrainingRows
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -68,7 +67,7 @@ class EvolutionSettings:
     patience: int | None = None
     """Stop after this many generations in which ``ensemble_error`` did not fall; default never."""
     criterion: str = "histogram"
-    """Of the selection; see :func:`shortlist.ensembles.evolution.margins.grow_by_margins`. One of
+    """Of the selection; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`. One of
     ``"histogram"``, ``"minimum"``.
     """
     max_members: int | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist._jit import kernel
 from shortlist._random import State, draw_below
 from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, Records, ShortTable, Whole, record_type
-from shortlist.ensembles.rules._kernels import lead
+from shortlist.ensembles._rule_kernels import lead
 
 NONE = -1
 WORST = -(2**62)

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Mask, VoteMatrix
+from shortlist.ensembles import _rule_kernels as _kernels
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.rules import _kernels
-from shortlist.ensembles.rules.orderings import backfit, reduced_error, single_right
+from shortlist.ensembles.rules import backfit, reduced_error, single_right
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, from_binary, no_votes
 from shortlist.runs.budget import Budget
 

@@ -19,7 +19,7 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from shortlist.pickles import saved_from
-from shortlist.policies.follow import UNDECIDED, Followed, Places, Said, follow
+from shortlist.policies import UNDECIDED, Followed, Places, Said, follow
 
 Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 """Called with row numbers and features, returns their values, ``(len(rows), len(features))``."""

@@ -12,7 +12,9 @@ from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
 from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.promise import (
+    AnswerCounts,
     Trial,
+    count_answers,
     most_that_holds,
     possible_thresholds,
     promise_each,
@@ -25,8 +27,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
-from shortlist.policies.counts import AnswerCounts, count_answers
-from shortlist.policies.follow import Followed, Said, follow
+from shortlist.policies import Followed, Said, follow
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, mean_interval, wilson_interval
 from shortlist.results.proof import Proof, ProofKind

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count
 from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
-from shortlist.ensembles.rules import _kernels
+from shortlist.ensembles import _rule_kernels as _kernels
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Members, no_votes
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes
 from shortlist.errors import BadInputError

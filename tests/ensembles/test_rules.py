@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError
-from shortlist.ensembles.rules.orderings import backfit, greedy_means, sizes_to_try
+from shortlist.ensembles.rules import backfit, greedy_means, sizes_to_try
 from shortlist.ensembles.votes.hard_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from tests.ensembles import rule_oracles as oracle

@@ -1,1 +1,0 @@
-"""Pruning rules: orders of classifiers, and which prefix is kept."""

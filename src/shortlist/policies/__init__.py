@@ -1,1 +1,0 @@
-"""What answers cases: stages that ask and decide, followed by one loop."""
