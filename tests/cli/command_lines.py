@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import typer
-
-from shortlist.cli.command_line import walked
-from shortlist.cli.main import app
+from shortlist.cli.command_line import all_commands
 
 WRITTEN = {"out", "files_out", "study", "certificate"}
 """Parameters that name files to write; every other file is read. A new option for writing belongs here."""
@@ -16,7 +13,7 @@ TABLES = {"table", "products", "attributes"}
 
 def commands() -> dict[str, Any]:
     """Return every command by its words, such as ``front show``."""
-    return dict(walked(typer.main.get_command(app)))
+    return dict(all_commands())
 
 
 def called(parameter: Any) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import typer
 
 from shortlist.cli import main
 from shortlist.cli.signals import handled, interrupting
@@ -16,9 +15,6 @@ from shortlist.cli.text import progress
 
 STANDING_STILL = functools.partial(progress.ProgressLines, clock=lambda: 0.0)
 """Progress by a clock that stands still, or a slow machine would say more than a fast one."""
-
-COMMAND_OF = functools.cache(typer.main.get_command)
-"""The command is made once, as in a process of its own: to make it takes longer than most refusals."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,6 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         handled(interrupting()),
     ):
         patch.setattr(progress, "ProgressLines", STANDING_STILL)
-        patch.setattr(typer.main, "get_command", COMMAND_OF)
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:
             main.run_command()

@@ -1,6 +1,7 @@
 """How a command line is read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,6 +13,12 @@ from tests.cli.refusals import is_refused, refusals
 from tests.cli.running import shortlist
 
 COMMANDS = commands()
+
+
+def forms(command: Any) -> set[str]:
+    """Return the names of the forms that the answer of a command has."""
+    return {one.name for one in command.forms}
+
 
 
 @pytest.mark.parametrize(
@@ -36,13 +43,13 @@ def test_the_help_of_a_command_names_the_forms_that_it_has_in_its_last_line(
 ) -> None:
     run = shortlist(*words.split(), "--help", cwd=tmp_path)
     *_, last = run.stdout.partition("As for every command: ")
-    assert {name for name in FORMS if f"--{name}" in last} == {*COMMANDS[words].forms}
+    assert {name for name in FORMS if f"--{name}" in last} == forms(COMMANDS[words])
     assert run.stdout.count("--json") <= 1
 
 
 @pytest.mark.parametrize(
     ("words", "form"),
-    [(words, form) for words, command in COMMANDS.items() for form in FORMS if form not in command.forms],
+    [(words, form) for words, command in COMMANDS.items() for form in FORMS if form not in forms(command)],
 )
 def test_a_form_that_a_command_does_not_have_is_refused(words: str, form: str, tmp_path: Path) -> None:
     run = shortlist(f"--{form}", *line(words, COMMANDS[words], {}), cwd=tmp_path)

@@ -1,8 +1,11 @@
-"""How a command line is read: what every command takes, and what is said of words that none takes."""
+"""How a command line is read: which command it asks for, and what is said of words that none takes."""
 
+import contextlib
 import dataclasses
+import functools
+import importlib
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -10,6 +13,7 @@ import typer.core
 
 from shortlist._words import all_of, did_you_mean
 from shortlist.cli.options.settings import setting_fields, setting_names, settings_of, typed_value
+from shortlist.errors import MissingDependencyError
 
 UsageError: Any = typer.BadParameter.__base__
 """What typer raises of a command line that it cannot read; it exports no other name for it."""
@@ -21,6 +25,57 @@ They are said before or after the name of the command, which has a form if its f
 """
 
 FOR_EVERY = (*FORMS, "debug", "help")
+
+COMMANDS = {
+    "prune": "prune:prune",
+    "evolve": "evolve:evolve",
+    "panel": "panel:panel",
+    "panel compare": "panel:compare",
+    "stage": "stage:stage",
+    "stage use": "stage_use:use",
+    "configure": "configure:configure",
+    "solve": "solve:solve",
+    "predict": "predict:predict",
+    "verify": "verify:verify",
+    "report": "report:report",
+    "export": "export:export_policy",
+    "compare": "",
+    "reproduce": "",
+    "model info": "model:info",
+    "model analyse": "model:analyse",
+    "model diff": "model:diff",
+    "model sample": "sample:sample",
+    "model convert": "convert:convert",
+    "model check": "check:check",
+    "model slice": "convert:slice_",
+    "front show": "front:show",
+    "front pick": "front:pick",
+    "front export": "front:export",
+    "front diff": "front:diff",
+    "front plot": "front:plot",
+    "study show": "study:show",
+    "study resume": "study:resume",
+    "datasets list": "datasets:list_sets",
+    "datasets fetch": "datasets:fetch",
+    "datasets show": "datasets:show",
+}
+"""Every command by its words: its module in :mod:`shortlist.cli.commands`, and its function.
+
+Those without a place are of the package of the papers.
+"""
+
+GROUPS = {
+    "model": "Analyse, compare, sample and convert feature models.",
+    "front": "Show, pick, compare, draw or export points of a front.",
+    "study": "Show and resume studies.",
+    "datasets": "List, describe and fetch data sets.",
+}
+"""The first words that are no commands by themselves, and what those behind them do."""
+
+AS_TYPED: dict[str, Any] = {
+    "rich_markup_mode": None,  # rich takes longer to import than --help should take
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 
 GONE = {
     "--report": "Write the page with --out PAGE.html.",
@@ -35,29 +90,85 @@ GONE = {
 """Options and settings that there were until version 0.3, and what is typed in their place."""
 
 
+def asked(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the name of the command that a line begins with, "" if with none, and the words that it gets.
+
+    >>> asked(["--json", "panel", "compare", "p.json"])
+    ('panel compare', ['--json', 'p.json'])
+    """
+    forms, names, rest = [], "", list(words)
+    while rest:
+        longer = f"{names} {rest[0]}".lstrip()
+        if longer in COMMANDS or longer in GROUPS:
+            names = longer
+        elif names in COMMANDS or rest[0].removeprefix("--") not in FORMS:
+            break
+        else:
+            forms.append(rest[0])
+        del rest[0]
+    return names, [*forms, *rest]
+
+
+@functools.cache
+def command_named(name: str) -> Any:
+    """Return a command; its module is imported now.
+
+    Raises MissingDependencyError if it is of the papers' package, which is not installed.
+    """
+    module, _, function = COMMANDS[name].partition(":")
+    if module:
+        callback = getattr(importlib.import_module(f"shortlist.cli.commands.{module}"), function)
+    else:
+        from shortlist.papers import papers_part
+
+        callback = papers_part(name)
+    single = typer.Typer(add_completion=False, **AS_TYPED)
+    single.command(name, cls=Command)(callback)
+    return typer.main.get_command(single)
+
+
+class Loaded(Mapping[str, Any]):
+    """The commands behind a first word, each imported when it is asked for; without one all groups too."""
+
+    def __init__(self, first: str) -> None:
+        begin = f"{first} " if first else ""
+        behind = {name.removeprefix(begin): name for name in COMMANDS if name.startswith(begin)}
+        own = {short: name for short, name in behind.items() if first or short.split()[0] not in GROUPS}
+        self.names = own if first else own | dict.fromkeys(GROUPS, "")
+
+    def __getitem__(self, short: str) -> Any:
+        name = self.names[short]
+        if not name:
+            return Commands(name=short, help=GROUPS[short], no_args_is_help=True, **AS_TYPED)
+        try:
+            return command_named(name)
+        except MissingDependencyError as error:
+            return Command(name, help=str(error))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 class Commands(typer.core.TyperGroup):
     """A group of commands; the name of one may be two words, the first of which is a command of its own."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the group's own options and those of every command."""
-        return _with_forms(ctx, super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words before the name of the command."""
-        rest = super().parse_args(ctx, args)
-        _take_forms(ctx)
-        return rest
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self.commands: Any = Loaded(self.name if self.name in GROUPS else "")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command by the longest name."""
+        """Find the command by the longest name, as the completion of a shell needs it."""
         both = " ".join(args[:2])
-        if both in self.commands and len(args) > 1:
+        if len(args) > 1 and both in self.commands:
             return both, self.commands[both], args[2:]
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options of the group, those of every command by themselves, and the commands."""
-        params = super().get_params(ctx)
+        params = self.get_params(ctx)
         _write(formatter, "Options", ctx, [one for one in params if one.name not in FOR_EVERY])
         if ctx.parent is None:
             _write(formatter, "For every command", ctx, [one for one in params if one.name in FOR_EVERY])
@@ -69,22 +180,12 @@ class Command(typer.core.TyperCommand):
 
     def __init__(self, name: str | None, **named: Any) -> None:
         super().__init__(name, **named)
-        self.forms = [one.name for one in self.params if one.name in FORMS]
+        self.forms = [one for one in self.params if one.name in FORMS]
         self.params = [one for one in self.params if one.name not in FORMS]
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's own options and those of every command."""
-        return _with_forms(ctx, super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words after the name, and refuse forms of an answer that the command does not have."""
-        rest = super().parse_args(ctx, args)
-        asked = _take_forms(ctx)
-        for name in asked:
-            if name not in self.forms and not ctx.resilient_parsing:
-                ctx.fail(f"{ctx.command_path.partition(' ')[2]} has no --{name}. Leave it out.")
-        ctx.params |= {name: name in asked for name in self.forms}
-        return rest
+        """Return the command's own options and the forms of its answer."""
+        return [*super().get_params(ctx), *self.forms]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the command's own arguments and options."""
@@ -104,36 +205,11 @@ class Command(typer.core.TyperCommand):
         for rows, methods in together.items():
             with formatter.section(f"--set ({', '.join(methods)})"):
                 formatter.write_dl(rows)
-        every = [f"--{name}" for name in FOR_EVERY if name not in FORMS or name in self.forms]
+        forms = [one.name for one in self.forms]
+        every = [f"--{name}" for name in FOR_EVERY if name not in FORMS or name in forms]
         formatter.write_paragraph()
         formatter.write_text(f"As for every command: {all_of(every)}; see shortlist --help.")
         super().format_epilog(ctx, formatter)
-
-
-class CommandGroup(typer.Typer):
-    """A group to which functions are added as commands."""
-
-    def __init__(self, **named: Any) -> None:
-        super().__init__(cls=Commands, no_args_is_help=True, **named)
-
-    def command(self, name: str | None = None, **named: Any) -> Callable[[Any], Any]:
-        """Return what adds a function as a command."""
-        return super().command(name, cls=Command, **named)
-
-
-def _forms_of(ctx: Any) -> list[Any]:
-    return [one for one in ctx.find_root().command.params if one.name in FORMS]
-
-
-def _with_forms(ctx: Any, params: list[Any]) -> list[Any]:
-    return params if ctx.parent is None else [*params, *_forms_of(ctx)]
-
-
-def _take_forms(ctx: Any) -> list[str]:
-    """Return the forms asked for so far, those in this context's words among them."""
-    asked = {name for name in FORMS if ctx.params.pop(name, False)}
-    ctx.meta[FORMS] = asked | ctx.meta.get(FORMS, set())
-    return sorted(ctx.meta[FORMS])
 
 
 def _write(formatter: Any, title: str, ctx: Any, params: Iterable[Any]) -> None:
@@ -155,7 +231,9 @@ def misread(error: Any, words: Sequence[str]) -> str:
         return message
     option = getattr(error, "option_name", None)
     if option is not None and type(error).__name__ == "NoSuchOption":
-        message = f"no such option: {option}.{_meant(option, context)}"
+        form = option.removeprefix("--") in FORMS
+        none = f"{context.command_path.partition(' ')[2]} has no {option}. Leave it out."
+        message = none if form else f"no such option: {option}.{_meant(option, context)}"
     elif parameter is not None and type(error) is typer.BadParameter:
         message = _wrong_kind(parameter, words) or message
     end = "" if message.endswith((".", "?")) else "."
@@ -164,22 +242,22 @@ def misread(error: Any, words: Sequence[str]) -> str:
 
 def _meant(option: str, context: Any) -> str:
     """Say what is typed in place of an option that there is not, or which commands have it."""
-    if option.removeprefix("--") in setting_names(context.command):
-        return f" Write --set {option.removeprefix('--')}=VALUE."
-    gone = GONE.get(f"{context.info_name} {option}", GONE.get(option))
+    word, words = option.removeprefix("--"), context.command_path.partition(" ")[2]
+    if word in setting_names(context.command):
+        return f" Write --set {word}=VALUE."
+    gone = GONE.get(f"{words} {option}", GONE.get(option))
     if gone and {word for word in gone.split() if word.startswith("--")} <= _options(context.command):
         return f" {gone}"
     near = did_you_mean(option, [name for one in context.command.get_params(context) for name in one.opts])
-    others = [words for words, command in walked(context.find_root().command) if option in _options(command)]
+    others = [name for name, command in all_commands() if option in _options(command)]
     return near or (f" It belongs to {all_of(others, most=4)}." if others else "")
 
 
-def walked(command: Any, words: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]:
-    """Return every command of a group by its words, such as ``front show``."""
-    if not hasattr(command, "commands"):
-        return [(" ".join(words), command)]
-    found = [walked(inner, (*words, word)) for word, inner in command.commands.items()]
-    return itertools.chain.from_iterable(found)
+def all_commands() -> Iterable[tuple[str, Any]]:
+    """Return every command that is installed, with its words, such as ``front show``."""
+    for name in COMMANDS:
+        with contextlib.suppress(MissingDependencyError):
+            yield name, command_named(name)
 
 
 def _options(command: Any) -> set[str]:

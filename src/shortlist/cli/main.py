@@ -2,42 +2,26 @@
 
 import contextlib
 import functools
+import os
 import re
 import shlex
 import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated
 
 import typer
 
 from shortlist import __version__
-from shortlist.cli.command_line import CommandGroup, UsageError, misread
-from shortlist.cli.commands import datasets, front, model, study
-from shortlist.cli.commands.check import check
-from shortlist.cli.commands.configure import configure
-from shortlist.cli.commands.convert import convert, slice_
-from shortlist.cli.commands.evolve import evolve
-from shortlist.cli.commands.export import export_policy
-from shortlist.cli.commands.panel import compare as compare_panel
-from shortlist.cli.commands.panel import panel
-from shortlist.cli.commands.predict import predict
-from shortlist.cli.commands.prune import prune
-from shortlist.cli.commands.report import report
-from shortlist.cli.commands.sample import sample
-from shortlist.cli.commands.solve import solve
-from shortlist.cli.commands.stage import stage
-from shortlist.cli.commands.stage_use import use
-from shortlist.cli.commands.verify import verify
+from shortlist.cli.command_line import AS_TYPED, COMMANDS, Commands, UsageError, asked, command_named, misread
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, ended
 from shortlist.cli.options.settings import options_of
 from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
 from shortlist.errors import MissingDependencyError, ShortlistError
-from shortlist.papers import papers_part
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
@@ -79,58 +63,17 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
 
 
-def _add_of_papers(name: str) -> None:
-    """Add a command of the package of the papers, or one that says how to get it."""
-    try:
-        app.command()(papers_part(name))
-    except MissingDependencyError as error:
-        missing = error
-
-        @app.command(
-            name,
-            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-            help="Needs the package shortlist_papers, which is not installed.",
-        )
-        def absent(
-            _context: typer.Context,
-            *,
-            details: Details = False,  # noqa: ARG001  # any form is taken
-            json: Json = False,  # noqa: ARG001
-        ) -> None:
-            raise missing
-
-
-app = CommandGroup(
+app = typer.Typer(
     name="shortlist",
+    cls=Commands,
+    no_args_is_help=True,
     help="Choose well when several things matter at once, with proof.",
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # rich takes longer to import than --help should take
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **AS_TYPED,
 )
-app.command()(prune)
-app.command()(evolve)
-app.command()(panel)
-app.command("panel compare")(compare_panel)
-app.command()(stage)
-app.command("stage use")(use)
-app.command()(configure)
-model.app.command()(sample)
-model.app.command()(convert)
-model.app.command()(check)
-model.app.command("slice")(slice_)
-app.add_typer(model.app, name="model")
-app.command()(solve)
-app.add_typer(front.app, name="front")
-app.command()(predict)
-app.command()(verify)
-app.command()(report)
-app.command("export")(export_policy)
-for each in ("compare", "reproduce"):
-    _add_of_papers(each)
-app.add_typer(study.app, name="study")
-app.add_typer(datasets.app, name="datasets")
-
 DEBUG = "--debug"
+COMPLETION = "_SHORTLIST_COMPLETE"
+"""The variable by which a shell asks what may be typed next."""
 PRINTING = "interrupted while the answer was printed."
 
 
@@ -165,8 +108,10 @@ def run_command() -> None:
     unwritten.clear()
     warned.clear()
     printed = Held(sys.stdout)
-    said = ""
-    translate = functools.partial(_translated, words=words)
+    said, program = "", "shortlist"
+    name, rest = asked(words)
+    alone = name in COMMANDS and COMPLETION not in os.environ
+    translate = functools.partial(_translated, name=name)
     try:
         with (
             speaking(translate),
@@ -174,8 +119,10 @@ def run_command() -> None:
             _warnings_as_notes(),
             contextlib.redirect_stdout(printed),
         ):
-            command = typer.main.get_command(app)
-            code = int(command.main(words, "shortlist", standalone_mode=False, obj=run_command) or 0)
+            command = command_named(name) if alone else typer.main.get_command(app)
+            if alone:
+                words, program = rest, f"shortlist {name}"
+            code = int(command.main(words, program, standalone_mode=False, obj=run_command) or 0)
         if code == INTERRUPTED:  # typer has caught the interruption
             said, code = ended(KeyboardInterrupt(), translate)
     except UsageError as error:
@@ -197,16 +144,12 @@ def run_command() -> None:
         sys.exit(code)
 
 
-def _translated(said: str | BaseException, words: Sequence[str]) -> str:
-    """Call arguments by the options of the command that was asked for."""
-    command: Any = typer.main.get_command(app)
-    if " ".join(words[:2]) in command.commands:
-        words = [" ".join(words[:2])]
-    for word in words:
-        if word not in getattr(command, "commands", {}):
-            break
-        command = command.commands[word]
-    return in_options(said, options_of(command))
+def _translated(said: str | BaseException, name: str) -> str:
+    """Call arguments by the options of the command of that name."""
+    try:
+        return in_options(said, options_of(command_named(name)) if name in COMMANDS else {})
+    except MissingDependencyError:
+        return str(said)
 
 
 @contextlib.contextmanager

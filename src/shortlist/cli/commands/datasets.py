@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import Data, Json
 from shortlist.cli.text.output import print_json, run_facts
 from shortlist.cli.text.screen import WIDTH, print_lines
@@ -15,17 +14,9 @@ from shortlist.datasets.shipped import SHIPPED
 if TYPE_CHECKING:
     from pathlib import Path
 
-app = CommandGroup(help="List, describe and fetch data sets.")
-
 Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist datasets list prints it.")]
 
 
-@app.callback()
-def _group() -> None:
-    """List, fetch and describe data sets."""
-
-
-@app.command("list")
 def list_sets(context: typer.Context, *, json: Json = False) -> None:
     """Print every set: its size, and where it is."""
     facts = {
@@ -46,7 +37,6 @@ def list_sets(context: typer.Context, *, json: Json = False) -> None:
     print("Next: shortlist datasets show NAME, or shortlist prune example:NAME")
 
 
-@app.command()
 def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
     """Download a public set into the cache.
 
@@ -66,7 +56,6 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
         print_lines([f"{data_set.name} is in {path}", next_step])
 
 
-@app.command()
 def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
     """Print what a public set is, and where it comes from.
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.groups import needs, refuse_unused
 from shortlist.cli.options.settings import Fills, read_names, read_numbers
 from shortlist.cli.options.shared import (
@@ -89,10 +88,7 @@ def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path
 JSON_POINTS = 20
 """Points in JSON, unless --rows asks for others."""
 
-app = CommandGroup(help="Show, pick, compare, draw or export points of a front.")
 
-
-@app.command()
 def show(
     context: typer.Context,
     front: FrontFile,
@@ -193,7 +189,6 @@ def _print_shown(
     print_points(front, kept, rows)
 
 
-@app.command()
 def pick(
     context: typer.Context,
     front: FrontFile,
@@ -267,7 +262,6 @@ def pick(
         print(f"Written: {out}, what is chosen at point {picked.index}.")
 
 
-@app.command()
 def export(
     context: typer.Context,
     front: FrontFile,
@@ -297,7 +291,6 @@ def export(
     )
 
 
-@app.command()
 def diff(
     context: typer.Context,
     first: Annotated[Path, typer.Argument(help="Earlier front, a .parquet file.")],
@@ -343,7 +336,6 @@ def diff(
         print(f"Written: {out}, every point and what became of it.")
 
 
-@app.command()
 def plot(
     context: typer.Context,
     front: FrontFile,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import NODES, Details, FeatureModelFile, Json, ModelSeconds
 from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
 from shortlist.cli.text.screen import first_screen
@@ -13,15 +12,7 @@ from shortlist.cli.text.screen import first_screen
 if TYPE_CHECKING:
     from shortlist.products.model import FeatureModel
 
-app = CommandGroup(help="Analyse, compare, sample and convert feature models.")
 
-
-@app.callback()
-def _group() -> None:
-    """Show what is in a feature model, and what follows from it."""
-
-
-@app.command()
 def info(
     context: typer.Context,
     model: FeatureModelFile,
@@ -84,7 +75,6 @@ def info(
             _print(facts, line)
 
 
-@app.command()
 def analyse(
     context: typer.Context,
     model: FeatureModelFile,
@@ -131,7 +121,6 @@ def analyse(
             print_analysis(facts)
 
 
-@app.command()
 def diff(
     context: typer.Context,
     first: Annotated[Path, typer.Argument(help="Feature model before the edit.")],

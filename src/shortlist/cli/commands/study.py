@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.command_line import CommandGroup
 from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.text.output import print_json
 from shortlist.cli.text.screen import print_fitted
@@ -17,17 +16,9 @@ from shortlist.cli.text.screen import print_fitted
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import StageSummary, Summary
 
-app = CommandGroup(help="Show and resume studies.")
-
 StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study.")]
 
 
-@app.callback()
-def _group() -> None:
-    """Show what studies hold, and go on with one."""
-
-
-@app.command()
 def show(file: StudyFileArgument, *, details: Details = False, json: Json = False) -> None:
     """Print the progress of a study, and the best so far.
 
@@ -73,7 +64,6 @@ def _stage(stage: "StageSummary") -> str:
     return f"  {name}: {stage.done:,} of {stage.total:,}{running}{left}{best}"
 
 
-@app.command()
 def resume(context: typer.Context, file: StudyFileArgument) -> None:
     """Resume a study.
 
