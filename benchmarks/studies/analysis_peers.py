@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from shortlist.files import read_source
 from shortlist.products import FeatureModel, analyse, read_model
 from shortlist.products.analysis import Analysis
 from shortlist.products.model import GroupKind
-from shortlist.source import read_source
 
 LIMIT_S = 60
 FILES = (

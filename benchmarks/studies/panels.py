@@ -30,7 +30,7 @@ from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import measured_panel, verdict
-from shortlist.results.told import Kind
+from shortlist.results.intervals import Kind
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)

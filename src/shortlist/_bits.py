@@ -1,4 +1,7 @@
-"""Flags packed into words of 64 bits, and counted in kernels."""
+"""Words of 64 bits in kernels: flags packed into them and counted, and random ones.
+
+Random words are those of SplitMix64 (Steele, Lea & Flood 2014), the same on every machine.
+"""
 
 from collections.abc import Callable
 from typing import Annotated, Any, TypeAlias, cast
@@ -6,7 +9,7 @@ from typing import Annotated, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._jit import Deferred
+from shortlist._jit import Deferred, kernel
 from shortlist.arrays import Mask
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -60,3 +63,31 @@ def _make_popcount() -> Callable[[Any], int]:
 
 popcount = Deferred(_make_popcount)
 """The number of ones in a 64-bit word, in one instruction."""
+
+
+State: TypeAlias = NDArray[np.uint64]
+"""The state of a generator, ``(1,)``; at first the seed."""
+
+
+@kernel("uint64(uint64[::1])")
+def draw_word(state: State) -> np.uint64:
+    """Draw 64 bits, moving the state on."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.uint64(z)
+
+
+@kernel("int64(uint64[::1], int64)")
+def draw_below(state: State, n: int | np.int64) -> int | np.int64:
+    """Draw from 0 to n − 1."""
+    return np.int64((draw_word(state) >> np.uint64(1)) % np.uint64(n))
+
+
+@kernel("float64(uint64[::1])")
+def draw_share(state: State) -> float:
+    """Draw from [0, 1)."""
+    share: float = (draw_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return share

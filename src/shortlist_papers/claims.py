@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.results.intervals import wilson_interval
-from shortlist.results.told import CHANCE
+from shortlist.results.intervals import CHANCE, wilson_interval
 from shortlist_papers.comparison import margin
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.report.fronts import RULES, front_parts
-from shortlist.report.parts import Chart, Heading, Parts, Table, Text
+from shortlist.report.page import Chart, Heading, Parts, Table, Text
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 

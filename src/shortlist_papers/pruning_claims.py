@@ -5,8 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shortlist._words import all_of, counted
-from shortlist.results.intervals import wilson_interval
-from shortlist.results.told import MARGIN
+from shortlist.results.intervals import MARGIN, wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
     PaperClaim,

@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.report.parts import Chart, Heading, Parts, Table, Text
+from shortlist.report.page import Chart, Heading, Parts, Table, Text
 from shortlist.runs.studies.question import versions
 from shortlist_papers.paper import Paper, PaperLine, Reproduction, ResultTable, Rows
 

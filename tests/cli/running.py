@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli import main
+from shortlist.cli import main, work
 from shortlist.cli.signals import handled, interrupting
-from shortlist.cli.text import progress
 
-STANDING_STILL = functools.partial(progress.ProgressLines, clock=lambda: 0.0)
+STANDING_STILL = functools.partial(work.ProgressLines, clock=lambda: 0.0)
 """Progress by a clock that stands still, or a slow machine would say more than a fast one."""
 
 
@@ -34,7 +33,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         contextlib.redirect_stderr(stderr),
         handled(interrupting()),
     ):
-        patch.setattr(progress, "ProgressLines", STANDING_STILL)
+        patch.setattr(work, "ProgressLines", STANDING_STILL)
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:
             main.run_command()

@@ -20,7 +20,6 @@ def forms(command: Any) -> set[str]:
     return {one.name for one in command.forms}
 
 
-
 @pytest.mark.parametrize(
     "words", ["--json model info m.uvl", "model --json info m.uvl", "model info m.uvl --json"]
 )

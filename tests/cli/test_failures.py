@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from shortlist.cli import main
-from shortlist.cli.failures import ended
+from shortlist.cli.main import ended
 from shortlist.cli.signals import handled, interrupting
 from shortlist.runs.studies import study_file
 from tests.cli.command_lines import called, commands, files
 from tests.cli.made import ADDING, CONFIGURE, PRINTING, WRITING
-from tests.cli.running import COMMAND_OF, Ran, shortlist
+from tests.cli.running import Ran, shortlist
 
 
 @pytest.fixture
@@ -116,7 +115,6 @@ def _run_into(stream: io.TextIOBase, words: list[str], folder: Path) -> Ran:
         contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(stderr),
         handled(interrupting()),
     ):  # fmt: skip
-        patch.setattr(typer.main, "get_command", COMMAND_OF)
         patch.setattr(sys, "argv", ["shortlist", *words])
         patch.setattr(sys, "stdout", stream)
         code = 0

@@ -5,7 +5,7 @@ import pytest
 
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.measured import NO_CLASS, Measured, advise, only_answer
-from shortlist.results.told import Kind
+from shortlist.results.intervals import Kind
 
 
 def test_rules_are_compared_row_by_row() -> None:

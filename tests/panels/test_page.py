@@ -8,8 +8,7 @@ import pytest
 
 from shortlist.panels.facts import panel_facts
 from shortlist.panels.page import _first_ways, panel_parts
-from shortlist.report.page import page
-from shortlist.report.parts import Chart, Picture, Table
+from shortlist.report.page import Chart, Picture, Table, page
 from tests.panels.made import JUDGES
 from tests.panels.test_facts import FINALS, made
 

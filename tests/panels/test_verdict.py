@@ -21,9 +21,8 @@ from shortlist.panels.recipes import Recipe
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.verdict import compared, verdict
 from shortlist.panels.words import in_words, stages_in_words
-from shortlist.results.intervals import Z
+from shortlist.results.intervals import Difference, Kind, Z, more_rows, sign_flip_p
 from shortlist.results.objective import read_limit
-from shortlist.results.told import Difference, Kind, more_rows, sign_flip_p
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal, n_decimals
+from shortlist.files import Source, read_source
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.results.objective import Objective
-from shortlist.source import Source, read_source
 
 _SECTIONS = {
     "objectives": "objectives",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shortlist.files import Source
 from shortlist.logic.clauses import Clauses
 from shortlist.products.clauses import to_clauses
 from shortlist.products.conversion import (
@@ -26,7 +27,6 @@ from shortlist.products.formulas import Linear, Literal, Or
 from shortlist.products.model import FeatureModel, make_group, make_model, with_details
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
-from shortlist.source import Source
 from tests.examples import examples
 from tests.products import oracles, strategies
 from tests.products.oracles import is_product

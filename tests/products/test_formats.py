@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import Source
 from shortlist.products import FeatureModel, read_model, write_model
 from shortlist.products.clauses import to_clauses
 from shortlist.products.formats import written_model
@@ -19,7 +20,6 @@ from shortlist.products.formats.uvl import read_uvl
 from shortlist.products.formats.uvl_writer import write_configuration
 from shortlist.products.model import Constraint, make_group, make_model
 from shortlist.products.rules import are_valid
-from shortlist.source import Source
 from tests.examples import examples
 from tests.products import oracles, strategies
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from shortlist.files import Source
 from shortlist.logic.sat import SatSolver, backbone
 from shortlist.products import (
     FeatureModel,
@@ -27,7 +28,6 @@ from shortlist.products.formats.sxfm import read_sxfm
 from shortlist.products.inequalities import to_program
 from shortlist.products.model import feature_names
 from shortlist.products.rules import are_valid, evaluate
-from shortlist.source import Source
 from tests.products import oracles
 from tests.products.program_files import read_program
 

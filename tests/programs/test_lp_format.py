@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError
+from shortlist.files import Source
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.mps_format import read_program
 from shortlist.programs.named_program import NamedProgram
-from shortlist.source import Source
 from tests.programs.read_by_highs import agrees_with_highs
 
 SEVERAL = r"""\ two objectives, of which the second is wanted the other way

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError
+from shortlist.files import Source
 from shortlist.programs.mps_format import read_mps, read_program
 from shortlist.programs.named_program import NamedProgram
-from shortlist.source import Source
 from tests.programs.read_by_highs import agrees_with_highs
 
 SEVERAL = """* two objectives

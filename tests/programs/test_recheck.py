@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.files import Source
 from shortlist.methods.front_check import check_claims, finder_of, other_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.whole_rows import exact_program
@@ -19,7 +20,6 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
-from shortlist.source import Source
 from tests.programs.made_programs import all_solutions, random_program, steps_of, strange_program
 
 N_FORGED = int(os.environ.get("SHORTLIST_FORGED", "60"))

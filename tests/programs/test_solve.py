@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.files import Source
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram
@@ -13,7 +14,6 @@ from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import notes_on, solve_program
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind, proof_text
-from shortlist.source import Source
 from tests.programs.made_programs import (
     few_chosen,
     front_by_trying,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist.report.ensembles import confusion_chart
-from shortlist.report.page import page
-from shortlist.report.parts import Branch, Chart, Facts, Heading, Parts, Table, Text, Tree
+from shortlist.report.page import Branch, Chart, Facts, Heading, Parts, Table, Text, Tree, page
 from shortlist.report.stages import PATHS
 from tests.report.browsing import Open
 from tests.report.made import HOSTILE

@@ -14,7 +14,7 @@ from shortlist.ensembles.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text
 from shortlist_papers import OrderedPruner
 
 

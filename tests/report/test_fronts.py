@@ -10,7 +10,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.report import fronts
 from shortlist.report.fronts import explorer_data, frequency_chart, front_page_parts, front_parts
-from shortlist.report.parts import Explorer, Facts, Table, Text
+from shortlist.report.page import Explorer, Facts, Table, Text
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind

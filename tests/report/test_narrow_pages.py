@@ -20,8 +20,7 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.fronts import front_parts
-from shortlist.report.page import page
-from shortlist.report.parts import Parts, Picture, Table
+from shortlist.report.page import Parts, Picture, Table, page
 from shortlist.report.products import product_parts
 from shortlist.report.stages import staged_parts
 from shortlist.results.objective import Objective

@@ -11,8 +11,19 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.report.fronts import front_parts
-from shortlist.report.page import as_json, page, policy, write_page
-from shortlist.report.parts import Branch, Chart, Facts, Heading, Table, Text, Tree
+from shortlist.report.page import (
+    Branch,
+    Chart,
+    Facts,
+    Heading,
+    Table,
+    Text,
+    Tree,
+    as_json,
+    page,
+    policy,
+    write_page,
+)
 from tests.report.made import HOSTILE, front_of
 
 LOADING = {"src", "href", "srcset", "data", "action", "poster", "xlink:href", "style"}

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from shortlist.report.fronts import front_page_parts, front_parts
-from shortlist.report.page import page
-from shortlist.report.parts import Chart, Heading, Table
+from shortlist.report.page import Chart, Heading, Table, page
 from tests.report.browsing import Open, Opened
 from tests.report.made import HOSTILE, front_of, sphere
 

@@ -9,7 +9,7 @@ from shortlist.errors import BadInputError
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.products.attributes import Attribute
 from shortlist.products.model import make_group, make_model
-from shortlist.report.parts import Branch, Explorer, Heading, Table, Text, Tree
+from shortlist.report.page import Branch, Explorer, Heading, Table, Text, Tree
 from shortlist.report.products import configuration_tree, product_parts
 
 

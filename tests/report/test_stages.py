@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
-from shortlist.report.parts import Chart, Explorer, Heading, Parts, Table, Text
+from shortlist.report.page import Chart, Explorer, Heading, Parts, Table, Text
 from shortlist.report.stages import CONFIDENCES, bought_when, staged_parts
 
 

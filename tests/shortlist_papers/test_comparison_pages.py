@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.report.parts import Chart, Text
+from shortlist.report.page import Chart, Text
 from shortlist_papers.comparison_pages import alike, joint_picks, pruning_comparison_parts
 from tests.report.made import front_of
 

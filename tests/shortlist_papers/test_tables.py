@@ -5,8 +5,7 @@ import platform
 import pandas as pd
 
 import shortlist
-from shortlist.report.page import page
-from shortlist.report.parts import Chart
+from shortlist.report.page import Chart, page
 from shortlist_papers.paper import Paper, PaperLine, PaperPicture, PaperPlan, Reproduction, ResultTable
 from shortlist_papers.tables import (
     as_csv,

@@ -16,7 +16,7 @@ from shortlist.cli.deciding_lines import (
     what_follows,
     what_is_left,
 )
-from shortlist.cli.failures import NothingKeptError
+from shortlist.cli.signals import NothingKeptError
 from shortlist.cli.text.output import as_typed, deliver_now, written_out
 from shortlist.errors import BadInputError, ContradictionError, ShortlistError
 

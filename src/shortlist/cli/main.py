@@ -9,19 +9,29 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated
 
 import typer
 
 from shortlist import __version__
 from shortlist.cli.command_line import AS_TYPED, COMMANDS, Commands, UsageError, asked, command_named, misread
-from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, ended
 from shortlist.cli.options.settings import options_of
 from shortlist.cli.options.shared import Details, Json
-from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
+from shortlist.cli.signals import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    NOT_WRITTEN,
+    NOTHING_WRITTEN,
+    NothingKeptError,
+    end_at_once,
+    handled,
+    interrupting,
+    set_handler,
+)
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
-from shortlist.errors import MissingDependencyError, ShortlistError
+from shortlist.errors import FetchError, MissingDependencyError, NotWrittenError, ShortlistError, SolverError
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
@@ -158,3 +168,44 @@ def _warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: warn(str(message))
         yield
+
+
+def ended(error: BaseException, translate: Callable[[str | BaseException], str]) -> tuple[str, int]:
+    """Return what to say of an error, and the exit code.
+
+    `error`: what came out of the command. `translate`: calls the library's arguments by the names of the
+    command's options.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return NOTHING_WRITTEN, INTERRUPTED
+    if isinstance(error, NothingKeptError):
+        return translate(error), INTERRUPTED
+    if isinstance(error, ShortlistError):
+        codes = {NotWrittenError: NOT_WRITTEN, FetchError: NOT_WRITTEN, SolverError: FAILED}
+        code = codes.get(type(error), BAD_INPUT)
+        return translate(error), code
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error) or type(error).__name__
+        place = f"{error.filename} cannot be read or written" if error.filename else "a file failed"
+        return f"{place}: {reason}.", NOT_WRITTEN
+    if _came_of_an_interruption(error):
+        return NOTHING_WRITTEN, INTERRUPTED
+    return _unexpected(error), FAILED
+
+
+def _came_of_an_interruption(error: BaseException) -> bool:
+    """Whether an error was raised while an interruption was on its way out, as a second signal may."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    return cause is not None
+
+
+def _unexpected(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this. Try a smaller input or smaller limits."
+    if isinstance(error, RecursionError):
+        return "the input is nested more deeply than can be followed. Make it flatter."
+    first = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+    advice = "Run it again as shortlist --debug ... for the details, and please report them."
+    return f"something went wrong that should not ({first}). {advice}"

@@ -7,8 +7,7 @@ from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.papers import papers_part
-from shortlist.report.page import page
-from shortlist.report.parts import Parts
+from shortlist.report.page import Parts, page
 from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
 
@@ -72,7 +71,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
         return "Pruned ensemble", pruned_parts(chosen)
     if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
-        from shortlist.report.parts import guarantee_parts
+        from shortlist.report.page import guarantee_parts
 
         title, parts = estimator_parts(estimator.classifier_)
         return title, [*guarantee_parts(estimator.guarantee_), *parts]

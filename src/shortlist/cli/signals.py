@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do while the command is not at work on something that it can keep.
+"""The exit codes of the command, and what Ctrl-C and SIGTERM do while there is nothing to keep.
 
 Imported before anything heavy, so nothing but the standard library belongs here.
 """
@@ -10,6 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
+BAD_INPUT = 2
+FAILED = 70
+NOT_WRITTEN = 74
 INTERRUPTED = 130
 """Exit code of a command that was interrupted before there was anything to keep."""
 
@@ -18,6 +21,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _last_word = threading.Lock()
 """Taken by the handler that ends the process; after it no other may end it or print."""
+
+
+class NothingKeptError(Exception):
+    """Work was interrupted before there was anything to keep; the message is a sentence for people."""
+
 
 Handler = Callable[[int, FrameType | None], None]
 

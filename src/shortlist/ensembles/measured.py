@@ -21,8 +21,14 @@ from shortlist.ensembles.goals.selection_limits import (
 )
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.results.intervals import Interval, mean_share_interval, wilson_interval
-from shortlist.results.told import Difference, Kind, difference_of
+from shortlist.results.intervals import (
+    Difference,
+    Interval,
+    Kind,
+    difference_of,
+    mean_share_interval,
+    wilson_interval,
+)
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows

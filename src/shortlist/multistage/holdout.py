@@ -17,7 +17,7 @@ from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
 from shortlist.results.front import without_promises
-from shortlist.results.told import Difference, difference_of
+from shortlist.results.intervals import Difference, difference_of
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (

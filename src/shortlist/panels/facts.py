@@ -20,9 +20,8 @@ from shortlist.panels.recipes import Candidate
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
 from shortlist.panels.words import in_words, stages_in_words
-from shortlist.results.intervals import with_interval
+from shortlist.results.intervals import MARGIN, Kind, with_interval
 from shortlist.results.objective import Limit
-from shortlist.results.told import MARGIN, Kind
 
 
 @dataclass(frozen=True, eq=False)

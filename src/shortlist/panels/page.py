@@ -10,7 +10,7 @@ from shortlist.panels.budgets import budget_table, title_of
 from shortlist.panels.facts import PanelReport, measured, panel_facts
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.words import NO_JUDGE
-from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
+from shortlist.report.page import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
 MOST_WAYS = 2

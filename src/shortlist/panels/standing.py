@@ -6,8 +6,7 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.figures import PanelFigures, accuracy_scoring
 from shortlist.panels.policy import Panel
 from shortlist.panels.verdict import Verdict
-from shortlist.results.intervals import by_case
-from shortlist.results.told import Difference, sign_flip_p
+from shortlist.results.intervals import Difference, by_case, sign_flip_p
 
 CHEAPER = 0.01
 """Relative; a new panel that saves less is not worth the change."""

@@ -29,9 +29,19 @@ from shortlist.panels.panel_choice import (
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Recipe, followed, measured_cases
-from shortlist.results.intervals import Interval, Z, by_case, clustered_error
+from shortlist.results.intervals import (
+    CHANCE,
+    MARGIN,
+    Difference,
+    Interval,
+    Kind,
+    Z,
+    by_case,
+    clustered_error,
+    more_rows,
+    sign_flip_p,
+)
 from shortlist.results.objective import Limit
-from shortlist.results.told import CHANCE, MARGIN, Difference, Kind, more_rows, sign_flip_p
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
+from shortlist.files import Source, unpacked
 from shortlist.products.attributes import BUILT_IN, AttributeTable
 from shortlist.products.model import FeatureModel, FeatureNames, Value, feature_names
-from shortlist.source import Source, unpacked
 from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
 from shortlist.tables.text import decoded

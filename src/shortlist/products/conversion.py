@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.arrays import Mask
+from shortlist.files import Source
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
@@ -16,7 +17,6 @@ from shortlist.products.clauses import traced_clauses
 from shortlist.products.formats import format_of, parse_model, written_model
 from shortlist.products.model import FeatureModel
 from shortlist.runs.budget import Budget
-from shortlist.source import Source
 
 
 @saved_from("shortlist.products")

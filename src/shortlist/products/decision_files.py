@@ -11,10 +11,9 @@ from typing import Any
 
 from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError, ContradictionError
-from shortlist.files import write_text
+from shortlist.files import Source, read_source, write_text
 from shortlist.products.decisions import Decision, decide_all, side_word, start
 from shortlist.products.model import FeatureModel, FeatureNames, feature_names
-from shortlist.source import Source, read_source
 from shortlist.tables.files import cells_of
 from shortlist.tables.spreadsheets import guarded, unguarded
 

@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 from shortlist._validation import as_choice
-from shortlist._words import counted
+from shortlist._words import counted, html_table
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.pickles import saved_from
 from shortlist.products.formulas import Formula, variables_of
-from shortlist.results.notebook import html_table
 
 Value: TypeAlias = Decimal | str | bool
 """The value of a feature's attribute as its file has it; numbers keep all their digits."""

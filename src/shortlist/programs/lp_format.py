@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shortlist.files import Source
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
-from shortlist.source import Source
 
 _TOKEN = re.compile(
     r"(?P<number>(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+)"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from shortlist.files import Source, read_source
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
-from shortlist.source import Source, read_source
 
 _NO_VALUE = {"FR", "MI", "PL", "BV"}
 _WITH_VALUE = {"LO", "UP", "FX", "LI", "UI"}

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
+from shortlist.files import Source
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.objective import Objective, Sense
-from shortlist.source import Source
 
 INFINITE = Decimal(10) ** 20
 """From here on, a bound or a limit of a row in a file is infinite."""

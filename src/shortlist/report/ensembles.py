@@ -23,12 +23,11 @@ from shortlist.ensembles.votes.hard_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
+from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
-from shortlist.results.intervals import with_interval
+from shortlist.results.intervals import Kind, with_interval
 from shortlist.results.picking import Pick
 from shortlist.results.proof import stopped_by
-from shortlist.results.told import Kind
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers

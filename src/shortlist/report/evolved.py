@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import counted
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.report.ensembles import NOT_TESTED, measured_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, line_data
+from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, line_data
 from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:

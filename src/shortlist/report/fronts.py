@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
-from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
+from shortlist.report.page import Chart, Explorer, Facts, Heading, Parts, Table, Text
 from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none

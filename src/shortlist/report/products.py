@@ -12,7 +12,7 @@ from shortlist.errors import BadInputError
 from shortlist.products.attributes import Attribute, exact_attribute, model_attributes
 from shortlist.products.model import FeatureModel
 from shortlist.report.fronts import RULES, frequency_chart, front_parts
-from shortlist.report.parts import Branch, Heading, Parts, Table, Text, Tree
+from shortlist.report.page import Branch, Heading, Parts, Table, Text, Tree
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 

@@ -10,7 +10,7 @@ from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
 from shortlist.report.fronts import front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
+from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, with_interval
 

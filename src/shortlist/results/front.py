@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, counted, html_table
 from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet
 from shortlist.pickles import saved_from
-from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
 from shortlist.results.picking import Pick
 from shortlist.results.proof import Proof

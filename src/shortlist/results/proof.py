@@ -103,7 +103,7 @@ class Selection:
         return f"{type(self).__name__}({size}; {value}; {self.status})"
 
     def _repr_html_(self) -> str:
-        from shortlist.results.notebook import html_table
+        from shortlist._words import html_table
 
         limit = [("stopped by", self.proof.limit)] if self.proof.limit else []
         facts = [

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped, refuse_unmet, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.settings import Fills, having, read_names, setting_fields
+from shortlist.cli.options.settings import (
+    Fills,
+    grouped,
+    having,
+    read_names,
+    refuse_unmet,
+    refuse_unused,
+    setting_fields,
+)
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,

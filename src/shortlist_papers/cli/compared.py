@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.cli.text.output import json_records
-from shortlist.cli.text.screen import print_fitted
+from shortlist.cli.text.output import json_records, print_fitted
 
 if TYPE_CHECKING:
     import pandas as pd

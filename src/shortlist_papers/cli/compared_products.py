@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.screen import print_fitted
+from shortlist.cli.text.output import print_fitted
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.report.parts import Table
+    from shortlist.report.page import Table
     from shortlist_papers.front_quality import Quality
     from shortlist_papers.product_comparison import Comparison, MethodRow
 
@@ -60,7 +60,7 @@ def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion")
 
 def comparison_tables(comparison: "Comparison") -> "list[Table]":
     """Return the tables of methods, of median runs where a method has several, and of pairs."""
-    from shortlist.report.parts import Table
+    from shortlist.report.page import Table
 
     tables = comparison.tables
     assert tables is not None, "a comparison without runs has no tables"
@@ -226,7 +226,7 @@ def _answer(ordered: "Sequence[MethodRow]", n_joint: int) -> str:
 
 def _first_table(ordered: "Sequence[MethodRow]") -> "Table":
     """Return the table of methods with the columns that decide."""
-    from shortlist.report.parts import Table
+    from shortlist.report.page import Table
 
     complete = any(row.share is not None for row in ordered)
     more = ["complete"] if complete else []

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.settings import grouped
 from shortlist.cli.options.shared import Data, Details, Json, StudyOptions, WorkersOrAddress, check_shared
-from shortlist.cli.text.output import print_json, print_notes, run_facts
-from shortlist.cli.text.screen import WIDTH, first_screen, print_fitted
+from shortlist.cli.text.output import WIDTH, first_screen, print_fitted, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist_papers.paper import Extent, Paper, PaperPlan, Reproduction, ResultTable

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shortlist._bits import State, draw_share
 from shortlist._jit import kernel
-from shortlist._random import State, draw_share
 from shortlist.arrays import Bytes, Floats, Longs, Shorts
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from shortlist.cli.text.configured import next_lines, print_found, work_lines
 from shortlist.report.fronts import front_parts
-from shortlist.report.parts import Table
+from shortlist.report.page import Table
 from shortlist.results.front import PROGRAM, Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind

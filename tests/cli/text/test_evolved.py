@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from shortlist.cli.commands.evolve import MANY_MEMBERS, evolved_facts, evolved_notes, print_evolved
+from shortlist.cli.text.output import LINES
 from shortlist.cli.text.pruned import WrittenFiles
-from shortlist.cli.text.screen import LINES
 from shortlist.ensembles import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.holdout import EvolvedTable, evolve_table
 

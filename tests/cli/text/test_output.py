@@ -29,7 +29,7 @@ from shortlist.cli.text.output import (
     warned,
     wrapped,
 )
-from shortlist.report.parts import Part, Text
+from shortlist.report.page import Part, Text
 
 
 def test_json_is_one_object_without_infinity(capsys: pytest.CaptureFixture[str]) -> None:

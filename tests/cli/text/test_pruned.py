@@ -10,12 +10,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
+from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.pruned import WrittenFiles, print_pruned, pruned_facts
-from shortlist.cli.text.screen import LINES, WIDTH
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import PrunedTable, prune_table
-from shortlist.results.told import Kind
+from shortlist.results.intervals import Kind
 from shortlist_papers import OrderedPruner
 
 

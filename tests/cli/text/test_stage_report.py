@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
-from shortlist.cli.text.screen import LINES, WIDTH
+from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.stage_report import (
     chosen_lines,
     kept_text,

@@ -19,8 +19,8 @@ from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
+from shortlist.results.intervals import difference_of
 from shortlist.results.proof import Status, shortfall
-from shortlist.results.told import difference_of
 from shortlist.runs import open_study
 from tests.ensembles.pools.test_judges import made
 

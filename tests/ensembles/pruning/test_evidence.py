@@ -10,7 +10,7 @@ from shortlist.ensembles import ExactPruner, Pool, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.report.ensembles import pruned_parts
-from shortlist.report.parts import Facts
+from shortlist.report.page import Facts
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(120, 3))

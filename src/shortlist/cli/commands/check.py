@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
+from shortlist.cli.options.settings import grouped
 from shortlist.cli.options.shared import WHAT_MATTERS, Details, Drop, FeatureModelFile, Json, output
-from shortlist.cli.text.output import print_json, print_notes, run_facts
-from shortlist.cli.text.screen import first_screen
+from shortlist.cli.text.output import first_screen, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.product_questions import ASKED, QuestionOptions, asked_record, read_question
-from shortlist.cli.options.settings import having, note_settings
+from shortlist.cli.options.settings import grouped, having, note_settings, refuse_unused
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,
@@ -25,7 +24,7 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
     from shortlist.products.configuration.product_front import Configured
-    from shortlist.report.parts import Parts
+    from shortlist.report.page import Parts
 
 DEFAULT_SECONDS = 60.0
 """Time limit of methods that look for a complete front.
@@ -179,7 +178,7 @@ def _decide_in_lines(
 
 
 def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":
-    from shortlist.report.parts import Text
+    from shortlist.report.page import Text
     from shortlist.report.products import product_parts
 
     if not len(answer.front):

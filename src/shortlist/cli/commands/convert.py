@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.settings import grouped
 from shortlist.cli.options.shared import FeatureModelFile, Json, ModelSeconds, check_shared, output
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -100,8 +100,8 @@ class KeptOptions:
     def features(self, line: "FeatureModel") -> list[int]:
         """Return the features, counted from 0."""
         from shortlist.errors import BadInputError
+        from shortlist.files import read_source
         from shortlist.products.model import feature_names
-        from shortlist.source import read_source
 
         names = feature_names(line)
         found: list[int] = []

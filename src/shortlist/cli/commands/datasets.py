@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Data, Json
-from shortlist.cli.text.output import print_json, run_facts
-from shortlist.cli.text.screen import WIDTH, print_lines
+from shortlist.cli.text.output import WIDTH, print_json, print_lines, run_facts
 from shortlist.datasets.registry import DataSet, public_set, public_sets
 from shortlist.datasets.shipped import SHIPPED
 
@@ -91,7 +90,7 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
 
 
 def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":
-    from shortlist.cli.text.progress import shown_progress
+    from shortlist.cli.work import shown_progress
     from shortlist.runs import Progress
 
     with shown_progress(announce=False) as display:

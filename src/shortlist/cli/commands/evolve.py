@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist._words import counted
-from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.settings import having, note_settings
+from shortlist.cli.options.settings import grouped, having, note_settings
 from shortlist.cli.options.shared import (
     Details,
     Json,
@@ -21,15 +20,14 @@ from shortlist.cli.options.shared import (
     own_workers,
 )
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
-from shortlist.cli.text.output import print_json, print_notes, run_facts, save
-from shortlist.cli.text.screen import print_lines
+from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
 from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.holdout import EvolvedTable
-    from shortlist.report.parts import Parts
+    from shortlist.report.page import Parts
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Json, SavedModelFile, Trust
-from shortlist.cli.text.output import print_json, print_notes, run_facts, save
-from shortlist.cli.text.screen import print_lines
+from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
 
 if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
@@ -51,7 +50,7 @@ def export_policy(
         outputs={"--out": files_out},
         endings={"--out": POLICY_FILE + PROTOCOL_FILE + CODE_FILE},
     )
-    from shortlist.cli.text.progress import working
+    from shortlist.cli.work import working
     from shortlist.errors import BadInputError
     from shortlist.export.policies import (
         asked_columns,

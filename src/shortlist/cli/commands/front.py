@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import needs, refuse_unused
-from shortlist.cli.options.settings import Fills, read_names, read_numbers
+from shortlist.cli.options.settings import Fills, needs, read_names, read_numbers, refuse_unused
 from shortlist.cli.options.shared import (
     POINT,
     Details,
@@ -168,7 +167,7 @@ def _print_shown(
         print_points,
         range_lines,
     )
-    from shortlist.cli.text.screen import LINES, print_lines
+    from shortlist.cli.text.output import LINES, print_lines
 
     used = 0
     if len(picked) > 1:

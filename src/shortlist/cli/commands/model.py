@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import NODES, Details, FeatureModelFile, Json, ModelSeconds
-from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
-from shortlist.cli.text.screen import first_screen
+from shortlist.cli.text.output import as_typed, first_screen, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.products.model import FeatureModel

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.panel_options import (
     ComparedPolicy,
     LogFiles,
@@ -17,6 +16,7 @@ from shortlist.cli.options.panel_options import (
     picked_beside,
     rule_asked,
 )
+from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,

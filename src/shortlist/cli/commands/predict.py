@@ -71,7 +71,7 @@ def predict(
     )
     import pandas as pd
 
-    from shortlist.cli.text.progress import working
+    from shortlist.cli.work import working
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.errors import BadInputError, UnknownWordWarning
     from shortlist.files import write_text

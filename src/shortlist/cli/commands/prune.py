@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from shortlist.cli.options.groups import excludes, grouped, refuse_unused
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
@@ -14,7 +13,7 @@ from shortlist.cli.options.prune_options import (
     PoolOptions,
     check_method,
 )
-from shortlist.cli.options.settings import Fills
+from shortlist.cli.options.settings import Fills, excludes, grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Details,
     Json,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.holdout import PrunedTable
-    from shortlist.report.parts import Parts
+    from shortlist.report.page import Parts
     from shortlist.tables.learning import LearningTable
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import excludes, refuse_unused
+from shortlist.cli.options.settings import excludes, refuse_unused
 from shortlist.cli.options.shared import Json, Trust
 from shortlist.cli.text.output import print_json, run_facts
 

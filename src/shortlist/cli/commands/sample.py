@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.settings import grouped
 from shortlist.cli.options.shared import (
     NODES,
     SEED,
@@ -160,7 +160,7 @@ def _products_of(front: Path, line: "FeatureModel") -> "Mask":
 
 def _print(facts: dict[str, Any], model: "FeatureModel", products: "Mask") -> None:
     from shortlist._words import counted
-    from shortlist.cli.text.screen import WIDTH
+    from shortlist.cli.text.output import WIDTH
 
     print(f"{counted(len(products), 'product')}, {facts['method']}.")
     if "distance" in facts:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.settings import having, note_settings
+from shortlist.cli.options.settings import grouped, having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     WHAT_MATTERS,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.options.groups import grouped, refuse_unused
+from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Details,
     Json,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.problem.purchase_rules import PurchaseRules
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
-    from shortlist.report.parts import Parts
+    from shortlist.report.page import Parts
     from shortlist.runs import Budget, Study
     from shortlist.saved_models import SavedModel
     from shortlist.tables.splits import Cases

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Details, Json
-from shortlist.cli.text.output import print_json
-from shortlist.cli.text.screen import print_fitted
+from shortlist.cli.text.output import print_fitted, print_json
 
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import StageSummary, Summary
@@ -27,7 +26,7 @@ def show(file: StudyFileArgument, *, details: Details = False, json: Json = Fals
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})
-    from shortlist.cli.text.progress import duration
+    from shortlist.cli.work import duration
     from shortlist.runs.studies.summary import age_text, summary
 
     found = summary(file)
@@ -55,7 +54,7 @@ def show(file: StudyFileArgument, *, details: Details = False, json: Json = Fals
 
 
 def _stage(stage: "StageSummary") -> str:
-    from shortlist.cli.text.progress import duration
+    from shortlist.cli.work import duration
 
     name = f"{stage.part}: {stage.name}" if stage.part else stage.name
     running = f", {stage.running:,} running" if stage.running else ""

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.options.groups import grouped, refuse_unused
+from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import Json, check_shared
 from shortlist.cli.options.verify_options import KINDS, EnsembleCheck, FrontRecheck
 from shortlist.cli.text.front_checks import MOST_SENTENCES
-from shortlist.cli.text.output import print_json, print_notes, save
-from shortlist.cli.text.screen import cut, print_lines
+from shortlist.cli.text.output import cut, print_json, print_lines, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck_model import Verification
@@ -95,7 +94,7 @@ def verify(
 def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
     pool, certificate, trust = given.pool, given.certificate, given.trust
     from shortlist.cli.text.front_checks import verify_stages
-    from shortlist.cli.text.progress import working
+    from shortlist.cli.work import working
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
     from shortlist.ensembles.pools.pool import Pool

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from shortlist._words import any_of
-from shortlist.cli.options.groups import Needs, excludes, needs
-from shortlist.cli.options.settings import Fills, read_numbers
+from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
 from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, Trust
 from shortlist.solvers import SOLVERS
 

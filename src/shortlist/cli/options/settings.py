@@ -1,4 +1,4 @@
-"""``--set NAME=VALUE``: the options of a method are the fields of its dataclass, in Python too.
+"""Options that belong together are fields of a dataclass; those of a method are typed ``--set NAME=VALUE``.
 
 A field is a setting where its annotation has a sentence for the help, and perhaps the name to type. Without
 one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behind it: ``solve_limit_s`` is
@@ -6,12 +6,14 @@ one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behin
 """
 
 import dataclasses
-from collections.abc import Callable, Container, Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 
 SETTINGS = "settings"
@@ -237,3 +239,167 @@ def read_numbers(text: str, option: str) -> dict[str, float]:
         except ValueError:
             raise BadInputError(f"--{option} must read NAME=NUMBER, got {value!r} for {name!r}.") from None
     return numbers
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has every field of its dataclass parameters as an option of its own.
+
+    Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
+    shows the options in the order of the fields, with their annotations and defaults. A field that two
+    have in common is one option, which both get. Fields that are settings are typed as ``--set NAME=VALUE``.
+    A command whose methods have settings too takes these, as read, by a parameter called ``settings``.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     rows: int = 20
+    ...     columns: int = 3
+    >>> @grouped
+    ... def show(*, size: Size, title: str = "") -> None:
+    ...     print(size, title)
+    >>> list(inspect.signature(show).parameters)
+    ['rows', 'columns', 'title']
+    >>> show(rows=1, columns=2, title="small")
+    Size(rows=1, columns=2) small
+    """
+    taken = inspect.signature(command).parameters
+    annotated = {name: one.annotation for name, one in taken.items()}
+    kinds: dict[str, Any] = {name: one for name, one in annotated.items() if dataclasses.is_dataclass(one)}
+    flat: dict[str, inspect.Parameter] = {}
+    titled: dict[str, type] = {}
+    usual: dict[str, Any] = {}
+    for name, parameter in taken.items():
+        if name not in kinds:
+            flat[name] = parameter
+            continue
+        kind, settings = kinds[name], setting_fields(kinds[name])
+        hints = get_type_hints(kind, include_extras=True)
+        for one in dataclasses.fields(kind):
+            default = parameter.empty if one.default is dataclasses.MISSING else one.default
+            if one.name in settings:
+                usual[one.name] = default
+            else:
+                own = parameter.replace(name=one.name, default=default, annotation=hints[one.name])
+                flat.setdefault(one.name, own)
+        if settings:
+            first = str(kind.__doc__).partition("\n")[0].rstrip(".")
+            titled[first[:1].lower() + first[1:]] = kind
+    own_settings = SETTINGS in flat
+    if titled or own_settings:
+        json = flat.pop("json", None)  # which comes last
+        flat[SETTINGS] = inspect.Parameter(
+            SETTINGS, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Settings
+        )
+        flat |= {"json": json} if json is not None else {}
+    fields = {name: [one.name for one in dataclasses.fields(kind)] for name, kind in kinds.items()}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        if SETTINGS in flat:
+            context = given["context"]
+            found = read_settings(given.pop(SETTINGS), settings_of(context.command), context.command)
+            settled = usual | {name: value for name, value in found.items() if name in usual}
+            given |= settled
+            context.params |= settled
+            context.meta[GIVEN] = set(found)
+            if own_settings:
+                given[SETTINGS] = {name: value for name, value in found.items() if name not in usual}
+        made = {name: kind(**{one: given[one] for one in fields[name]}) for name, kind in kinds.items()}
+        command(**{name: value for name, value in given.items() if name in taken} | made)
+
+    run.settings = lambda: titled  # type: ignore[attr-defined]  # a function takes any
+    run.groups = tuple(kinds.values())  # type: ignore[attr-defined]  # likewise
+    run.__signature__ = inspect.Signature([*flat.values()])  # type: ignore[attr-defined]  # likewise
+    run.__annotations__ = {name: one.annotation for name, one in flat.items()}
+    return run
+
+
+@dataclasses.dataclass(frozen=True)
+class Needs:
+    """Marks a field whose option is used only together with something else."""
+
+    what: str
+    """What it belongs to, other parameters between backticks, which become what the user types."""
+    met: Callable[[Mapping[str, Any]], bool]
+    """Takes the values of all parameters by name, and says whether that is there."""
+    instead: str = ""
+    """What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
+    """
+
+
+NONE: Mapping[str, tuple[type, ...]] = {}
+
+
+def needs(name: str, value: str = "") -> Needs:
+    """Return the mark of what belongs to another parameter, which has to be given."""
+    example = f"{name}={value!r}" if value else f"{name}=True"
+    return Needs(f"`{name}`", lambda given: bool(given[name]), f"add `{example}`")
+
+
+def excludes(name: str) -> Needs:
+    """Return the mark of what a run with another parameter has no use for."""
+    return Needs(f"a run without `{name}`", lambda given: not given[name])
+
+
+def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Needs]]:
+    """Return the parameters whose options need something that is not among the values, with what it is."""
+    for name, hint in hints.items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, Needs) and not mark.met(values):
+                yield name, mark
+
+
+def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Refuse fields of a dataclass that were given, where what they need is not among the values.
+
+    Raises BadInputError for the first such field.
+    """
+    for name, mark in unmet(get_type_hints(kind, include_extras=True), values):
+        if name in given:
+            raise _in_vain([f"`{name}`"], mark.what, mark.instead)
+
+
+def refuse_unused(
+    context: typer.Context, kinds: Mapping[str, tuple[type, ...]] = NONE, chosen: str = ""
+) -> None:
+    """Refuse options that the user gave and the command would not use, also where the value is the default.
+
+    Raises BadInputError if an option was given in vain; the sentence names all that belong to the same.
+
+    `context`: of the running command, with the values of its parameters and where each came from. `kinds`:
+    what the command can do, as the user calls it, and the dataclasses whose fields are used then. A field of
+    another one is refused. Options that are in none of them are always used.
+    """
+    used = {one.name for kind in kinds.get(chosen, ()) for one in dataclasses.fields(kind)}
+    owners: dict[str, dict[str, None]] = {}
+    for what, classes in kinds.items():
+        for name in (one.name for kind in classes for one in dataclasses.fields(kind)):
+            if name not in used:
+                owners.setdefault(name, {})[what] = None
+    vain: dict[tuple[str, str], list[str]] = {}
+    for name in (one for one in owners if is_given(context, one)):
+        vain.setdefault((" and ".join(owners[name]), ""), []).append(name)
+    callback: Any = context.command.callback
+    hints = dict(callback.__annotations__)
+    for kind in getattr(callback, "groups", ()):
+        hints |= get_type_hints(kind, include_extras=True)
+    for name, mark in unmet(hints, context.params):
+        if is_given(context, name):
+            vain.setdefault((mark.what, mark.instead), []).append(name)
+    for (what, instead), names in vain.items():
+        named = options_of(context.command)
+        raise _in_vain([named.get(name, name) for name in names], what, instead)
+
+
+def _in_vain(options: Sequence[str], what: str, instead: str) -> BadInputError:
+    belong, them = ("belong", "them") if len(options) > 1 else ("belongs", "it")
+    way_out = f", or {instead}" if instead else ""
+    return BadInputError(f"{all_of(options)} {belong} to {what}. Leave {them} out{way_out}.")
+
+
+def is_given(context: typer.Context, option: str) -> bool:
+    """Whether the user gave a parameter, be it with the value that is the default."""
+    if option in context.meta.get(GIVEN, ()):
+        return True
+    source = context.get_parameter_source(option)
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")

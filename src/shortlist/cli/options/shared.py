@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from shortlist._words import counted
-from shortlist.cli.options.groups import needs
-from shortlist.cli.options.settings import Fills, read_names
+from shortlist.cli.options.settings import Fills, needs, read_names
 from shortlist.cli.text.output import complain
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import Needs, excludes, needs
-from shortlist.cli.options.settings import Fills, read_names, read_numbers, read_pairs
+from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, check_shared
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.cli.text.output import finite
-from shortlist.cli.text.screen import cut, listed, print_lines
+from shortlist.cli.text.output import cut, finite, listed, print_lines
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion

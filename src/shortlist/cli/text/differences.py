@@ -6,8 +6,8 @@ from typing import Any
 
 from shortlist._words import all_of, counted
 from shortlist.cli.text.front_text import front_facts, is_staged, knee_of
-from shortlist.cli.text.screen import LINES, WIDTH, cut, listed, print_lines
-from shortlist.report.parts import Table
+from shortlist.cli.text.output import LINES, WIDTH, cut, listed, print_lines
+from shortlist.report.page import Table
 from shortlist.results.front import Front
 from shortlist.results.front_differences import Fate, PointFate, choice_changes, point_changes
 from shortlist.results.objective import Objective

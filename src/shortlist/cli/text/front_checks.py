@@ -4,8 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.output import finite, print_json, print_notes
-from shortlist.cli.text.screen import cut, print_lines
+from shortlist.cli.text.output import cut, finite, print_json, print_lines, print_notes
 
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist.cli.text.measured_table import print_after_looking, print_held_out
-from shortlist.cli.text.output import finite
-from shortlist.cli.text.screen import cut, listed, print_lines
+from shortlist.cli.text.output import cut, finite, listed, print_lines
 from shortlist.guarantees.guarantee import guarantees_of
-from shortlist.report.parts import Table
+from shortlist.report.page import Table
 from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at
 from shortlist.results.proof import ProofKind, Status, proof_text
 

@@ -4,12 +4,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.screen import print_lines
+from shortlist.cli.text.output import print_lines
 
 if TYPE_CHECKING:
     from shortlist.ensembles.measured import Measured
-    from shortlist.results.intervals import Interval
-    from shortlist.results.told import Difference
+    from shortlist.results.intervals import Difference, Interval
 
 
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
@@ -96,7 +95,7 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
 
     Their intervals follow, and how they differ from the first one.
     """
-    from shortlist.report.parts import Table
+    from shortlist.report.page import Table
 
     rules, first = list(test.items()), next(iter(test))
     counts = {name: dataclasses.astuple(one.confusion) for name, one in rules if one.confusion is not None}

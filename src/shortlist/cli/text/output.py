@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
+from textwrap import TextWrapper, fill
 from typing import TYPE_CHECKING, Any, TextIO
 
 from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import typer
 
-    from shortlist.report.parts import Parts
+    from shortlist.report.page import Parts
 
 
 _translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
@@ -88,13 +89,13 @@ def json_records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 def run_facts(context: "typer.Context") -> dict[str, Any]:
     """Return what a command's JSON says of the run: version, seed and every option as it was used."""
     from shortlist import __version__
-    from shortlist.cli.options.groups import typed_name
-    from shortlist.cli.options.settings import read_settings, settings_of
+    from shortlist.cli.options.settings import options_of, read_settings, settings_of
 
     given = read_settings(context.params.get("settings"), settings_of(context.command))
     hidden = {one.name for one in context.command.params if getattr(one, "hidden", False)}
+    named = options_of(context.command)
     options = {
-        typed_name(context, name).removeprefix("--set ").lstrip("-"): _typed_value(value)
+        named.get(name, name).removeprefix("--set ").lstrip("-"): _typed_value(value)
         for name, value in (given | context.params).items()
         if name not in {"json", "settings"} and name not in hidden
     }
@@ -263,3 +264,91 @@ def _reason(error: Exception, before: str = "") -> str:
     if isinstance(error, ShortlistError) or not isinstance(error, OSError):
         raise error
     return f"{before}{error.strerror or error}"
+
+
+WIDTH, LINES = 100, 24
+"""Columns and lines of a screen."""
+
+MOST_LETTERS = 40
+"""Letters of one name in a list; files and --json have all."""
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print sentences in lines of at most :data:`WIDTH` columns."""
+    for line in _parted(lines):
+        print(line)
+
+
+def print_fitted(
+    first: Sequence[str],
+    rest: Sequence[str],
+    last: Sequence[str],
+    *,
+    most: int = LINES,
+    details: bool = False,
+) -> None:
+    """Print sentences, and between them as many lines as the screen has room for; with details all, unbroken.
+
+    `most`: lines between them that are printed at most without details.
+    """
+    before, after = _parted(first), _parted(last)
+    room = min(most, LINES - len(before) - len(after))
+    between = rest if details else cut(_parted(rest), room, "--details has all")
+    print("\n".join([*before, *between, *after]))
+
+
+def _parted(lines: Sequence[str]) -> list[str]:
+    parts = [(_filled(line) if len(line) > WIDTH else line).splitlines() or [""] for line in lines]
+    return [part for lines in parts for part in lines]
+
+
+def _filled(line: str) -> str:
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+@contextlib.contextmanager
+def first_screen(*, details: bool) -> Iterator[None]:
+    """Break what is printed within at :data:`WIDTH` columns; without details keep :data:`LINES` lines."""
+    with contextlib.redirect_stdout(io.StringIO()) as held:
+        yield
+    lines = _parted(held.getvalue().splitlines())
+    print("\n".join(lines if details else cut(lines, LINES, "--details has all")))
+
+
+def shortened(name: str) -> str:
+    """Return a name of at most :data:`MOST_LETTERS` letters."""
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 3]}..."
+
+
+def listed(head: str, names: Sequence[str], *, most_lines: int = 3, details: bool = False) -> str:
+    """Return names behind a heading, as many as fit in some lines of the screen; with details all of them.
+
+    >>> listed("2 of 3: ", ["GPS", "Camera"])
+    '2 of 3: GPS, Camera'
+    >>> listed("In it: ", [f"feature-{i}" for i in range(40)], most_lines=1)[-45:]
+    'ture-3, feature-4, and 35 more with --details'
+    """
+    if details:
+        return head + ", ".join(names)
+    short = [shortened(name) for name in names]
+    wrapper = TextWrapper(WIDTH - 2, subsequent_indent="    ", break_long_words=False)
+    for kept in range(len(short), 0, -1):
+        left = len(short) - kept
+        more = f", and {left:,} more with --details" if left else ""
+        line = f"{head}{', '.join(short[:kept])}{more}"
+        if len(line) <= most_lines * WIDTH and len(wrapper.wrap(line)) <= most_lines:
+            return line
+    return f"{head}{len(short):,} with --details" if short else head
+
+
+def cut(lines: Sequence[str], most: int, more: str) -> list[str]:
+    """Return the first lines, with a line on how many are left where not all fit.
+
+    >>> cut(["a", "b", "c"], 2, "--details has all")
+    ['a', '... and 2 more; --details has all']
+    """
+    if len(lines) <= most:
+        return list(lines)
+    kept = max(0, most - 1)
+    return [*lines[:kept], f"... and {len(lines) - kept:,} more; {more}"]

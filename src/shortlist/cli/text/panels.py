@@ -10,7 +10,7 @@ from shortlist._words import all_of, counted
 from shortlist.cli.options.panel_options import in_senses
 from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.front_text import contract
-from shortlist.cli.text.screen import WIDTH, print_lines
+from shortlist.cli.text.output import WIDTH, print_lines
 from shortlist.panels.answer_log import AnswerLog, cases_in_words
 from shortlist.panels.budgets import budget_table
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
@@ -32,9 +32,9 @@ from shortlist.panels.standing import (
 )
 from shortlist.panels.verdict import compared, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
+from shortlist.results.intervals import CHANCE, MARGIN, Kind
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
-from shortlist.results.told import CHANCE, MARGIN, Kind
 
 MOST_SENTENCES = 4
 """Most sentences about the judges to ask; --details has all."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnSelectionRows, print_measured
-from shortlist.cli.text.screen import listed, print_lines, shortened
+from shortlist.cli.text.output import listed, print_lines, shortened
 from shortlist.guarantees.guarantee import answered_in_words
+from shortlist.results.intervals import Kind
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
-from shortlist.results.told import Kind
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.screen import listed, print_lines
+from shortlist.cli.text.output import listed, print_lines
 
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier

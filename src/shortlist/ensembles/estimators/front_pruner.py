@@ -49,8 +49,8 @@ from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, c
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
+from shortlist.results.intervals import Kind, difference_of
 from shortlist.results.picking import PICK_RULES
-from shortlist.results.told import Kind, difference_of
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 

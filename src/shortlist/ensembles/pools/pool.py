@@ -86,7 +86,7 @@ class Pool:
         return f"Pool({counted(len(self), 'classifier')} of {kinds}; classes {all_of(self.classes, most=5)})"
 
     def _repr_html_(self) -> str:
-        from shortlist.results.notebook import html_table
+        from shortlist._words import html_table
 
         counts = Counter(self.families).most_common()
         return html_table(repr(self), ["family", "classifiers"], counts, n_rows=len(counts))

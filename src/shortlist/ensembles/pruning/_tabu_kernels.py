@@ -7,8 +7,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from shortlist._bits import State, draw_below
 from shortlist._jit import kernel
-from shortlist._random import State, draw_below
 from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, Records, ShortTable, Whole, record_type
 from shortlist.ensembles._rule_kernels import lead
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.errors import BadInputError
+from shortlist.files import Source, read_source
 from shortlist.pickles import saved_from
 from shortlist.products.model import FeatureModel, FeatureNames, feature_names, plain
-from shortlist.source import Source, read_source
 from shortlist.tables.spreadsheets import unguarded
 
 

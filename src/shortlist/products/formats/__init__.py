@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from shortlist._validation import as_choice
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
-from shortlist.files import write_text
+from shortlist.files import Source, read_source, write_text
 from shortlist.products.model import FeatureModel
-from shortlist.source import Source, read_source
 
 if TYPE_CHECKING:
     from shortlist.products.formats.shared import WrittenModel

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
+from shortlist.files import Source
 from shortlist.products.formats.shared import (
     Element,
     WrittenModel,
@@ -27,7 +28,6 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
-from shortlist.source import Source
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
 _BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}

@@ -10,6 +10,7 @@ from xml.sax.xmlreader import Locator
 
 from shortlist._words import counted
 from shortlist.errors import BadInputError
+from shortlist.files import Source
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.cnf import Clause
 from shortlist.products.formulas import Formula, Literal, Or
@@ -22,7 +23,6 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
-from shortlist.source import Source
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from shortlist.errors import BadInputError
+from shortlist.files import Source
 from shortlist.products.formats.shared import (
     Element,
     WrittenModel,
@@ -24,7 +25,6 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
-from shortlist.source import Source
 
 _LINE = re.compile(r"(\s*+):([rmog]?)(?:\s(.*))?", re.DOTALL)
 _BOUNDS = re.compile(r"\[\s*+(\d++)\s*+,\s*+(\d++|\*)\s*+\]$")

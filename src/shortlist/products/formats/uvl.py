@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import as_decimal
+from shortlist.files import Source
 from shortlist.products.formats.uvl_expressions import ExpressionReader
 from shortlist.products.model import (
     Constraint,
@@ -16,7 +17,6 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
-from shortlist.source import Source
 
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
