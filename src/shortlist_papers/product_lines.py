@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import gzip
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Points
 from shortlist.products import chosen_attributes, read_attributes, read_model
 from shortlist.products.clauses import to_clauses
-from shortlist.products.configuration.front_search import checked_front, find_front, padded_costs
+from shortlist.products.configuration.front_search import checked_front, find_front
 from shortlist.products.configuration.question import (
     ProductQuestion,
     make_question,
@@ -23,9 +22,9 @@ from shortlist.products.configuration.question import (
 )
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.results.front import Front
+from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget, seconds_now
-from shortlist_papers.product_evolution.evolved_front import REPAIR_SHARE, REPAIRED
-from shortlist_papers.product_evolution.ibea import ibea, ibed
+from shortlist_papers.product_evolution.evolved_front import evolved_products
 from shortlist_papers.product_evolution.variation import Evolution
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
@@ -82,7 +81,6 @@ SYSTEMS = {
 }  # fmt: skip
 SEEDS = ("Seed_LinuxX86", "Seed_LinuxX86_IBDE", "Seed_LinuxX86_IBEA")
 """Products of Linux that the study's evolution starts from."""
-EVOLUTION: dict[str, Callable[..., Front]] = {"ibea": ibea, "ibed": ibed, "satibea": ibea, "smtibea": ibea}
 
 
 def evolve_once(
@@ -97,26 +95,20 @@ def evolve_once(
 ) -> Front:
     """Return the front of one evolutionary run, every product checked.
 
-    `question`: see :func:`prepared_question`. `method`: one of :data:`EVOLUTION`. `n_evaluations`: products
+    `question`: see :func:`prepared_question`. `method`: ``ibea``, ``ibed``, ``satibea`` or
+    ``smtibea``. `n_evaluations`: products
     to look at. `valid_first`: whether products are judged by whether they are valid first; the study counts
     violated clauses as one objective among the others. `starts`: products to start from, ``(n_products,
     n_features)``. `budget`: how long the run may take, who is told, and the study that keeps its generations.
     """
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
-    costs, offsets = padded_costs(question, clauses.n_variables)
-    kinds = [goal.objective for goal in question.objectives]
-    names = [f"variable {i}" for i in range(clauses.n_variables)]
-    evolution = functools.partial(
-        EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
-    )
-    share = REPAIR_SHARE if method in REPAIRED else 0.0
-    rates = Evolution(valid_first=valid_first, repair=share, improve=method == "smtibea")
-    compiled = dataclasses.replace(rates, n_evaluations=200)
-    evolution(settings=compiled, budget=Budget(seed=seed))  # outside the clock
+    evolved = functools.partial(evolved_products, question, clauses, method, starts=starts)
+    compiled = Evolution(n_evaluations=200, valid_first=valid_first)
+    evolved(compiled, budget=Budget(seed=seed), study=NO_STUDY)  # outside the clock
     load = os.getloadavg()[0]
-    settings = dataclasses.replace(rates, n_evaluations=n_evaluations)
+    settings = dataclasses.replace(compiled, n_evaluations=n_evaluations)
     own = dataclasses.replace(Budget() if budget is None else budget.begun(), seed=seed)
-    found = evolution(settings=settings, budget=own, study=own.study)
+    found = evolved(settings, budget=own, study=own.study)
     front = checked_front(question, found, method)
     return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 

@@ -1,7 +1,8 @@
 """What evolution finds for a question about a product line, every product checked."""
 
 import dataclasses
-from collections.abc import Callable
+
+from numpy.typing import ArrayLike
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
@@ -13,9 +14,9 @@ from shortlist.products.configuration.front_search import checked_front, padded_
 from shortlist.products.configuration.question import ProductQuestion
 from shortlist.products.model import with_constraints
 from shortlist.results.front import Front
-from shortlist.runs import Budget
-from shortlist_papers.product_evolution.ibea import ibea, ibed
-from shortlist_papers.product_evolution.variation import Evolution
+from shortlist.runs import NO_STUDY, Budget, Study
+from shortlist_papers.product_evolution.ibea import Ibea, Ibed
+from shortlist_papers.product_evolution.variation import Evolution, StartRun, evolve
 from shortlist_papers.product_methods import POPULATION, EvolutionOptions, KeptEvolutionOptions
 
 
@@ -43,29 +44,35 @@ def front_by_evolution(
 
     Raises BadInputError if the model or a limit needs too many clauses.
     """
-    clauses = _clauses(question, method)
-    costs, offsets = padded_costs(question, clauses.n_variables)
-    settings = Evolution(
-        n_evaluations=options.n_evaluations,
-        population_size=POPULATION,
-        repair=REPAIR_SHARE if method in REPAIRED else 0.0,
-        improve=method == "smtibea",
-    )
-    seeds = None
+    clauses, starts = _clauses(question, method), None
     if options.n_starts:
-        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
-    kept = {"study": options.study} if isinstance(options, KeptEvolutionOptions) else {}
-    return _evolutionary_method(method)(
-        clauses,
-        costs,
-        [goal.objective for goal in question.objectives],
-        [f"variable {i}" for i in range(clauses.n_variables)],
-        offsets=offsets,
-        settings=settings,
-        seeds=seeds,
-        budget=budget,
-        **kept,
-    )
+        starts = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
+    study = options.study if isinstance(options, KeptEvolutionOptions) else NO_STUDY
+    settings = Evolution(n_evaluations=options.n_evaluations, population_size=POPULATION)
+    return evolved_products(question, clauses, method, settings, starts=starts, budget=budget, study=study)
+
+
+def evolved_products(
+    question: ProductQuestion, clauses: Clauses, method: str, settings: Evolution, *,
+    starts: ArrayLike | None, budget: Budget, study: Study,
+) -> Front:  # fmt: skip
+    """Return the products that a method ends with; it decides what `settings` say of repair."""
+    costs, offsets = padded_costs(question, clauses.n_variables)
+    share = REPAIR_SHARE if method in REPAIRED else 0.0
+    return evolve(
+        _start(method), clauses, costs, [goal.objective for goal in question.objectives],
+        [f"variable {i}" for i in range(clauses.n_variables)], offsets=offsets,
+        settings=dataclasses.replace(settings, repair=share, improve=method == "smtibea"),
+        seeds=starts, budget=budget, study=study,
+    )  # fmt: skip
+
+
+def _start(method: str) -> StartRun:
+    if method == "nsga2":
+        from shortlist_papers.product_evolution.nsga2 import Nsga2  # pymoo may be absent
+
+        return Nsga2
+    return Ibed if method == "ibed" else Ibea
 
 
 def _clauses(question: ProductQuestion, method: str) -> Clauses:
@@ -79,11 +86,3 @@ def _clauses(question: ProductQuestion, method: str) -> Clauses:
             f"method {method!r} needs clauses, but {what} needs too many. Take 'solrep' or 'exact'."
         ) from None
     return clauses.with_units(question.requirements.literals)
-
-
-def _evolutionary_method(name: str) -> Callable[..., Front]:
-    if name == "nsga2":
-        from shortlist_papers.product_evolution.nsga2 import nsga2  # pymoo may be absent
-
-        return nsga2
-    return ibed if name == "ibed" else ibea

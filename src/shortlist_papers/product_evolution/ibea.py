@@ -1,8 +1,9 @@
-"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA, SMTIBEA)."""
+"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p", with repair (SATIBEA, SMTIBEA), and IBED."""
 
 import contextlib
+import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,15 @@ from scipy import sparse
 
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
-from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.solution import Limits
-from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies import NO_STUDY, Study
 from shortlist.runs.studies.checkpoints import KeptState, random_facts
 from shortlist_papers.product_evolution import _kernels as kernels
-from shortlist_papers.product_evolution.variation import (
-    DEFAULT_EVOLUTION,
-    Evolution,
-    EvolvedProblem,
-    random_state,
-    repaired,
-    run_checkpoint,
-    run_generations,
-)
+from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, random_state, repaired
 
 N_NODES = 100
 """Branch-and-bound nodes that one question may take; the authors' program stops Z3 after six seconds."""
@@ -85,140 +75,96 @@ class Improvement:
         return repaired(self._sat, bits)
 
 
-def ibea(
-    clauses: Clauses,
-    costs: ArrayLike,
-    objectives: Sequence[Objective],
-    candidates: Sequence[str],
-    *,
-    offsets: ArrayLike | None = None,
-    settings: Evolution = DEFAULT_EVOLUTION,
-    seeds: ArrayLike | None = None,
-    budget: Budget | None = None,
-    study: Study = NO_STUDY,
-) -> Front:
-    """Return products found by indicator-based evolution.
+class Ibea:
+    """Indicator-based evolution with feedback-directed mutation (Tan et al. 2015).
 
-    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes
-    core and dead features and joins equivalent ones; feedback-directed mutation draws the features of
-    violated clauses anew (Tan et al. 2015). With ``settings.repair`` some offspring are replaced by the model
-    that a satisfiability solver finds when it tries their values first, as in SATIBEA (Henard et al. 2015).
-    With ``settings.improve`` it is a product that is no worse than the child in any objective, as in SMTIBEA
-    (Guo et al. 2019).
-
-    Raises BadInputError if shapes disagree, the clauses have no model, a seed is no product, or the study
-    belongs to something else.
-
-    `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of the last population.
-    `extras` holds `correctness`, the share of valid members, and `n_evaluations`. `clauses`: what a product
-    satisfies. Features that are to be fixed besides: ``clauses.with_units``. `costs`: coefficients to
-    minimise, scaled to integers, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales, one
-    per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
-    ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products that the first
-    population starts with, ``(n_seeds, n_variables)``. `budget`: how long the evolution may take, the seed of
-    all randomness, and who is told, with a total. `study`: where the state is kept after a generation, at
-    most once a second, and from where it is taken. What repairs have asked is asked again then, because a
-    solver learns from its questions.
-
-    >>> shop = Clauses.from_clauses(3, [(-1, -2)])
-    >>> few = Evolution(n_evaluations=400, population_size=20)
-    >>> front = ibea(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc",
-    ...     settings=few)
-    >>> front.extras["n_evaluations"], str(front.proof.kind)
-    (400, 'approximate')
+    That mutation draws the features of violated clauses anew. With ``settings.repair`` some offspring are
+    replaced by the model that a satisfiability solver finds when it tries their values first, as in SATIBEA
+    (Henard et al. 2015). With ``settings.improve`` it is a product that is no worse than the child in any
+    objective, as in SMTIBEA (Guo et al. 2019). What repairs have asked is asked again when a study goes on,
+    because a solver learns from its questions.
     """
-    budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets, budget)
-    problem.check(objectives)
-    method = ("smtibea" if settings.improve else "satibea") if settings.repair else "ibea"
-    rng = np.random.default_rng(as_seed(budget.seed))
-    repair = _repair(problem, settings, budget)
-    size = settings.population_size
-    population = problem.first_population(size, seeds, rng)
-    state = random_state(rng)
-    asked = population[:0]
-    checkpoint = run_checkpoint(study, problem, settings, {"method": method, "seed": budget.seed}, population)
-    known = checkpoint.last()
-    if known is None:
-        points = problem.evaluate(population)
-        fitness = fitness_of(points, settings.kappa)
-    else:
-        population, asked = (problem.unpacked(known.arrays[name]) for name in ("population", "asked"))
-        points, fitness, state = (known.arrays[name] for name in ("points", "fitness", "state"))
-        problem.n_evaluated, rng.bit_generator.state = known.facts["n_evaluated"], known.facts["random"]
-        if repair is not None:
-            with contextlib.suppress(SearchStoppedError):
-                for bits in asked:
-                    repair(bits)
 
-    def step(left: int) -> bool:
-        nonlocal population, points, fitness, asked
-        children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
-        if repair is not None:
-            asked = np.vstack([asked, repair_some(repair, children, settings.repair, rng)])
-        population, points, fitness = survivors(
-            np.vstack([population, children]), np.vstack([points, problem.evaluate(children)]), settings
-        )
+    def __init__(
+        self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget
+    ) -> None:
+        self.name = ("smtibea" if settings.improve else "satibea") if settings.repair else "ibea"
+        self._problem, self._settings = problem, settings
+        self._rng = np.random.default_rng(as_seed(budget.seed))
+        self._repair = self._repairing(budget)
+        self.population = problem.first_population(settings.population_size, seeds, self._rng)
+        self._state = random_state(self._rng)
+        self._asked = self.population[:0]
+        self._points: Points
+        self._fitness: NDArray[np.float64]
+
+    def begin(self) -> None:
+        """Evaluate the first population."""
+        self._points = self._problem.evaluate(self.population)
+        self._fitness = fitness_of(self._points, self._settings.kappa)
+
+    def resume(self, known: KeptState) -> None:
+        """Go on from a state that was kept."""
+        arrays, unpacked = known.arrays, self._problem.unpacked
+        self.population, self._asked = (unpacked(arrays[name]) for name in ("population", "asked"))
+        self._points, self._fitness, self._state = (arrays[one] for one in ("points", "fitness", "state"))
+        self._problem.n_evaluated = known.facts["n_evaluated"]
+        self._rng.bit_generator.state = known.facts["random"]
+        if self._repair is not None:
+            with contextlib.suppress(SearchStoppedError):
+                for bits in self._asked:
+                    self._repair(bits)
+
+    def step(self, left: int) -> bool:
+        """Make a generation."""
+        children = self.children(left)
+        if self._repair is not None:
+            before = repair_some(self._repair, children, self._settings.repair, self._rng)
+            self._asked = np.vstack([self._asked, before])
+        self.survive(children, self._problem.evaluate(children))
         return True
 
-    def reached() -> KeptState:
+    def children(self, left: int) -> NDArray[np.uint8]:
+        """Return as many as there are members, by tournament, crossover and feedback-directed mutation."""
+        problem, rates = self._problem, self._settings
+        children = np.empty((min(rates.population_size, left), problem.n_variables), dtype=np.uint8)
+        if problem.n_variables:
+            kernels.breed(
+                self.population, self._fitness, problem.clause_lists, rates.crossover, rates.error_mutation,
+                rates.mutation, self._state, children,
+            )  # fmt: skip
+        return children
+
+    def survive(self, others: NDArray[np.uint8], points: Points) -> None:
+        """Let the indicator select the population from its members and others."""
+        union, points = np.vstack([self.population, others]), np.vstack([self._points, points])
+        size, kappa = self._settings.population_size, self._settings.kappa
+        if self._settings.valid_first:
+            union, points = _fewest_violations(union, points, size)
+        kept, fitness = np.empty(size, dtype=np.int64), np.empty(len(points))
+        kernels.select_by_indicator(points, kappa, size, kept, fitness)
+        self.population, self._points, self._fitness = union[kept], points[kept], fitness[kept]
+
+    def state(self) -> KeptState:
+        """Return what :meth:`resume` takes."""
         arrays: dict[str, NDArray[Any]] = {
-            "population": problem.packed(population),
-            "asked": problem.packed(asked),
-            "points": points,
-            "fitness": fitness,
-            "state": state,
-        }
-        return KeptState(arrays, {"n_evaluated": problem.n_evaluated, "random": random_facts(rng)})
+            "population": self._problem.packed(self.population), "asked": self._problem.packed(self._asked),
+            "points": self._points, "fitness": self._fitness, "state": self._state,
+        }  # fmt: skip
+        facts = {"n_evaluated": self._problem.n_evaluated, "random": random_facts(self._rng)}
+        return KeptState(arrays, facts)
 
-    limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
-    return problem.front(
-        population,
-        objectives,
-        candidates,
-        method=method,
-        seconds=budget.elapsed,
-        limit=limit,
-        extras={"seed": budget.seed},
-    )
+    def members(self) -> NDArray[np.uint8]:
+        """Return the population."""
+        return self.population
 
-
-def offspring(
-    problem: EvolvedProblem,
-    population: NDArray[np.uint8],
-    fitness: NDArray[np.float64],
-    settings: Evolution,
-    *,
-    n_children: int,
-    state: NDArray[np.uint64],
-) -> NDArray[np.uint8]:
-    """Return children by tournament, crossover and feedback-directed mutation."""
-    children = np.empty((n_children, problem.n_variables), dtype=np.uint8)
-    smaller = problem.presolved.clauses
-    clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-    if problem.n_variables:
-        kernels.breed(
-            population,
-            fitness,
-            clauses,
-            settings.crossover,
-            settings.error_mutation,
-            settings.mutation,
-            state,
-            children,
-        )
-    return children
-
-
-def _repair(
-    problem: EvolvedProblem, settings: Evolution, budget: Budget
-) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
-    """Return what makes a product of a child; None without repair."""
-    if not settings.repair:
-        return None
-    if settings.improve and problem.n_variables:
-        return Improvement(problem, budget)
-    return functools.partial(repaired, SatSolver(problem.presolved.clauses, budget))
+    def _repairing(self, budget: Budget) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
+        """Return what makes a product of a child; None without repair."""
+        if not self._settings.repair:
+            return None
+        if self._settings.improve and self._problem.n_variables:
+            return Improvement(self._problem, budget)
+        return functools.partial(repaired, SatSolver(self._problem.presolved.clauses, budget))
 
 
 def repair_some(
@@ -242,18 +188,6 @@ def fitness_of(points: Points, kappa: float) -> NDArray[np.float64]:
     return fitness
 
 
-def survivors(
-    union: NDArray[np.uint8], points: Points, settings: Evolution
-) -> tuple[NDArray[np.uint8], Points, NDArray[np.float64]]:
-    """Return the members that the indicator keeps, their points and their fitness."""
-    size = settings.population_size
-    if settings.valid_first:
-        union, points = _fewest_violations(union, points, size)
-    kept, fitness = np.empty(size, dtype=np.int64), np.empty(len(points))
-    kernels.select_by_indicator(points, settings.kappa, size, kept, fitness)
-    return union[kept], points[kept], fitness[kept]
-
-
 def _fewest_violations(
     union: NDArray[np.uint8], points: Points, size: int
 ) -> tuple[NDArray[np.uint8], Points]:
@@ -271,118 +205,67 @@ def _fewest_violations(
     return np.ascontiguousarray(union[offered]), np.ascontiguousarray(points[offered])
 
 
-def ibed(
-    clauses: Clauses,
-    costs: ArrayLike,
-    objectives: Sequence[Objective],
-    candidates: Sequence[str],
-    *,
-    offsets: ArrayLike | None = None,
-    settings: Evolution = DEFAULT_EVOLUTION,
-    seeds: ArrayLike | None = None,
-    budget: Budget | None = None,
-    study: Study = NO_STUDY,
-) -> Front:
-    """Return products found by two populations, one led by the ε-indicator and one by differential evolution.
+class Ibed(Ibea):
+    """Two populations, one led by the ε-indicator and one by differential evolution.
 
-    The first population is that of :func:`shortlist_papers.product_evolution.ibea.ibea`. In the second, each
+    The first population is that of :class:`Ibea`, without repair. In the second, of the same size, each
     member has a trial made from differences of other members, then mutated with feedback; the trial takes its
     place if it violates fewer clauses, or as many without being dominated by it or equal to it. The indicator
     selects the first population from its members, its offspring and all trials, so that what differential
     evolution finds enters there. The paper of the method says little about replacement and exchange; these
-    rules are ours.
-
-    `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of both populations.
-    `extras` as in :func:`~shortlist_papers.product_evolution.ibea.ibea`; `correctness` is that of both
-    populations. `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `settings`, `seeds`, `budget`,
-    `study`: as in :func:`shortlist_papers.product_evolution.ibea.ibea`. Both populations have the size of
-    `settings`, and offspring of both count as evaluations.
-
-    >>> shop = Clauses.from_clauses(3, [(-1, -2)])
-    >>> few = Evolution(n_evaluations=400, population_size=20)
-    >>> front = ibed(shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc",
-    ...     settings=few)
-    >>> front.extras["n_evaluations"], front.method
-    (400, 'ibed')
+    rules are ours. Offspring of both populations count as evaluations, and the front is of both.
     """
-    budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets, budget)
-    problem.check(objectives)
-    rng = np.random.default_rng(as_seed(budget.seed))
-    size = settings.population_size
-    population = problem.first_population(size, seeds, rng)
-    state = random_state(rng)
-    asked = {"method": "ibed", "seed": budget.seed}
-    checkpoint = run_checkpoint(study, problem, settings, asked, population)
-    known = checkpoint.last()
-    if known is None:
-        points = problem.evaluate(population)
-        fitness = fitness_of(points, settings.kappa)
-        rivals, rival_points = population.copy(), points.copy()
-    else:
-        population, rivals = (problem.unpacked(known.arrays[name]) for name in ("population", "rivals"))
-        points, rival_points = known.arrays["points"], known.arrays["rival_points"]
-        fitness, state = known.arrays["fitness"], known.arrays["state"]
-        problem.n_evaluated = known.facts["n_evaluated"]
 
-    def step(left: int) -> bool:
-        nonlocal population, points, fitness
-        children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
-        trials = _trials(problem, rivals, settings, state)
-        trials = trials[: max(0, left - len(children))]
-        child_points, trial_points = problem.evaluate(children), problem.evaluate(trials)
-        better = _replaces(trial_points, rival_points[: len(trials)])
-        rivals[: len(trials)][better] = trials[better]
-        rival_points[: len(trials)][better] = trial_points[better]
-        population, points, fitness = survivors(
-            np.vstack([population, children, trials]),
-            np.vstack([points, child_points, trial_points]),
-            settings,
-        )
+    def __init__(
+        self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget
+    ) -> None:
+        super().__init__(problem, dataclasses.replace(settings, repair=0.0, improve=False), seeds, budget)
+        self.name = "ibed"
+        self._rivals: NDArray[np.uint8]
+        self._rival_points: Points
+
+    def begin(self) -> None:
+        """Evaluate the first population, which is also the second one's."""
+        super().begin()
+        self._rivals, self._rival_points = self.population.copy(), self._points.copy()
+
+    def resume(self, known: KeptState) -> None:
+        """Go on from a state that was kept."""
+        super().resume(known)
+        self._rivals = self._problem.unpacked(known.arrays["rivals"])
+        self._rival_points = known.arrays["rival_points"]
+
+    def step(self, left: int) -> bool:
+        """Make a generation of both populations."""
+        children = self.children(left)
+        trials = self._trials()[: max(0, left - len(children))]
+        child_points, trial_points = self._problem.evaluate(children), self._problem.evaluate(trials)
+        better = np.flatnonzero(_replaces(trial_points, self._rival_points[: len(trials)]))
+        self._rivals[better], self._rival_points[better] = trials[better], trial_points[better]
+        self.survive(np.vstack([children, trials]), np.vstack([child_points, trial_points]))
         return True
 
-    def reached() -> KeptState:
-        arrays: dict[str, NDArray[Any]] = {
-            "population": problem.packed(population),
-            "rivals": problem.packed(rivals),
-            "points": points,
-            "rival_points": rival_points,
-            "fitness": fitness,
-            "state": state,
-        }
-        return KeptState(arrays, {"n_evaluated": problem.n_evaluated})
+    def state(self) -> KeptState:
+        """Return what :meth:`resume` takes."""
+        kept = super().state()
+        own: dict[str, NDArray[Any]] = {
+            "rivals": self._problem.packed(self._rivals), "rival_points": self._rival_points,
+        }  # fmt: skip
+        return KeptState({**kept.arrays, **own}, kept.facts)
 
-    limit = run_generations(problem, settings, budget, step, checkpoint=checkpoint, state=reached)
-    return problem.front(
-        np.vstack([population, rivals]),
-        objectives,
-        candidates,
-        method="ibed",
-        seconds=budget.elapsed,
-        limit=limit,
-        extras={"seed": budget.seed},
-    )
+    def members(self) -> NDArray[np.uint8]:
+        """Return both populations."""
+        return np.vstack([self.population, self._rivals])
 
-
-def _trials(
-    problem: EvolvedProblem, rivals: NDArray[np.uint8], settings: Evolution, state: NDArray[np.uint64]
-) -> NDArray[np.uint8]:
-    """Return one trial per member of the second population."""
-    trials = np.empty_like(rivals)
-    smaller = problem.presolved.clauses
-    clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-    if problem.n_variables:
-        kernels.breed_by_differences(
-            rivals,
-            clauses,
-            settings.differential_weight,
-            settings.differential_crossover,
-            settings.error_mutation,
-            settings.mutation,
-            state,
-            trials,
-        )
-    return trials
+    def _trials(self) -> NDArray[np.uint8]:
+        """Return one trial per member of the second population."""
+        trials, rates = np.empty_like(self._rivals), self._settings
+        if self._problem.n_variables:
+            kernels.breed_by_differences(
+                self._rivals, self._problem.clause_lists, rates.differential_weight,
+                rates.differential_crossover, rates.error_mutation, rates.mutation, self._state, trials,
+            )  # fmt: skip
+        return trials
 
 
 def _replaces(trials: Points, targets: Points) -> Mask:

@@ -1,9 +1,9 @@
-"""What the evolutionary algorithms share: their settings, the problem they evolve on, and repair."""
+"""What the evolutionary algorithms share: settings, the problem they evolve on, generations, and repair."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget, Progress
-from shortlist.runs.studies import Study
+from shortlist.runs.studies import NO_STUDY, Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import digest_of_arrays
 from shortlist_papers.product_evolution import _kernels as kernels
@@ -128,19 +128,15 @@ class EvolvedProblem:
         self.n_evaluated = 0
 
     @property
+    def clause_lists(self) -> kernels.ClauseLists:
+        """The smaller clauses, as kernels take them."""
+        return kernels.ClauseLists(self.presolved.clauses.literals, self.presolved.clauses.offsets)
+
+    @property
     def has_products(self) -> bool:
         """Whether the clauses have a model."""
         smaller = self.presolved.clauses
         return not smaller.n_clauses or bool(np.diff(smaller.offsets).all())
-
-    def check(self, objectives: Sequence[Objective]) -> None:
-        """Raise if there is nothing to evolve, or the objectives do not fit."""
-        if len(objectives) != len(self.costs):
-            raise BadInputError(
-                "objectives", f"must be {len(self.costs)}, one per row of costs", len(objectives)
-            )
-        if not self.has_products:
-            raise BadInputError("clauses", "must have a model", "a contradiction", "Check the requirements.")
 
     def evaluate(self, selections: NDArray[np.uint8]) -> Points:
         """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``.
@@ -148,9 +144,7 @@ class EvolvedProblem:
         Constant parts are left out.
         """
         points: Points = np.zeros((len(selections), 1 + self.own_costs.shape[1]), dtype=np.int64)
-        smaller = self.presolved.clauses
-        clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-        kernels.evaluate_selections(selections, clauses, self.own_costs, points)
+        kernels.evaluate_selections(selections, self.clause_lists, self.own_costs, points)
         self.n_evaluated += len(selections)
         return points
 
@@ -186,55 +180,109 @@ class EvolvedProblem:
         """Undo :meth:`packed`."""
         return np.unpackbits(bits, axis=1, count=self.n_variables)
 
-    def front(
-        self,
-        population: NDArray[np.uint8],
-        objectives: Sequence[Objective],
-        candidates: Sequence[str],
-        *,
-        method: str,
-        seconds: float,
-        limit: str,
-        extras: Mapping[str, Any],
-    ) -> Front:
-        """Return the valid and non-dominated part of a population, checked on the original clauses."""
+    def valid_part(self, population: NDArray[np.uint8]) -> tuple[Mask, float]:
+        """Return the products of a population, checked on the original clauses, and their share."""
         selections: Mask = self.presolved.restore(population.astype(bool))
         valid = self.clauses.satisfied(selections)
-        chosen = selections[valid]
-        points: Points = chosen.astype(np.int64) @ self.costs.T + self.offsets
-        kept = nondominated(points)
-        facts = {
-            "correctness": float(valid.mean()) if len(valid) else 0.0,
-            "n_evaluations": self.n_evaluated,
-            **extras,
-        }
-        return Front.from_points(
-            objectives,
-            points[kept],
-            chosen[kept].astype(np.uint8),
-            candidates,
-            Proof(ProofKind.APPROXIMATE, limit=limit),
-            method=method,
-            seconds=seconds,
-            extras=facts,
-        )
+        return selections[valid], float(valid.mean()) if len(valid) else 0.0
 
 
-def run_generations(
-    problem: EvolvedProblem,
-    settings: Evolution,
-    budget: Budget,
-    step: Callable[[int], bool],
+class Generations(Protocol):
+    """One run of a method, generation by generation."""
+
+    name: str
+    """Of the method."""
+    population: NDArray[np.uint8]
+    """The first one, and later the present one."""
+
+    def begin(self) -> None:
+        """Evaluate the first population."""
+
+    def resume(self, known: KeptState) -> None:
+        """Go on from a state that was kept."""
+
+    def step(self, left: int) -> bool:
+        """Make a generation of at most `left` evaluations; return whether there may be another one."""
+
+    def state(self) -> KeptState:
+        """Return what :meth:`resume` takes."""
+
+    def members(self) -> NDArray[np.uint8]:
+        """Return what the front is made of."""
+
+
+StartRun: TypeAlias = Callable[[EvolvedProblem, Evolution, ArrayLike | None, Budget], Generations]
+"""A method: gets the problem, settings, seeds and a budget, whose seed is that of all randomness."""
+
+
+def evolve(
+    method: StartRun,
+    clauses: Clauses,
+    costs: ArrayLike,
+    objectives: Sequence[Objective],
+    candidates: Sequence[str],
     *,
-    checkpoint: Checkpoint | None = None,
-    state: Callable[[], KeptState] = KeptState,
-) -> str:
-    """Take steps, each a generation, until all evaluations are used; return the limit that came before.
+    offsets: ArrayLike | None = None,
+    settings: Evolution = DEFAULT_EVOLUTION,
+    seeds: ArrayLike | None = None,
+    budget: Budget | None = None,
+    study: Study = NO_STUDY,
+) -> Front:
+    """Return the valid, mutually non-dominated products that a method ends with; nothing is proved of them.
 
-    `step` gets the number of evaluations that are left, and returns whether there may be another one. What
-    `state` returns after a step is kept by the checkpoint.
+    Violated clauses are the first objective, before those given (Sayyad et al. 2013). The preprocessing fixes
+    core and dead features and joins equivalent ones. Raises BadInputError if shapes disagree, the clauses
+    have no model, a seed is no product, or the study belongs to something else.
+
+    `method`: :class:`~shortlist_papers.product_evolution.ibea.Ibea`, ``Ibed`` or ``Nsga2``. `clauses`: what a
+    product satisfies. Features that are to be fixed besides: ``clauses.with_units``. `costs`: coefficients to
+    minimise, scaled to integers, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales, one
+    per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
+    ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products that the first
+    population starts with, ``(n_seeds, n_variables)``. `budget`: how long the evolution may take, the seed of
+    all randomness, and who is told, with a total. `study`: where the state is kept after a generation, at
+    most once a second, and from where it is taken. `extras` of the front: `correctness`, the share of valid
+    members, `n_evaluations` and `seed`.
+
+    >>> from shortlist_papers.product_evolution.ibea import Ibea, Ibed
+    >>> shop = Clauses.from_clauses(3, [(-1, -2)])
+    >>> few = Evolution(n_evaluations=400, population_size=20)
+    >>> asked = shop, [[-3, -1, 0], [2, 1, 0]], [Objective("value", "max"), Objective("price")], "abc"
+    >>> fronts = [evolve(method, *asked, settings=few) for method in (Ibea, Ibed)]
+    >>> [(front.method, front.extras["n_evaluations"], str(front.proof.kind)) for front in fronts]
+    [('ibea', 400, 'approximate'), ('ibed', 400, 'approximate')]
     """
-    checkpoint = Checkpoint(GENERATIONS) if checkpoint is None else checkpoint
+    budget = budget or Budget()
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
+    if len(objectives) != len(problem.costs):
+        raise BadInputError(
+            "objectives", f"must be {len(problem.costs)}, one per row of costs", len(objectives)
+        )
+    if not problem.has_products:
+        raise BadInputError("clauses", "must have a model", "a contradiction", "Check the requirements.")
+    run = method(problem, settings, seeds, budget)
+    limit = _run_generations(
+        run, problem, settings, budget, _bound_checkpoint(run, problem, settings, budget, study)
+    )
+    chosen, share = problem.valid_part(run.members())
+    points: Points = chosen.astype(np.int64) @ problem.costs.T + problem.offsets
+    kept = nondominated(points)
+    return Front.from_points(
+        objectives, points[kept], chosen[kept].astype(np.uint8), candidates,
+        Proof(ProofKind.APPROXIMATE, limit=limit), method=run.name, seconds=budget.elapsed,
+        extras={"correctness": share, "n_evaluations": problem.n_evaluated, "seed": budget.seed},
+    )  # fmt: skip
+
+
+def _run_generations(
+    run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget, checkpoint: Checkpoint
+) -> str:
+    """Make generations until all evaluations are used; return the limit that came before."""
+    known = checkpoint.last()
+    if known is None:
+        run.begin()
+    else:
+        run.resume(known)
     limit = ""
     while (left := settings.n_evaluations - problem.n_evaluated) > 0:
         budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))
@@ -242,26 +290,22 @@ def run_generations(
             limit = budget.limit_text
             break
         try:
-            more = step(left)
+            more = run.step(left)
         except SearchStoppedError:  # what was begun is begun again from the state before
             return budget.limit_text
         if not more:
             break
-        checkpoint.keep(state)
+        checkpoint.keep(run.state)
     budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))
     if limit:
-        checkpoint.keep(state, now=True)
+        checkpoint.keep(run.state, now=True)
     else:
-        checkpoint.finish(state, budget.elapsed)
+        checkpoint.finish(run.state, budget.elapsed)
     return limit
 
 
-def run_checkpoint(
-    study: Study,
-    problem: EvolvedProblem,
-    settings: Evolution,
-    asked: Mapping[str, Any],
-    population: NDArray[np.uint8],
+def _bound_checkpoint(
+    run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget, study: Study
 ) -> Checkpoint:
     """Bind a study to a run and its first population, and return where its state is kept.
 
@@ -270,11 +314,11 @@ def run_checkpoint(
     if study.keeps:
         clauses = problem.clauses
         digest = digest_of_arrays(
-            [clauses.literals, clauses.offsets, problem.costs, problem.offsets, population]
+            [clauses.literals, clauses.offsets, problem.costs, problem.offsets, run.population]
         )
         bound = dataclasses.asdict(settings)
-        del bound["improve"]  # the method says so, and studies of before have no word for it
-        study.bind({**asked, **bound, "the question": digest})
+        del bound["improve"]  # the method says so
+        study.bind({"method": run.name, "seed": budget.seed, **bound, "the question": digest})
     return Checkpoint(GENERATIONS, study)
 
 

@@ -1,6 +1,7 @@
 """IBEA and SATIBEA: kernels against plain twins, and what every run keeps to."""
 
 import dataclasses
+import functools
 import itertools
 from pathlib import Path
 
@@ -21,11 +22,12 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.cancellation import Cancellation
 from shortlist_papers.product_evolution import _kernels as kernels
-from shortlist_papers.product_evolution.ibea import Improvement, ibea, ibed
-from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, repaired
+from shortlist_papers.product_evolution.ibea import Ibea, Ibed, Improvement
+from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, evolve, repaired
 from tests.examples import examples
 from tests.shortlist_papers.product_evolution import evolution_oracles as oracles
 
+ibea, ibed = functools.partial(evolve, Ibea), functools.partial(evolve, Ibed)
 N = 6
 literal = st.integers(1, N).flatmap(lambda v: st.sampled_from([v, -v]))
 clause_lists = st.lists(st.lists(literal, min_size=1, max_size=4), max_size=8)

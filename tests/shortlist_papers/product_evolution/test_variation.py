@@ -15,8 +15,8 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Progress, Study, open_study
 from shortlist.runs.studies.study import KeepSettings
-from shortlist_papers.product_evolution.ibea import ibea, ibed
-from shortlist_papers.product_evolution.variation import Evolution
+from shortlist_papers.product_evolution.ibea import Ibea, Ibed
+from shortlist_papers.product_evolution.variation import Evolution, evolve
 
 EVERY_STATE = KeepSettings(every_s=0.0, share=np.inf)
 """Keeps the state of every generation, whatever the clock says."""
@@ -31,10 +31,10 @@ NAMES = [f"F{i}" for i in range(N)]
 FEW = Evolution(n_evaluations=407, population_size=20, mutation=0.02)
 REPAIRING = Evolution(n_evaluations=407, population_size=20, mutation=0.02, repair=0.3)
 RUNS = {
-    "ibea": (ibea, FEW),
-    "satibea": (ibea, REPAIRING),
-    "smtibea": (ibea, dataclasses.replace(REPAIRING, improve=True)),
-    "ibed": (ibed, FEW),
+    "ibea": (Ibea, FEW),
+    "satibea": (Ibea, REPAIRING),
+    "smtibea": (Ibea, dataclasses.replace(REPAIRING, improve=True)),
+    "ibed": (Ibed, FEW),
 }
 
 
@@ -44,8 +44,8 @@ class _KilledError(Exception):
 
 def _run(name: str, study: Study = NO_STUDY, budget: Budget | None = None) -> Front:
     method, settings = RUNS[name]
-    return method(
-        CLAUSES, COSTS, GOALS, NAMES, settings=settings, study=study, budget=budget or Budget(seed=3)
+    return evolve(
+        method, CLAUSES, COSTS, GOALS, NAMES, settings=settings, study=study, budget=budget or Budget(seed=3)
     )
 
 
@@ -119,4 +119,4 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInputError, match="method was ibea there and is ibed now"):
             _run("ibed", study)
         with pytest.raises(BadInputError, match="the question was"):
-            ibea(CLAUSES, COSTS * 2, GOALS, NAMES, settings=FEW, study=study, budget=Budget(seed=3))
+            evolve(Ibea, CLAUSES, COSTS * 2, GOALS, NAMES, settings=FEW, study=study, budget=Budget(seed=3))
