@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.registry import Case, register
 from shortlist.ensembles.rules import backfit
 from shortlist.ensembles.votes.hard_votes import ClassVotes, class_votes
-from shortlist_papers.rules.margin_selection import select_by_margins
 from shortlist_papers.rules.orderings import RULES, order_classifiers
 
 
@@ -28,7 +27,7 @@ def made_votes(n_classifiers: int, n_rows: int) -> ClassVotes:
 def rules() -> dict[str, Callable[[ClassVotes], Any]]:
     """Return every rule by name, as a call on votes."""
     ordered = {rule: partial(order_classifiers, rule=rule) for rule in RULES}
-    return {**ordered, "margin": select_by_margins, "backfitting": backfit}
+    return {**ordered, "backfitting": backfit}
 
 
 def build(size: int, rule: str) -> Callable[[], Any]:

@@ -50,6 +50,8 @@ def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> Non
 
 
 _RULES = ("MarginPruner", "OrderedPruner")
+ABSENT = {"MarginPruner": 'OrderedPruner(rule="margin")'}
+"""Public names that no class has any more, with what takes their place."""
 
 MOVED = {
     GROUP: (
@@ -65,7 +67,9 @@ MOVED = {
 def absent(package: str, name: str) -> Exception:
     """Return the error to raise for a name that a package does not have: it says where the name is now."""
     if name in MOVED.get(package, ()):
-        return ImportError(f"{package}.{name} is {PACKAGE}.{name} now. Import it from there.")
+        return ImportError(
+            f"{package}.{name} is {PACKAGE}.{ABSENT.get(name, name)} now. Import it from there."
+        )
     return AttributeError(f"module {package!r} has no attribute {name!r}")
 
 

@@ -15,5 +15,4 @@ from shortlist_papers.opponents.lasso import CactLasso, L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM, PricedBooster
 from shortlist_papers.opponents.tree_classifiers import ASTC, CSTC
 from shortlist_papers.pruning_comparison import compare_methods as compare_methods
-from shortlist_papers.rules.rule_pruners import MarginPruner as MarginPruner
 from shortlist_papers.rules.rule_pruners import OrderedPruner as OrderedPruner

@@ -20,12 +20,11 @@ from shortlist import (
 )
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.tables.fit_inputs import TableClassifier
-from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers import OrderedPruner
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "ExactPruner": lambda: ExactPruner(n_classifiers=6, random_state=0),
     "OrderedPruner": lambda: OrderedPruner(n_classifiers=6, random_state=0),
-    "MarginPruner": lambda: MarginPruner(n_classifiers=6, random_state=0),
     "BackfittingPruner": lambda: BackfittingPruner(n_classifiers=6, random_state=0),
     "GreedyMeansPruner": lambda: GreedyMeansPruner(n_classifiers=6, n_bags=2, random_state=0),
     "EvolutionaryEnsembleClassifier": lambda: EvolutionaryEnsembleClassifier(
@@ -123,7 +122,6 @@ def test_a_target_of_numbers_with_fractions_is_refused_in_one_sentence(name: str
 CLASSIFIERS: list[type[TableClassifier]] = [
     ExactPruner,
     OrderedPruner,
-    MarginPruner,
     BackfittingPruner,
     GreedyMeansPruner,
     EvolutionaryEnsembleClassifier,

@@ -8,6 +8,7 @@ import numpy as np
 from shortlist._validation import as_choice, as_seed
 from shortlist._words import all_of
 from shortlist.ensembles import _rule_kernels as _kernels
+from shortlist.ensembles.evolution.training_rows import distinct_classifiers, grow_by_margins
 from shortlist.ensembles.rules import (
     Ordering,
     best_prefix,
@@ -18,7 +19,7 @@ from shortlist.ensembles.rules import (
     reduced_error,
     single_right,
 )
-from shortlist.ensembles.votes.hard_votes import ClassVotes, n_right, no_votes
+from shortlist.ensembles.votes.hard_votes import ClassVotes, class_tally, n_right, no_votes
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction
 from shortlist_papers.rules import _kernels as kernels
@@ -226,6 +227,25 @@ def _kappa_pairs(votes: ClassVotes, _stop: str) -> Ordering:
     return best_prefix(votes, pairs_order(votes, single_right(votes)), vary_size=True)
 
 
+def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ordering:
+    """Order a pool by margins from its most accurate classifier on, and keep the prefix with fewest errors.
+
+    Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with
+    the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
+    classifiers only. Equal prefixes go to the smallest.
+
+    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
+    >>> select_by_margins(votes).order.tolist()
+    [1, 2, 0]
+    """
+    first = int(single_right(votes).argmax())
+    distinct = distinct_classifiers(votes.codes)
+    start = class_tally(votes.codes[:, [first]], votes.n_classes)
+    order, right = grow_by_margins(votes, distinct[distinct != first], start, criterion=criterion)
+    return Ordering(np.concatenate([[first], order]), right, None, int(right.argmax()) + 1)
+
+
 RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
     "full": lambda votes, _stop: keep_all(votes),
     "best-single": lambda votes, _stop: keep_best(votes),
@@ -238,6 +258,7 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
     "margin-distance": lambda votes, stop: order_classifiers(votes, "margin-distance", stop=stop),
     "drep": lambda votes, _stop: order_classifiers(votes, "drep"),
     "kappa": _kappa,
+    "margin": lambda votes, _stop: select_by_margins(votes),
     "kappa-pairs": _kappa_pairs,
 }
 """The rules by name.
@@ -246,7 +267,7 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
 ``complementariness`` (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa``
 (:cite:t:`Partalas2010`) are the hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is
 :cite:t:`MartinezMunoz2006`, ``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`,
-``kappa-pairs`` :cite:t:`Margineantu1997`; ``kappa`` adds the classifier with the least mean κ to the members.
+``kappa-pairs`` :cite:t:`Margineantu1997`, ``margin`` :cite:t:`Gagne2007`; ``kappa`` adds the classifier with the least mean κ to the members.
 """
 
 RULES_WITH_FITNESS = (

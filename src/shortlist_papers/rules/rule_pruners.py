@@ -1,18 +1,15 @@
 """Scikit-learn estimators of the pruning rules that are compared; thin shells around functions."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from shortlist._validation import AUTO, as_choice
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators import rule_pruners
-from shortlist.ensembles.estimators.base import HARD, PoolPruner
+from shortlist.ensembles.estimators.base import HARD
 from shortlist.ensembles.estimators.rule_pruners import PluralityPruner
-from shortlist.ensembles.evolution.training_rows import CRITERIA
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Members
 from shortlist.pickles import saved_from
-from shortlist_papers.rules.margin_selection import select_by_margins
 from shortlist_papers.rules.orderings import RULES, RULES_WITH_FITNESS, check_rule, order_classifiers
 
 
@@ -115,53 +112,6 @@ class OrderedPruner(PluralityPruner):
         return self.ordering_.members
 
 
-@saved_from("shortlist_papers")
-class MarginPruner(PluralityPruner):
-    """The ensemble with the best margin histograms (Figure 1 of :cite:t:`Gagne2007`).
-
-    Parameters
-    ----------
-    pool, voting, probabilities, n_classifiers, n_jobs, random_state
-        As of :class:`OrderedPruner`.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        How candidates are compared; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`.
-
-    Attributes
-    ----------
-    ordering_ : Ordering
-        The whole order of distinct classifiers, with the number of correct decisions of every prefix.
-    members_, selection_, accuracy_, validation_, pool_, classes_
-        As of :class:`OrderedPruner`.
-    """
-
-    CHECKS = PoolPruner.CHECKS | {"criterion": partial(as_choice, choices=CRITERIA)}
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        criterion: str = "histogram",
-        voting: str = HARD,
-        probabilities: str = AUTO,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=voting,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-
-    def _choose(self, votes: ClassVotes, _seed: int) -> Members:
-        self.ordering_ = select_by_margins(votes, criterion=self.criterion)
-        return self.ordering_.members
-
-
 FITTEST = {f"{rule}:fitness": rule for rule in RULES_WITH_FITNESS}
 """The rules that have a fitness, by the names of those that stop by it, as Section 5.2 of the paper does."""
 
@@ -169,12 +119,12 @@ FITTEST = {f"{rule}:fitness": rule for rule in RULES_WITH_FITNESS}
 def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return unfitted pruners by name; by default all but those of :data:`FITTEST`.
 
-    The names are those of the library, ``margin``, those of
-    :data:`shortlist_papers.rules.orderings.RULES`, and those of :data:`FITTEST`, such as ``uwa:fitness``,
-    which keep the fittest prefix instead of the most accurate one. Raises BadInputError if a name is unknown.
+    The names are those of the library, those of :data:`shortlist_papers.rules.orderings.RULES`, and those of
+    :data:`FITTEST`, such as ``uwa:fitness``, which keep the fittest prefix instead of the most accurate one.
+    Raises BadInputError if a name is unknown.
     """
     rules: dict[str, Any] = {rule: OrderedPruner(rule=rule) for rule in RULES}
-    usual = {"exact": None, "margin": MarginPruner()} | rules | rule_pruners.pruning_methods()
+    usual = {"exact": None} | rules | rule_pruners.pruning_methods()
     if names is None:
         return usual
     known = usual | {name: OrderedPruner(rule=rule, stop="fitness") for name, rule in FITTEST.items()}

@@ -17,7 +17,7 @@ from shortlist import BadInputError, Status
 from shortlist.ensembles import BackfittingPruner, ExactPruner, Pool, make_pool, verify
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.votes.soft_votes import whole_shares
-from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers import OrderedPruner
 from tests.contract import keeps_contract
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
@@ -142,9 +142,9 @@ def test_auto_votes_where_a_classifier_has_no_probabilities() -> None:
 
 
 @pytest.mark.parametrize("voting", ["hard", "averaged"])
-@pytest.mark.parametrize("kind", ["exact", "order", "margins", "backfitting"])
+@pytest.mark.parametrize("kind", ["exact", "order", "backfitting"])
 def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, pool: Any) -> None:
-    kinds = {"order": OrderedPruner, "margins": MarginPruner, "backfitting": BackfittingPruner}
+    kinds = {"order": OrderedPruner, "backfitting": BackfittingPruner}
     made: Any = ExactPruner(objective="accuracy", node_limit=20) if kind == "exact" else kinds[kind]()
     made.set_params(pool=pool, voting=voting, random_state=0)
     fitted = {

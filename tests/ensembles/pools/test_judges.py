@@ -11,7 +11,7 @@ from shortlist.ensembles import BackfittingPruner, ExactPruner, Pool, verify
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.votes.soft_votes import whole_shares
-from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers import OrderedPruner
 
 TRUTH = ["no", "yes", "yes", "no"]
 HARD = pd.DataFrame({"ann": ["no", "yes", None, "no"], "bob": ["yes", "no", "yes", None]})
@@ -124,7 +124,7 @@ def test_equal_names_are_the_same_judge_twice_and_arrays_have_no_names() -> None
         ExactPruner(objective={"a": 1, "b": 3}, node_limit=500, time_limit_s=None),
         ExactPruner(objective="accuracy", node_limit=500, time_limit_s=None, diversity="average"),
         OrderedPruner(rule="drep"),
-        MarginPruner(),
+        OrderedPruner(rule="margin"),
         BackfittingPruner(),
     ],
     ids=["accuracy", "weights", "slope", "drep", "margins", "backfitting"],

@@ -14,7 +14,7 @@ from shortlist.ensembles.goals.selection_limits import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recorded_rows import other_calibration
-from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers import OrderedPruner
 
 N = 120
 
@@ -270,7 +270,7 @@ X, Y = make_classification(160, 5, flip_y=0.2, random_state=1)
         ExactPruner(objective="accuracy", node_limit=20, random_state=0),
         ExactPruner(objective="log-loss", voting="soft", node_limit=20, random_state=0),
         ExactPruner(n_classifiers=6, node_limit=20, random_state=0),
-        MarginPruner(random_state=0),
+        OrderedPruner(rule="margin", random_state=0),
     ],
     ids=["votes", "mean", "out-of-fold", "rule"],
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shortlist import BadInputError
 from shortlist.ensembles.evolution.training_rows import distinct_classifiers, grow_by_margins, vote_digests
 from shortlist.ensembles.votes.hard_votes import class_tally, class_votes
-from shortlist_papers.rules.margin_selection import select_by_margins
+from shortlist_papers.rules.orderings import select_by_margins
 from tests.ensembles import rule_oracles as oracle
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
 

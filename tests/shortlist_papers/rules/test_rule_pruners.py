@@ -10,7 +10,7 @@ from shortlist import BadInputError
 from shortlist.ensembles.estimators import rule_pruners
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist_papers import MarginPruner, OrderedPruner
+from shortlist_papers import OrderedPruner
 from shortlist_papers.rules.orderings import RULES
 from shortlist_papers.rules.rule_pruners import FITTEST, pruning_methods
 from tests.contract import keeps_contract
@@ -24,17 +24,10 @@ def test_an_order_keeps_scikit_learns_contract(estimator: Any, check: Any) -> No
     check(estimator)
 
 
-@pytest.mark.slow
-@keeps_contract(MarginPruner(n_classifiers=5, random_state=0), tables=False)
-def test_selection_by_margins_keeps_it(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.parametrize("rule", [*sorted(RULES), "margin"])
+@pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_rule_prunes_three_classes_and_members_vote(rule: str) -> None:
     pool = make_pool(X[:150], Y[:150], n_classifiers=10, random_state=0)
-    pruner = MarginPruner(pool) if rule == "margin" else OrderedPruner(pool, rule=rule, random_state=0)
-    fitted = pruner.fit(X[150:], Y[150:])
+    fitted = OrderedPruner(pool, rule=rule, random_state=0).fit(X[150:], Y[150:])
     assert fitted.members_.tolist() == fitted.ordering_.members.tolist()
     assert fitted.accuracy_ > 0.5
     codes = class_answers(pool, X[150:])[:, fitted.members_]
@@ -50,7 +43,7 @@ def test_the_library_has_four_rules_and_the_papers_all() -> None:
         "full",
         "best-single",
     ]
-    assert set(pruning_methods()) == {*rule_pruners.pruning_methods(), *RULES, "margin"}
+    assert set(pruning_methods()) == {*rule_pruners.pruning_methods(), *RULES}
     pool = make_pool(X[:150], Y[:150], n_classifiers=6, random_state=0)
     for rule in rule_pruners.BASELINES:
         own, order = rule_pruners.BaselinePruner(pool, rule=rule), OrderedPruner(pool, rule=rule)
