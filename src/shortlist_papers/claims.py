@@ -7,7 +7,7 @@ interval at 95 %, or a sign test at 5 %.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -193,11 +193,37 @@ class PaperClaim:
     """Its place in the paper."""
     paper: str
     """The paper's figure; empty where it has none."""
-    judge: Callable[["pd.DataFrame"], ClaimFinding | None]
-    """What rows say about it; None if they do not have what is needed."""
+    judge: Callable[["pd.DataFrame"], ClaimFinding]
+    """What rows say about it; raises :class:`UnmeasuredError` if they do not have what is needed."""
     missing: str = ""
     """Why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
 
+    def finding(self, rows: "pd.DataFrame") -> ClaimFinding | None:
+        """Return what rows say about the claim; None if they do not have what is needed."""
+        try:
+            return self.judge(rows)
+        except UnmeasuredError:
+            return None
 
-def unmeasured(_rows: "pd.DataFrame") -> None:
+
+class UnmeasuredError(LookupError):
+    """Rows do not have what a judge needs."""
+
+
+Found = TypeVar("Found")
+
+
+def needed(found: Found | None) -> Found:
+    """Return what a judge needs of rows; raises UnmeasuredError if it is None, False or empty.
+
+    >>> needed([1])
+    [1]
+    """
+    if found is None or found is False or (hasattr(found, "__len__") and not len(found)):
+        raise UnmeasuredError
+    return found
+
+
+def unmeasured(_rows: "pd.DataFrame") -> ClaimFinding:
     """Judge a claim that no unit measures."""
+    raise UnmeasuredError

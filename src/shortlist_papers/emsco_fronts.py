@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shortlist._words import counted
-from shortlist_papers.claims import ClaimFinding, Part, above, facts, figure, shown_mean
+from shortlist_papers.claims import ClaimFinding, Part, above, facts, figure, needed, shown_mean
 from shortlist_papers.emsco_judges import SPACES, of_kind
 from shortlist_papers.emsco_tables import PAPER_FRONTS
 
@@ -11,21 +11,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def keeps(rows: "pd.DataFrame") -> ClaimFinding | None:
+def keeps(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether runs by the printed rules never lose a chromosome of the complete front."""
-    part = _recalls(rows)
-    if part is None:
-        return None
+    part = needed(_recalls(rows))
     falls = int(part["falls"].astype(bool).sum())
     return ClaimFinding(
         f"{falls} of {counted(len(part), 'run')} lose a chromosome", facts([falls == 0]), "rules as printed"
     )
 
 
-def _recalls(rows: "pd.DataFrame") -> "pd.DataFrame | None":
+def _recalls(rows: "pd.DataFrame") -> "pd.DataFrame":
     part = of_kind(rows, "recall")
-    part = part[part["rules"] == "paper"] if len(part) else part
-    return part if len(part) else None
+    return part[part["rules"] == "paper"] if len(part) else part
 
 
 def _last(part: "pd.DataFrame") -> "pd.Series[float]":
@@ -35,27 +32,24 @@ def _last(part: "pd.DataFrame") -> "pd.Series[float]":
     return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
 
 
-def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = False) -> ClaimFinding | None:
+def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = False) -> ClaimFinding:
     """Judge the share of a complete front that is found, on plain splits and on the chosen one.
 
     Splits are the sample, not runs: the paper's is one of them. `at_least`: the paper says "over".
     """
     plain, chosen = of_kind(rows, "split"), _recalls(rows)
     plain = plain[plain["set"] == name] if len(plain) else plain
-    if chosen is not None:
-        chosen = chosen[(chosen["set"] == name) & (chosen["stages"] == 4)]
+    chosen = chosen[(chosen["set"] == name) & (chosen["stages"] == 4)] if len(chosen) else chosen
     told, parts, sure = [], [], []
-    for shares, what, where in (
-        (_last(plain), "plain splits", "plain split") if len(plain) else (None, "", ""),
-        (_last(chosen), "the chosen split", "run") if chosen is not None and len(chosen) else (None, "", ""),
-    ):
-        if shares is None:
+    samples = (plain, "plain splits", "plain split"), (chosen, "the chosen split", "run")
+    for sample, what, where in samples:
+        if sample.empty:
             continue
+        shares = _last(sample)
         told.append(f"{what} {shown_mean(shares, '%', 0)}")
         parts.append(above(shares, printed) if at_least else figure(shares, printed, 0.0))
         sure.append(f"{counted(len(shares), where)}, {shares.min():.0f} to {shares.max():.0f} %")
-    if not told:
-        return None
+    needed(told)
     return ClaimFinding(
         "; ".join(told), tuple(parts), "; ".join(sure), _filled(plain) if at_least and len(plain) else ""
     )
@@ -73,11 +67,9 @@ def _filled(plain: "pd.DataFrame") -> str:
     )
 
 
-def several_optima(rows: "pd.DataFrame") -> ClaimFinding | None:
+def several_optima(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether evolution holds globally optimal chromosomes in every panel of Figure 7."""
-    part = _recalls(rows)
-    if part is None:
-        return None
+    part = needed(_recalls(rows))
     shares = _last(part).groupby([part["set"], part["stages"]], sort=False)
     means = shares.mean()
     return ClaimFinding(
@@ -87,11 +79,9 @@ def several_optima(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def sizes(rows: "pd.DataFrame") -> ClaimFinding | None:
+def sizes(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether the printed sizes are those of the chosen split, or lie within those of our splits."""
-    part = of_kind(rows, "front")
-    if part.empty:
-        return None
+    part = needed(of_kind(rows, "front"))
     parts = []
     for (name, stages), own in part.groupby(["set", "stages"], sort=False):
         printed, found = PAPER_FRONTS[str(name), int(stages)], own["assignments"]
@@ -111,7 +101,7 @@ def sizes(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def sparse(rows: "pd.DataFrame") -> ClaimFinding | None:
+def sparse(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether fronts are small beside all stage assignments, on every split."""
     part = of_kind(rows, "front")
     part = part[part["stages"] == 4] if len(part) else part
@@ -120,8 +110,7 @@ def sparse(rows: "pd.DataFrame") -> ClaimFinding | None:
         for name, own in (part.groupby("set", sort=False) if len(part) else ())
         if (name, 4) in SPACES
     }
-    if not found:
-        return None
+    needed(found)
     return ClaimFinding(
         ", ".join(
             f"{name} {one.min():,} to {one.max():,} of {SPACES[name, 4]:,}" for name, one in found.items()
@@ -134,12 +123,10 @@ def sparse(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFinding | None:
+def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFinding:
     """Judge the minutes of a processor that a run takes, or the fronts of one split of each set together."""
     part = of_kind(rows, kind)
-    part = part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0]
-    if part.empty:
-        return None
+    part = needed(part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0])
     if kind == "front":
         part = part[part["split"] == 0]
     values = part["processor_s"].astype(float) / 60
@@ -152,11 +139,10 @@ def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFi
     )  # fmt: skip
 
 
-def landscape(rows: "pd.DataFrame") -> ClaimFinding | None:
+def landscape(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether random assignments are cheaper in the corner of accuracy than in that of coverage."""
     part = of_kind(rows, "landscape")
-    if len(part) < 3:
-        return None
+    needed(len(part) > 2)
     accuracy, coverage, n = (part[name].astype(float) for name in ("accuracy", "coverage", "n"))
     means = {
         name: float((one * n).sum() / n.sum())
@@ -164,8 +150,7 @@ def landscape(rows: "pd.DataFrame") -> ClaimFinding | None:
     }
     right, answered = accuracy > means["accuracy"], coverage > means["coverage"]
     corners = [part[right & ~answered], part[~right & answered]]
-    if any(corner.empty for corner in corners):
-        return None
+    needed(all(len(corner) for corner in corners))
     first, second = (float((one["inverse"] * one["n"]).sum() / one["n"].sum()) for one in corners)
     return ClaimFinding(
         f"inverse cost {first:.3f} and {second:.3f}",

@@ -15,6 +15,7 @@ from shortlist_papers.claims import (
     below,
     facts,
     figure,
+    needed,
     share_figure,
     shown_mean,
     trend,
@@ -123,11 +124,9 @@ def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> Any:
     return (max if sign == ">" else min)(other, key=lambda rival: mean(methods, rival, measure))
 
 
-def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding | None:
+def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding:
     """Judge what the paper says about one set, a part for each comparison."""
-    found = measured(rows, [name])
-    if not found:
-        return None
+    found = needed(measured(rows, [name]))
     methods = found[name]
     shown: dict[str, dict[str, None]] = {}
     for measure, one, _, other in checks:
@@ -200,11 +199,9 @@ def _figures(methods: "Mapping[str, pd.DataFrame]", method: str) -> str:
     return "/".join(f"{mean(methods, method, one):.1f}" for one in ("accuracy", "coverage", "cost"))
 
 
-def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> ClaimFinding | None:
+def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> ClaimFinding:
     """Judge whether no method of the paper dominates EMSCO, which is surely better in one objective."""
-    found = measured(rows, names)
-    if not found:
-        return None
+    found = needed(measured(rows, names))
     parts, told = [], []
     for name, methods in found.items():
         by = dominating(methods, EMSCO_NAME)
@@ -241,13 +238,9 @@ def _why_heart(found: Measured) -> str:
     )
 
 
-def first_in(
-    rows: "pd.DataFrame", measure: str, among: Sequence[str], wanted: Sequence[str]
-) -> ClaimFinding | None:
+def first_in(rows: "pd.DataFrame", measure: str, among: Sequence[str], wanted: Sequence[str]) -> ClaimFinding:
     """Judge whether EMSCO has the best mean of a measure among methods, on the sets that the paper names."""
-    found = measured(rows, wanted)
-    if not found:
-        return None
+    found = needed(measured(rows, wanted))
     parts, told, free = [], [], []
     for name, methods in found.items():
         sign = -1 if measure == "cost" else 1
@@ -283,13 +276,10 @@ speed gained.
 """
 
 
-def mean_of_sets(
-    rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME
-) -> ClaimFinding | None:
+def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME) -> ClaimFinding:
     """Judge a printed mean over all four sets; nothing is 0 lost or gained, or half of the rows answered."""
     found = measured(rows)
-    if len(found) < len(ALL):
-        return None
+    needed(len(found) == len(ALL))
     values = np.array([MEANS[what](methods, method) for methods in found.values()])
     nothing = 50.0 if what == "coverage" else 0.0
     unit = {"accuracy": "points", "speed": "% more"}.get(what, "%")
@@ -299,11 +289,9 @@ def mean_of_sets(
     )  # fmt: skip
 
 
-def threshold(rows: "pd.DataFrame") -> ClaimFinding | None:
+def threshold(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether EMSCO's answers are right more often than the threshold asks, by answered test rows."""
-    found = measured(rows)
-    if not found:
-        return None
+    found = needed(measured(rows))
     asked = {name: 100 * preset(name).confidence for name in found}
     return ClaimFinding(
         ", ".join(
@@ -321,11 +309,9 @@ def _reaches(methods: "Mapping[str, pd.DataFrame]", name: str, asked: float) -> 
     return Part(accuracy > asked, 100 * low > asked, low <= asked / 100 <= high)
 
 
-def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding | None:
+def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding:
     """Judge whether EMSCO loses no more accuracy beside one stage with all features than the paper's mean."""
-    found = measured(rows)
-    if not found:
-        return None
+    found = needed(measured(rows))
     lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
     return ClaimFinding(
         ", ".join(f"{name} {values.mean():.1f} points less" for name, values in lost.items()),
@@ -334,11 +320,9 @@ def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding | None:
     )
 
 
-def excused(rows: "pd.DataFrame") -> ClaimFinding | None:
+def excused(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether whoever is cheaper than EMSCO covers less or is less accurate than p̂."""
-    found = measured(rows)
-    if not found:
-        return None
+    found = needed(measured(rows))
     parts = {}
     for name, methods in found.items():
         for one in BUDGETED:
@@ -361,11 +345,9 @@ def excused(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def strong_sums(rows: "pd.DataFrame") -> ClaimFinding | None:
+def strong_sums(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether EMSCO's sum is above the median of its opponents', set by set."""
-    found = measured(rows)
-    if not found:
-        return None
+    found = needed(measured(rows))
     parts, told, free = [], [], []
     for name, methods in found.items():
         others = [mean(methods, one, "aggregate") for one in METHODS if one != EMSCO_NAME]
@@ -391,7 +373,7 @@ def _stages_by_class(rows: "pd.DataFrame") -> "dict[str, pd.DataFrame]":
     } if len(part) else {}  # fmt: skip
 
 
-def association(rows: "pd.DataFrame") -> ClaimFinding | None:
+def association(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether cost classes and stages are poorly correlated, set by set; large is .5 (Cohen, 1988)."""
     from scipy.stats import spearmanr
 
@@ -404,15 +386,14 @@ def association(rows: "pd.DataFrame") -> ClaimFinding | None:
         found[name] = value
         poor, inside = abs(value) < 0.5, bool((np.abs(ends) < 0.5).all())
         parts.append(Part(poor, poor and inside, not inside and bool(ends[0] < 0.5 and ends[1] > -0.5)))
-    if not found:
-        return None
+    needed(found)
     return ClaimFinding(
         ", ".join(f"{name} {value:.2f}" for name, value in found.items()), tuple(parts),
         "Spearman's correlation of class and mean stage over the features, 95 % intervals; poor: below .5",
     )  # fmt: skip
 
 
-def early(rows: "pd.DataFrame") -> ClaimFinding | None:
+def early(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether a feature of the greatest cost class is bought before the mean stage of all others."""
     told, parts = [], []
     for name, means in _stages_by_class(rows).items():
@@ -420,18 +401,16 @@ def early(rows: "pd.DataFrame") -> ClaimFinding | None:
         others = means[means["class"] < means["class"].max()]["stage"]
         told.append(f"{name} {greatest.min():.1f} against {others.mean():.1f}")
         parts.append(above(others, float(greatest.min())))
-    if not told:
-        return None
+    needed(told)
     return ClaimFinding(
         ", ".join(told), tuple(parts), "earliest mean stage of the greatest class, mean stage of the others"
     )
 
 
-def together(rows: "pd.DataFrame", name: str) -> ClaimFinding | None:
+def together(rows: "pd.DataFrame", name: str) -> ClaimFinding:
     """Judge whether the mean stages of the two cheapest classes of a set overlap."""
-    means = _stages_by_class(rows).get(name)
-    if means is None or means["class"].nunique() < 2:
-        return None
+    means = needed(_stages_by_class(rows).get(name))
+    needed(means["class"].nunique() > 1)
     spans = means.groupby("class")["stage"].agg(["min", "max"]).iloc[:2]
     return ClaimFinding(
         " and ".join(
@@ -442,15 +421,10 @@ def together(rows: "pd.DataFrame", name: str) -> ClaimFinding | None:
     )
 
 
-def thresholds(rows: "pd.DataFrame") -> ClaimFinding | None:
+def thresholds(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether a higher threshold means more accuracy, less coverage and more cost."""
-    part = (
-        of_kind(rows, "thresholds").sort_values("level")
-        if len(of_kind(rows, "thresholds"))
-        else rows.iloc[:0]
-    )
-    if len(part) < 3:
-        return None
+    part = needed(of_kind(rows, "thresholds")).sort_values("level")
+    needed(len(part) > 2)
     told = [
         f"{name} {part[name].iloc[0]:.2f} to {part[name].iloc[-1]:.2f}" for name in ("accuracy", "coverage")
     ]
@@ -462,11 +436,10 @@ def thresholds(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def volatile(rows: "pd.DataFrame") -> ClaimFinding | None:
+def volatile(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether one step in a chromosome changes an objective by a tenth of its range."""
     part = of_kind(rows, "neighbours")
-    if len(part) < 2:
-        return None
+    needed(len(part) > 1)
     best = part[part["place"] == 0].iloc[0]
     moved = part[part["place"] != 0]
     far = {

@@ -13,6 +13,7 @@ from shortlist_papers.claims import (
     above,
     below,
     facts,
+    needed,
     shown_mean,
     unmeasured,
 )
@@ -25,11 +26,9 @@ COMPARED = ("offline", "single", "adaboost-stumps", "least-squares", "online")
 """The methods that are ranked together."""
 
 
-def _runs(rows: "pd.DataFrame", *methods: str) -> "pd.DataFrame | None":
-    if "method" not in rows:
-        return None
-    whole = complete(rows, methods)
-    return whole if len(whole) else None
+def _runs(rows: "pd.DataFrame", *methods: str) -> "pd.DataFrame":
+    needed("method" in rows)
+    return needed(complete(rows, methods))
 
 
 def _by(rows: "pd.DataFrame", index: "str | list[str]", value: str) -> "pd.DataFrame":
@@ -41,11 +40,10 @@ def _sets_and_folds(rows: "pd.DataFrame") -> str:
     return f"{counted(rows['dataset'].nunique(), 'set')} of {counted(folds, 'fold')}"
 
 
-def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding | None:
+def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding:
     """Judge whether Off-EEL has the smaller error, paired by set."""
     runs = _runs(rows, *COMPARED)
-    if runs is None or runs["dataset"].nunique() < 2:
-        return None
+    needed(runs["dataset"].nunique() > 1)
     ranks = rank_methods(runs).mean_ranks
     errors = 100 * (1 - _by(runs, "dataset", "accuracy"))
     gained = (errors[other] - errors["offline"]).round(9)
@@ -79,10 +77,8 @@ def _overfits(runs: "pd.DataFrame") -> str:
     )
 
 
-def _smaller(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, "offline", "online")
-    if runs is None:
-        return None
     sizes = _by(runs, "dataset", "size")["offline"]
     boosted = rows.loc[rows["method"] == "adaboost-stumps", "size"].dropna()
     most = int(boosted.max()) if len(boosted) else 200
@@ -93,12 +89,9 @@ def _smaller(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding | None:
-    if not {"ties_minimum", "ties_histogram"} <= set(rows.columns):
-        return None
-    counted_ties = rows.dropna(subset=["ties_minimum"])
-    if counted_ties.empty:
-        return None
+def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding:
+    needed({"ties_minimum", "ties_histogram"} <= set(rows.columns))
+    counted_ties = needed(rows.dropna(subset=["ties_minimum"]))
     shares = 100 * counted_ties.set_index("dataset")[["ties_minimum", "ties_histogram"]].astype(float)
     of_sets = shares.groupby(level="dataset", sort=False).mean()
     minimum, histogram = of_sets["ties_minimum"], of_sets["ties_histogram"]
@@ -112,17 +105,15 @@ def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding | None:
     )
 
 
-def _grows(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _grows(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether On-EEL as printed takes members in at all."""
     runs = _runs(rows, "online")
-    if runs is None:
-        return None
     alone = (runs["size"] == 1).groupby(runs["dataset"], sort=False).sum()
     n_alone = int(alone.sum())
     where = ", ".join(f"{name} {n}" for name, n in alone.items() if n)
     why = ""
-    smoothed = _runs(rows, "online", "online-smoothed")
-    if n_alone and smoothed is not None:
+    smoothed = complete(rows, ("online", "online-smoothed"))
+    if n_alone and len(smoothed):
         both = smoothed.pivot_table(index=list(FOLD), columns="method", values=["size", "accuracy"])
         still = int((both["size"]["online-smoothed"] == 1).sum())
         gained = 100 * (both["accuracy"]["online-smoothed"] - both["accuracy"]["online"])
@@ -139,10 +130,9 @@ def _grows(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _trade_off(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _trade_off(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, "offline", "online")
-    if runs is None or "training_error" not in runs:
-        return None
+    needed("training_error" in runs)
     sizes, trained = _by(runs, "dataset", "size"), 100 * _by(runs, "dataset", "training_error")
     times = np.log(sizes["online"] / sizes["offline"])
     error = trained["offline"] - trained["online"]

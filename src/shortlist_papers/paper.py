@@ -273,7 +273,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTa
     """Return every claim with our verdict, which the rows alone decide."""
     found: Rows = []
     for claim in claims:
-        finding = claim.judge(rows)
+        finding = claim.finding(rows)
         here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
         if finding is not None:
             here, verdict, sure, why = finding.here, finding.verdict, finding.sure, finding.reason

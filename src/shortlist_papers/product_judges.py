@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
-from shortlist_papers.claims import ClaimFinding, PaperClaim, Part, above, facts, figure, most, shown_mean
+from shortlist_papers.claims import (
+    ClaimFinding,
+    PaperClaim,
+    Part,
+    above,
+    facts,
+    figure,
+    most,
+    needed,
+    shown_mean,
+)
 from shortlist_papers.front_quality import as_set
 from shortlist_papers.product_runs import (
     CWMOIP,
@@ -41,15 +51,14 @@ SHOP_2: System = ("e-shop", 1)
 SIMILAR = 1.2
 """Times as long as another one is a similar time."""
 
-Judge = Callable[["pd.DataFrame"], ClaimFinding | None]
+Judge = Callable[["pd.DataFrame"], ClaimFinding]
 
 
 def _with_columns(judge: Judge) -> Judge:
     """Let a judge see every column, as tables do; rows of an extent may lack some."""
 
-    def judged(rows: "pd.DataFrame") -> ClaimFinding | None:
-        if "kind" not in rows:
-            return None
+    def judged(rows: "pd.DataFrame") -> ClaimFinding:
+        needed("kind" in rows)
         return judge(
             rows.reindex(
                 columns=list(dict.fromkeys([*rows.columns, *MEASURED, "loops", "dominated", "clock"]))
@@ -109,10 +118,9 @@ def _judged(
     why: str = "",
     *,
     in_most: bool = True,
-) -> ClaimFinding | None:
+) -> ClaimFinding:
     """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails."""
-    if not pairs:
-        return None
+    needed(pairs)
     fits = {system: bool(test(row)) for system, row in pairs.items()}
     failing = [system for system, fit in fits.items() if not fit]
     fewer = [system for system in pairs if system not in _as_printed(pairs)]
@@ -167,7 +175,7 @@ def in_rows(
     *,
     in_most: bool = True,
     names: Sequence[str] = tuple(NAMES),
-) -> ClaimFinding | None:
+) -> ClaimFinding:
     """Judge what :data:`ROWS` says, in most rows of some systems or in each."""
     pairs = {one: row for one, row in _pairs(rows, method).items() if one[0] in names}
     told, test = ROWS[what]
@@ -175,9 +183,7 @@ def in_rows(
     return _judged(pairs, test, told, why, in_most=in_most)
 
 
-def cheap(
-    rows: "pd.DataFrame", *, names: Sequence[str] = tuple(NAMES), rich: bool = False
-) -> ClaimFinding | None:
+def cheap(rows: "pd.DataFrame", *, names: Sequence[str] = tuple(NAMES), rich: bool = False) -> ClaimFinding:
     """Judge whether SolRep takes less time than all runs of IBED, with the paper's reference points.
 
     `rich`: whether it has more unique points in most rows, and similar or less time in most.
@@ -185,9 +191,7 @@ def cheap(
     pairs = {one: row for one, row in _as_printed(_pairs(rows)).items() if one[0] in names}
     why = " ".join(filter(None, (_cheap_runs(pairs), _by_the_text(rows, names))))
     most_times, told = (SIMILAR, "similar or less time") if rich else (1.0, "less time")
-    found = _judged(pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why)
-    if found is None:
-        return None
+    found = needed(_judged(pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why))
     clock = _clock(rows[rows["kind"].isin(["solrep", "evolved"]) & rows["system"].isin(names)])
     found = replace(found, sure=f"{found.sure}; {clock}")
     if not rich:
@@ -201,7 +205,7 @@ def cheap(
     )
 
 
-def beside_ibea(rows: "pd.DataFrame") -> ClaimFinding | None:
+def beside_ibea(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether IBEA has more unique non-dominated points than IBED on eCos, and fewer elsewhere."""
     ibea, ibed = _evolved(rows, "ibea"), _evolved(rows)
     unique = {
@@ -210,8 +214,7 @@ def beside_ibea(rows: "pd.DataFrame") -> ClaimFinding | None:
         if system in ibed
         for pair in [compared(side_of(ibea[system]), side_of(ibed[system]))]
     }
-    if not unique:
-        return None
+    needed(unique)
     return ClaimFinding(
         ", ".join(f"{label(system)} {a:,} and {b:,}" for system, (a, b) in unique.items()),
         facts((a > b) == (system[0] == "ecos") for system, (a, b) in unique.items()),
@@ -225,12 +228,10 @@ def _clock(rows: "pd.DataFrame") -> str:
     return "processor time" if own.all() else "wall clock" if not own.any() else "old rows by the wall clock"
 
 
-def complete_fronts(rows: "pd.DataFrame") -> ClaimFinding | None:
+def complete_fronts(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether both complete methods find what enumeration finds, ours and as printed."""
     part = of_kind(rows, "complete")
-    part = part[part["method"].isin((EPSILON, CWMOIP))]
-    if part.empty:
-        return None
+    part = needed(part[part["method"].isin((EPSILON, CWMOIP))])
     same, ended = part["same"].astype(bool), part["ended"].astype(bool)
     printed = [
         as_set(side.points) == as_set(np.array(own["points"].iloc[0], dtype=np.int64))
@@ -263,7 +264,7 @@ def _seconds(rows: "pd.DataFrame", kind: str, name: str) -> "dict[str, NDArray[n
     return {method: np.array([each[one] for one in both]) for method, each in found.items()} if both else {}
 
 
-def faster(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
+def faster(rows: "pd.DataFrame", kind: str) -> ClaimFinding:
     """Judge whether CWMOIP takes less time than the ε-constraint method, system by system."""
     told, parts, n_sets = [], [], []
     for name in SMALL:
@@ -272,8 +273,7 @@ def faster(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
             told.append(f"{NAMES[name]} {seconds[EPSILON].mean():.3g} and {seconds[CWMOIP].mean():.3g} s")
             parts.append(above(np.log(seconds[EPSILON] / seconds[CWMOIP])))
             n_sets.append(f"{NAMES[name]} {counted(len(seconds[EPSILON]), 'set')}")
-    if not parts:
-        return None
+    needed(parts)
     why = "" if all(part.same for part in parts) else _programs(rows, kind)
     sure = f"{', '.join(n_sets)}, where both finished; {_clock(of_kind(rows, kind))}"
     return ClaimFinding("; ".join(told), tuple(parts), sure, why)
@@ -291,12 +291,11 @@ def _programs(rows: "pd.DataFrame", kind: str) -> str:
     return f"CWMOIP takes more programs: {all_of(told)}." if told else ""
 
 
-def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
+def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding:
     """Judge whether time grows a hundredfold from the smaller to the larger system."""
     told, parts = [], []
     small, large = (_seconds(rows, kind, name) for name in SMALL)
-    if not small or not large:
-        return None
+    needed(bool(small and large))
     part = of_kind(rows, kind)
     part = part[part["system"].isin(SMALL) & ((kind != "printed") | (part["objectives"] == 4))]
     for method in (EPSILON, CWMOIP):
@@ -305,8 +304,7 @@ def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
         times = float(large[method].mean() / max(small[method].mean(), 1e-9))
         told.append(f"{method} {times:,.0f} times")
         parts.append(Part(times > 1, times >= 100))
-    if not parts:
-        return None
+    needed(parts)
     return ClaimFinding(
         ", ".join(told),
         tuple(parts),
@@ -314,7 +312,7 @@ def grows(rows: "pd.DataFrame", kind: str) -> ClaimFinding | None:
     )
 
 
-def coverage(rows: "pd.DataFrame", name: str, printed: float) -> ClaimFinding | None:
+def coverage(rows: "pd.DataFrame", name: str, printed: float) -> ClaimFinding:
     """Judge what share of the complete fronts the runs of IBED find together."""
     evolved = _evolved(rows)
     shares = []
@@ -324,8 +322,7 @@ def coverage(rows: "pd.DataFrame", name: str, printed: float) -> ClaimFinding | 
             front = as_set(np.array(part["points"].iloc[0], dtype=np.int64))
             shares.append(100 * len(front & as_set(side_of(evolved[system]).points)) / len(front))
             runs.add(len(evolved[system]))
-    if not shares:
-        return None
+    needed(shares)
     return ClaimFinding(
         f"{shown_mean(shares, '%', 0)} ({min(shares):.0f} to {max(shares):.0f})",
         (figure(shares, printed, 100.0),),
@@ -353,15 +350,13 @@ def _median_run(rows: "pd.DataFrame", system: System) -> tuple[int, int, int] | 
     return sizes[(len(sizes) - 1) // 2], len(as_set(side_of(runs).points)), len(runs)
 
 
-def shared(rows: "pd.DataFrame", name: str, most_times: float | None = None) -> ClaimFinding | None:
+def shared(rows: "pd.DataFrame", name: str, most_times: float | None = None) -> ClaimFinding:
     """Judge whether runs of IBED find less together than as many different runs would, on each set.
 
     `most_times`: how many times the points of the median run they may have; by default the number of runs.
     """
     runs = {system: _median_run(rows, system) for system in _evolved(rows) if system[0] == name}
-    found = {system: one for system, one in runs.items() if one is not None and one[2] > 1}
-    if not found:
-        return None
+    found = needed({system: one for system, one in runs.items() if one is not None and one[2] > 1})
     return ClaimFinding(
         ", ".join(f"{label(system)} {one:,} and {n:,}" for system, (one, n, _) in found.items()),
         facts(n < (most_times or n_runs) * one for one, n, n_runs in found.values()),
@@ -369,15 +364,14 @@ def shared(rows: "pd.DataFrame", name: str, most_times: float | None = None) -> 
     )
 
 
-def whole(rows: "pd.DataFrame") -> ClaimFinding | None:
+def whole(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether runs of IBED miss points of every complete front but that of JCS 2."""
     evolved, missed = _evolved(rows), {}
     for system, part in by_system(rows, "complete"):
         if system in evolved:
             front = as_set(np.array(part["points"].iloc[0], dtype=np.int64))
             missed[system] = len(front - as_set(side_of(evolved[system]).points))
-    if not missed:
-        return None
+    needed(missed)
     return ClaimFinding(
         ", ".join(f"{label(system)} {n}" for system, n in missed.items()) + " points missed",
         facts((n == 0) == (system == ("jcs", 1)) for system, n in missed.items()),
@@ -385,11 +379,9 @@ def whole(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def small_front(rows: "pd.DataFrame") -> ClaimFinding | None:
+def small_front(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether IBED finds the whole front of JCS 2 and SolRep does not."""
-    pair = _pairs(rows).get(("jcs", 1))
-    if pair is None:
-        return None
+    pair = needed(_pairs(rows).get(("jcs", 1)))
     return ClaimFinding(
         f"IBED {pair['N_U(B)'] + pair['|N_A ∩ N_B|']}, SolRep {pair['N_U(A)'] + pair['|N_A ∩ N_B|']} of "
         f"{pair['|N_A ∪ N_B|']}",
@@ -397,7 +389,7 @@ def small_front(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def slower(rows: "pd.DataFrame") -> ClaimFinding | None:
+def slower(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether eCos takes longer than uClinux with as many reference points."""
     part = of_kind(rows, "solrep", number=0)
     part = part[part["system"].isin(["ecos", "uclinux"])]
@@ -405,9 +397,7 @@ def slower(rows: "pd.DataFrame") -> ClaimFinding | None:
         n: {name: float(own["seconds"].mean()) for name, own in of_n.groupby("system")}
         for n, of_n in (part.groupby("reference_points") if len(part) else ())
     }
-    both = {int(n): one for n, one in seconds.items() if len(one) == 2}
-    if not both:
-        return None
+    both = needed({int(n): one for n, one in seconds.items() if len(one) == 2})
     return ClaimFinding(
         ", ".join(f"{n:,} points: {one['ecos']:.3g} and {one['uclinux']:.3g} s" for n, one in both.items()),
         facts(one["ecos"] > one["uclinux"] for one in both.values()),
@@ -415,14 +405,12 @@ def slower(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def alike(rows: "pd.DataFrame") -> ClaimFinding | None:
+def alike(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether the same method has more unique points on all sets of attributes of a system."""
     ahead: dict[str, list[bool]] = {}
     for (name, _), row in _pairs(rows).items():
         ahead.setdefault(name, []).append(row["N_U(A)"] > row["N_U(B)"])
-    several = {name: one for name, one in ahead.items() if len(one) > 1}
-    if not several:
-        return None
+    several = needed({name: one for name, one in ahead.items() if len(one) > 1})
     return ClaimFinding(
         ", ".join(f"{NAMES[name]} {sum(one)} of {len(one)}" for name, one in several.items())
         + " sets with more of SolRep",
@@ -431,12 +419,10 @@ def alike(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def unfinished(rows: "pd.DataFrame", name: str, method: str) -> ClaimFinding | None:
+def unfinished(rows: "pd.DataFrame", name: str, method: str) -> ClaimFinding:
     """Judge whether a method does not finish on a system, within the limit that it had."""
     part = of_kind(rows, "printed")
-    part = part[(part["system"] == name) & (part["method"] == method) & (part["objectives"] == 4)]
-    if part.empty:
-        return None
+    part = needed(part[(part["system"] == name) & (part["method"] == method) & (part["objectives"] == 4)])
     hours, ended = float(part["seconds"].max()) / 3600, part["ended"].astype(bool)
     return ClaimFinding(
         f"{'ended' if ended.any() else 'no end'} after {60 * hours:.0f} min and "
@@ -446,11 +432,9 @@ def unfinished(rows: "pd.DataFrame", name: str, method: str) -> ClaimFinding | N
     )
 
 
-def dominated(rows: "pd.DataFrame") -> ClaimFinding | None:
+def dominated(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether most of IBED's points on Linux are dominated, by our points and by the authors' set."""
-    pairs = {system: row for system, row in _pairs(rows).items() if system[0] == LINUX}
-    if not pairs:
-        return None
+    pairs = needed({system: row for system, row in _pairs(rows).items() if system[0] == LINUX})
     by = {
         f"{label(system)} {_lost(row)} of {row['|B|']}": 2 * _lost(row) > row["|B|"]
         for system, row in pairs.items()
@@ -500,12 +484,10 @@ def _by_the_text(rows: "pd.DataFrame", names: Sequence[str]) -> str:
     return f"Minimising the cost, as in the text, takes less time: {'; '.join(told)}." if told else ""
 
 
-def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding | None:
+def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding:
     """Judge how many points `n_points` reference points find on E-Shop 2, and whether IBED has more."""
     part = of_kind(rows, "solrep", system=SHOP_2[0], number=SHOP_2[1])
-    part = part[part["reference_points"] == n_points]
-    if part.empty:
-        return None
+    part = needed(part[part["reference_points"] == n_points])
     n, evolved = len(part["points"].iloc[0]), _evolved(rows).get(SHOP_2)
     told, beside = f"{n:,} of {n_points:,}", None
     if evolved is not None:
@@ -522,12 +504,10 @@ def found_of(rows: "pd.DataFrame", n_points: int, printed: int) -> ClaimFinding 
     return ClaimFinding(told, tuple(parts), "one run of SolRep", why)
 
 
-def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: float) -> ClaimFinding | None:
+def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: float) -> ClaimFinding:
     """Judge whether runs with `n_points` reference points take at most `seconds` seconds."""
     part = of_kind(rows, "solrep")
-    part = part[part["system"].isin(names) & (part["reference_points"] == n_points)]
-    if part.empty:
-        return None
+    part = needed(part[part["system"].isin(names) & (part["reference_points"] == n_points)])
     worst = part.loc[part["seconds"].astype(float).idxmax()]
     within = part["seconds"].astype(float) <= seconds
     return ClaimFinding(
@@ -540,7 +520,7 @@ def at_most(rows: "pd.DataFrame", names: Sequence[str], n_points: int, seconds: 
     )  # fmt: skip
 
 
-def linear(rows: "pd.DataFrame", column: str) -> ClaimFinding | None:
+def linear(rows: "pd.DataFrame", column: str) -> ClaimFinding:
     """Judge whether a straight line through the first and the last number of points passes the others."""
     told, parts, fewer = [], [], []
     for system, unsorted in by_system(rows, "solrep"):
@@ -563,8 +543,7 @@ def linear(rows: "pd.DataFrame", column: str) -> ClaimFinding | None:
         )
         if system[0] == LINUX and n[-1] < _points_of(system):
             fewer.append(f"{n[-1]:.0f} on {label(system)}")
-    if not parts:
-        return None
+    needed(parts)
     return ClaimFinding(
         f"off a straight line by {', '.join(told)} of the last value",
         tuple(parts),
@@ -573,7 +552,7 @@ def linear(rows: "pd.DataFrame", column: str) -> ClaimFinding | None:
     )
 
 
-def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
+def fifty(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge 50 reference points beside the median run of IBED, on the larger systems."""
     evolved, told, points, times, why = _evolved(rows), [], [], [], []
     for system, part in by_system(rows, "solrep"):
@@ -595,8 +574,7 @@ def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
                 f"Our median run on {label(system)} has {n_other} points after {row['B s']:.1f} s, the "
                 f"paper's {paper['|N_B|']} after {paper['B s']:g} s."
             )
-    if not told:
-        return None
+    needed(told)
     return ClaimFinding(
         "; ".join(told),
         facts((*points, *times)),
@@ -606,12 +584,10 @@ def fifty(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def linux(rows: "pd.DataFrame", n_points: int, most_s: float) -> ClaimFinding | None:
+def linux(rows: "pd.DataFrame", n_points: int, most_s: float) -> ClaimFinding:
     """Judge how long `n_points` reference points take on Linux."""
     part = of_kind(rows, "solrep", system=LINUX)
-    part = part[part["reference_points"] == n_points]
-    if part.empty:
-        return None
+    part = needed(part[part["reference_points"] == n_points])
     seconds, sizes = part["seconds"].astype(float), [len(one) for one in part["points"]]
     return ClaimFinding(
         f"{all_of(sorted(set(sizes)))} points in {seconds.min():.0f} to {seconds.max():.0f} s",

@@ -15,6 +15,7 @@ from shortlist_papers.claims import (
     beside,
     facts,
     figure,
+    needed,
     share_figure,
     shown_mean,
     unmeasured,
@@ -39,12 +40,11 @@ LARGEST_GAP = 0.069
 UNITS = {"rank": "ranks", "mean": "points"}
 
 
-def _runs(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame | None":
-    """Return the runs of folds in which all these methods were measured, or None without any."""
-    if "kind" not in rows or "method" not in rows:
-        return None
+def _runs(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
+    """Return the runs of folds in which all these methods were measured; raises UnmeasuredError without any."""
+    needed({"kind", "method"} <= set(rows.columns))
     runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
-    return runs.astype({"classifiers": int}) if len(runs) else None
+    return needed(runs).astype({"classifiers": int})
 
 
 def _cases(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
@@ -73,14 +73,12 @@ def _order(
     measure: str = "rank",
     among: Sequence[str] = (),
     why: Callable[["pd.DataFrame"], str] = lambda _rows: "",
-) -> ClaimFinding | None:
+) -> ClaimFinding:
     """Judge whether each of some methods is ahead of the best of the others, paired by set.
 
     `among`: the methods that are ranked together; by default those of the paper's table.
     """
     runs = _runs(rows, among or RANKED[metric])
-    if runs is None:
-        return None
     scores = _scores(runs, metric, measure)
     best = scores[list(behind)].mean().idxmax()
     more = {(one, str(best)): scores[one] - scores[best] for one in ahead}
@@ -134,14 +132,11 @@ def other_stop(rows: "pd.DataFrame", metric: str) -> str:
 
 
 def _overfits(rows: "pd.DataFrame") -> str:
-    runs = _runs(rows, ("F1", "BFT"))
-    return "" if runs is None else overfitting(runs, "F1", "BFT")
+    return overfitting(_runs(rows, ("F1", "BFT")), "F1", "BFT")
 
 
-def _competitive(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _competitive(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, RANKED["accuracy"])
-    if runs is None:
-        return None
     own = -_scores(runs, "accuracy", "rank")["F1"]
     middle = (len(RANKED["accuracy"]) + 1) / 2
     return ClaimFinding(
@@ -150,10 +145,8 @@ def _competitive(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _spread(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _spread(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, RANKED["accuracy"])
-    if runs is None:
-        return None
     more = {
         UNITS[measure]: (scores := _scores(runs, "accuracy", measure))["HC-CON"] - scores["BFT"]
         for measure in ("mean", "rank")
@@ -167,13 +160,9 @@ def _spread(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def _cases_ahead(
-    rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]
-) -> ClaimFinding | None:
+def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]) -> ClaimFinding:
     """Judge a printed count of cases in which a method is ahead of all benchmarks; chance has 1 of 5."""
     runs = _runs(rows, RANKED[metric])
-    if runs is None:
-        return None
     cases = _cases(runs, metric)
     n = int((cases[method] > cases[list(BENCHMARKS)].max(axis=1)).sum())
     part = share_figure(n, len(cases), printed[0] / printed[1], 1 / (1 + len(BENCHMARKS)))
@@ -190,33 +179,27 @@ def _by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return 100 * values.astype(float)
 
 
-def _behind_on(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _behind_on(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, RANKED["balanced_accuracy"])
-    if runs is None:
-        return None
     folds = _by_fold(runs, "balanced_accuracy")
     less = folds[["BFT", *CLIMBERS]].mean(axis=1) - folds["F1-theta"]
-    named = [one for one in ("MSK", "DRD") if one in less.index.unique("dataset")]
-    if not named:
-        return None
+    named = needed([one for one in ("MSK", "DRD") if one in less.index.unique("dataset")])
     return ClaimFinding(
         ", ".join(f"{one} {shown_mean(less[one], 'points')} behind" for one in named),
         tuple(above(less[one]) for one in named), f"{_of(runs)}; mean of BFT, HC-CON and HC-UWA, by fold",
     )  # fmt: skip
 
 
-def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
     """Judge whether θ gains most on the sets of Table 2 with fewer than a quarter of one class."""
     runs = _runs(rows, RANKED["balanced_accuracy"])
-    if runs is None:
-        return None
     folds = _by_fold(runs, "balanced_accuracy")
     gained = folds["F1-theta"] - folds["F1"]
     few = [one for one in gained.index.unique("dataset") if min(SETS[one][3:5]) < SETS[one][2] / 4]
     others = gained[~gained.index.isin(few, level="dataset")]
     few = [one for one in few if SETS[one][2] >= 30_000]
-    if not few or others.empty:
-        return None
+    needed(few)
+    needed(others)
     rest = float(others.mean())
     return ClaimFinding(
         ", ".join(f"{one} {shown_mean(gained[one], 'points')}" for one in few) + f", others {rest:.1f}",
@@ -224,13 +207,10 @@ def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _dispersion(
-    rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]
-) -> ClaimFinding | None:
+def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> ClaimFinding:
     """Judge mean deviations over repeats; None with one repeat."""
     runs = _runs(rows, RANKED[metric])
-    if runs is None or runs["repeat"].nunique() < 2:
-        return None
+    needed(runs["repeat"].nunique() > 1)
     spread = 100 * by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False).std()
     return ClaimFinding(
         ", ".join(f"{one} {spread[one].mean():.2f}" for one in (*low, *high)),
@@ -239,14 +219,12 @@ def _dispersion(
     )
 
 
-def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame | None":
+def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Return gaps with the largest pools in per cent: a row for each set and fold, columns F1 and F3."""
     runs = _runs(rows, ("F1", "F3"))
-    if runs is None:
-        return None
     gaps = _by_fold(runs[runs["classifiers"] == runs["classifiers"].max()].astype({"gap": float}), "gap")
     known = gaps.reindex(columns=["F1", "F3"]).dropna()
-    return known if len(known) else None
+    return needed(known)
 
 
 def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Series[float]]":
@@ -256,10 +234,9 @@ def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Serie
     return worst, (values[name] - values[worst]).dropna()
 
 
-def _hardest(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _hardest(rows: "pd.DataFrame") -> ClaimFinding:
     gaps = _gaps(rows)
-    if gaps is None or not {"DEF"} < set(gaps.index.unique("dataset")):
-        return None
+    needed({"DEF"} < set(gaps.index.unique("dataset")))
     worst, more = _above_others(gaps["F1"], "DEF")
     return ClaimFinding(
         ", ".join(
@@ -272,10 +249,8 @@ def _hardest(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def _close(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _close(rows: "pd.DataFrame") -> ClaimFinding:
     gaps = _gaps(rows)
-    if gaps is None:
-        return None
     worst = gaps.groupby(level="dataset", sort=False).mean().max(axis=1)
     limits = rows.loc[rows["method"] == "F1", "limit_s"].dropna() if "limit_s" in rows else ()
     return ClaimFinding(
@@ -286,10 +261,9 @@ def _close(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding:
     gaps = _gaps(rows)
-    if gaps is None or not {"DRD"} < set(gaps.index.unique("dataset")):
-        return None
+    needed({"DRD"} < set(gaps.index.unique("dataset")))
     more = gaps["F3"] - gaps["F1"]
     worst, further = _above_others(more, "DRD")
     return ClaimFinding(
@@ -300,10 +274,8 @@ def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _negligible(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _negligible(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, EXACT)
-    if runs is None:
-        return None
     fitted = _by_fold(runs, "validation_accuracy")
     less = {one: fitted["F1"] - fitted[one] for one in ("F2", "F3")}
     return ClaimFinding(
@@ -313,10 +285,8 @@ def _negligible(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def _heuristic(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _heuristic(rows: "pd.DataFrame") -> ClaimFinding:
     runs = _runs(rows, RANKED["accuracy"])
-    if runs is None:
-        return None
     fitted = runs.pivot_table(
         index=["dataset", "repeat", "fold", "classifiers"],
         columns="method",
@@ -333,10 +303,8 @@ def _heuristic(rows: "pd.DataFrame") -> ClaimFinding | None:
     )
 
 
-def _large(rows: "pd.DataFrame") -> ClaimFinding | None:
+def _large(rows: "pd.DataFrame") -> ClaimFinding:
     gaps = _gaps(rows)
-    if gaps is None:
-        return None
     largest = max(map(str, gaps.index.unique("dataset")), key=lambda label: SETS[label][2])
     n_rows, gap = int(SETS[largest][2]), float(gaps["F1"][largest].mean())
     return ClaimFinding(
@@ -346,12 +314,9 @@ def _large(rows: "pd.DataFrame") -> ClaimFinding | None:
     )  # fmt: skip
 
 
-def _bounds(rows: "pd.DataFrame") -> ClaimFinding | None:
-    if "gap" not in rows or "method" not in rows:
-        return None
-    exact = rows[rows["method"].isin((*EXACT, "F1-theta"))]
-    if exact.empty:
-        return None
+def _bounds(rows: "pd.DataFrame") -> ClaimFinding:
+    needed({"gap", "method"} <= set(rows.columns))
+    exact = needed(rows[rows["method"].isin((*EXACT, "F1-theta"))])
     known = exact["gap"].astype(float).notna()
     return ClaimFinding(
         f"{int(known.sum())} of {len(known)} programs", facts([known.all()]), "every exact run"

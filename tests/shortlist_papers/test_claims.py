@@ -29,6 +29,7 @@ from shortlist_papers.claims import (
     most,
     share_figure,
     trend,
+    unmeasured,
 )
 from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
 from shortlist_papers.paper import claims_table
@@ -63,8 +64,8 @@ def test_a_verdict_follows_the_parts_of_a_claim(
 
 def test_what_no_row_has_is_not_measured() -> None:
     claims = (
-        PaperClaim("A", "1", "", lambda _rows: None),
-        PaperClaim("B", "2", "3", lambda _rows: None, "No set is at hand."),
+        PaperClaim("A", "1", "", unmeasured),
+        PaperClaim("B", "2", "3", unmeasured, "No set is at hand."),
     )
     first, second = claims_table(claims, pd.DataFrame()).rows
     assert first["verdict"] == second["verdict"] == UNMEASURED

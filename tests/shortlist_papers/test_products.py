@@ -355,7 +355,7 @@ def test_solrep_is_run_as_the_text_has_it_too_and_named_where_that_is_faster(mad
         more = rows[(rows["kind"] == "solrep") & (rows["system"] == "e-shop")]
         both = pd.concat([rows, more.assign(kind="solrep by the text", seconds=seconds)])
         assert [row["minimised"] for row in _table(both, "solrep")].count("cost") == len(more)
-        claims = {claim.what: claim.judge(both) for claim in PRODUCTS.claims}
+        claims = {claim.what: claim.finding(both) for claim in PRODUCTS.claims}
         finding = claims["SolRep takes less time than thirty runs of IBED"]
         assert finding is not None
         assert ("Minimising the cost, as in the text" in finding.why) == told
