@@ -41,7 +41,7 @@ UNITS = {"rank": "ranks", "mean": "points"}
 
 
 def _runs(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Return the runs of folds in which all these methods were measured; raises UnmeasuredError without any."""
+    """Return the runs of folds in which all these methods were measured; they are needed."""
     needed({"kind", "method"} <= set(rows.columns))
     runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
     return needed(runs).astype({"classifiers": int})

@@ -1,4 +1,4 @@
-"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p", with repair (SATIBEA, SMTIBEA), and IBED."""
+"""Indicator-based evolution: IBEA (Zitzler & Künzli 2004), with repair SATIBEA and SMTIBEA, and IBED."""
 
 import contextlib
 import dataclasses

@@ -267,7 +267,8 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
 ``complementariness`` (:cite:t:`MartinezMunoz2004`), ``concurrency`` (:cite:t:`Banfield2005`) and ``uwa``
 (:cite:t:`Partalas2010`) are the hill climbers of Section 5.2 of :cite:t:`Bastos2022`. ``orientation`` is
 :cite:t:`MartinezMunoz2006`, ``margin-distance`` :cite:t:`MartinezMunoz2004`, ``drep`` is :cite:t:`Li2012`,
-``kappa-pairs`` :cite:t:`Margineantu1997`, ``margin`` :cite:t:`Gagne2007`; ``kappa`` adds the classifier with the least mean κ to the members.
+``kappa-pairs`` :cite:t:`Margineantu1997`, ``margin`` :cite:t:`Gagne2007`; ``kappa`` adds the
+classifier with the least mean κ to the members.
 """
 
 RULES_WITH_FITNESS = (
