@@ -22,7 +22,6 @@ from shortlist.products.configuration.question import (
 )
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.results.front import Front
-from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget, seconds_now
 from shortlist_papers.product_evolution.evolved_front import evolved_products
 from shortlist_papers.product_evolution.variation import Evolution
@@ -104,11 +103,11 @@ def evolve_once(
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     evolved = functools.partial(evolved_products, question, clauses, method, starts=starts)
     compiled = Evolution(n_evaluations=200, valid_first=valid_first)
-    evolved(compiled, budget=Budget(seed=seed), study=NO_STUDY)  # outside the clock
+    evolved(compiled, budget=Budget(seed=seed))  # outside the clock
     load = os.getloadavg()[0]
     settings = dataclasses.replace(compiled, n_evaluations=n_evaluations)
     own = dataclasses.replace(Budget() if budget is None else budget.begun(), seed=seed)
-    found = evolved(settings, budget=own, study=own.study)
+    found = evolved(settings, budget=own)
     front = checked_front(question, found, method)
     return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 

@@ -14,7 +14,7 @@ from shortlist.products.configuration.front_search import checked_front, padded_
 from shortlist.products.configuration.question import ProductQuestion
 from shortlist.products.model import with_constraints
 from shortlist.results.front import Front
-from shortlist.runs import NO_STUDY, Budget, Study
+from shortlist.runs import NO_STUDY, Budget
 from shortlist_papers.product_evolution.ibea import Ibea, Ibed
 from shortlist_papers.product_evolution.variation import Evolution, StartRun, evolve
 from shortlist_papers.product_methods import POPULATION, EvolutionOptions, KeptEvolutionOptions
@@ -49,12 +49,13 @@ def front_by_evolution(
         starts = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
     study = options.study if isinstance(options, KeptEvolutionOptions) else NO_STUDY
     settings = Evolution(n_evaluations=options.n_evaluations, population_size=POPULATION)
-    return evolved_products(question, clauses, method, settings, starts=starts, budget=budget, study=study)
+    budget = dataclasses.replace(budget, study=study)
+    return evolved_products(question, clauses, method, settings, starts=starts, budget=budget)
 
 
 def evolved_products(
     question: ProductQuestion, clauses: Clauses, method: str, settings: Evolution, *,
-    starts: ArrayLike | None, budget: Budget, study: Study,
+    starts: ArrayLike | None, budget: Budget,
 ) -> Front:  # fmt: skip
     """Return the products that a method ends with; it decides what `settings` say of repair."""
     costs, offsets = padded_costs(question, clauses.n_variables)
@@ -63,7 +64,7 @@ def evolved_products(
         _start(method), clauses, costs, [goal.objective for goal in question.objectives],
         [f"variable {i}" for i in range(clauses.n_variables)], offsets=offsets,
         settings=dataclasses.replace(settings, repair=share, improve=method == "smtibea"),
-        seeds=starts, budget=budget, study=study,
+        seeds=starts, budget=budget,
     )  # fmt: skip
 
 

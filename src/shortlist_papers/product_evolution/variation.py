@@ -19,7 +19,6 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget, Progress
-from shortlist.runs.studies import NO_STUDY, Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import digest_of_arrays
 from shortlist_papers.product_evolution import _kernels as kernels
@@ -226,7 +225,6 @@ def evolve(
     settings: Evolution = DEFAULT_EVOLUTION,
     seeds: ArrayLike | None = None,
     budget: Budget | None = None,
-    study: Study = NO_STUDY,
 ) -> Front:
     """Return the valid, mutually non-dominated products that a method ends with; nothing is proved of them.
 
@@ -240,7 +238,7 @@ def evolve(
     per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
     ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products that the first
     population starts with, ``(n_seeds, n_variables)``. `budget`: how long the evolution may take, the seed of
-    all randomness, and who is told, with a total. `study`: where the state is kept after a generation, at
+    all randomness, who is told, with a total, and the study where the state is kept after a generation, at
     most once a second, and from where it is taken. `extras` of the front: `correctness`, the share of valid
     members, `n_evaluations` and `seed`.
 
@@ -262,7 +260,7 @@ def evolve(
         raise BadInputError("clauses", "must have a model", "a contradiction", "Check the requirements.")
     run = method(problem, settings, seeds, budget)
     limit = _run_generations(
-        run, problem, settings, budget, _bound_checkpoint(run, problem, settings, budget, study)
+        run, problem, settings, budget, _bound_checkpoint(run, problem, settings, budget)
     )
     chosen, share = problem.valid_part(run.members())
     points: Points = chosen.astype(np.int64) @ problem.costs.T + problem.offsets
@@ -305,12 +303,13 @@ def _run_generations(
 
 
 def _bound_checkpoint(
-    run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget, study: Study
+    run: Generations, problem: EvolvedProblem, settings: Evolution, budget: Budget
 ) -> Checkpoint:
     """Bind a study to a run and its first population, and return where its state is kept.
 
     Raises BadInputError if the study belongs to something else.
     """
+    study = budget.study
     if study.keeps:
         clauses = problem.clauses
         digest = digest_of_arrays(

@@ -44,9 +44,8 @@ class _KilledError(Exception):
 
 def _run(name: str, study: Study = NO_STUDY, budget: Budget | None = None) -> Front:
     method, settings = RUNS[name]
-    return evolve(
-        method, CLAUSES, COSTS, GOALS, NAMES, settings=settings, study=study, budget=budget or Budget(seed=3)
-    )
+    own = dataclasses.replace(budget or Budget(seed=3), study=study)
+    return evolve(method, CLAUSES, COSTS, GOALS, NAMES, settings=settings, budget=own)
 
 
 def _killed_after(n_states: int, go_on: Callable[[], Front]) -> None:
@@ -119,4 +118,4 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInputError, match="method was ibea there and is ibed now"):
             _run("ibed", study)
         with pytest.raises(BadInputError, match="the question was"):
-            evolve(Ibea, CLAUSES, COSTS * 2, GOALS, NAMES, settings=FEW, study=study, budget=Budget(seed=3))
+            evolve(Ibea, CLAUSES, COSTS * 2, GOALS, NAMES, settings=FEW, budget=Budget(seed=3, study=study))
