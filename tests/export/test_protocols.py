@@ -242,3 +242,11 @@ def test_control_characters_of_names_are_written_out() -> None:
         assert "\x1b" not in text
         assert "two\nlines" not in text
     assert ET.fromstring(picture(protocol)).tag == f"{SVG}svg"
+
+
+@pytest.mark.parametrize(("y", "said"), [(KINDS, "its sum is the largest"), (ILL, "the score is above 0")])
+def test_a_threshold_that_every_answer_reaches_is_not_told(y: Any, said: str) -> None:
+    told = protocol_of(saved(fitted(y, confidence=1 / len(set(y)))), TABLE[250:])
+    rules = [rule for step in told.steps if step.sums for rule in step.rules[1:]]
+    assert {(rule.condition, rule.probability) for rule in rules} == {(said, "")}
+    assert told.n_changed == 0

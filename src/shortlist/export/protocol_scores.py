@@ -116,8 +116,8 @@ def score_limit(probability: float, n_classes: int) -> float:
     """Return from which log-odds on a class is answered, or up to which total; infinite for never."""
     if probability > 1 or (n_classes == 2 and probability == 1):
         return math.inf
-    if n_classes > 2:
-        return 1 / probability
+    if n_classes > 2:  # the largest of n has 1 / n at least
+        return 1 / max(probability, 1 / n_classes)
     return max(0.0, math.log(probability) - math.log1p(-probability))
 
 

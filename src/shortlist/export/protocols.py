@@ -250,7 +250,10 @@ def _without_points(scores: list[LinearScore | None], points: list[Points | None
     steps = f"step{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
     two = all(score is None or len(score.limits) == 2 for score in scores)
     reason = (
-        "are offered for two classes only" if not two else "are chosen and measured on rows, so name a table"
+        "are offered for two classes only: of several each has a sum of its own, and points would have to be "
+        "counted for each"
+        if not two
+        else "are chosen and measured on rows, so name a table"
     )
     if two and has_rows:
         reason = "are not offered, as no row reaches it or nothing varies there"
@@ -334,13 +337,16 @@ def _rules(
     rules = []
     for place, (name, threshold) in enumerate(zip(classes, thresholds, strict=True)):
         probability = max(threshold, stage.least)
-        limit = "" if probability > 1 else f"{probability:.4g}"
+        has_threshold = 1 / len(classes) < probability <= 1  # the most probable class is so in any case
+        limit = f"{probability:.4g}" if has_threshold else ""
         if numbers is None:
-            condition = limit and f"the model finds it most probable, with {limit} at least"
+            least = limit and f", with {limit} at least"
+            condition = "" if probability > 1 else f"the model finds it most probable{least}"
         elif not (text := numbers.limits[place]):
             condition = limit = ""
         elif len(classes) > 2:
-            condition = f"its sum is the largest and the total is at most {text}"
+            total = limit and f" and the total is at most {text}"
+            condition = f"its sum is the largest{total}"
         elif place == 1:
             condition = f"the score is at least {text}" if float(text) else "the score is above 0"
         else:

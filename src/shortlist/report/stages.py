@@ -168,6 +168,13 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     ]
 
 
+def gain_of_all(staged: "StagedTable") -> str:
+    """Say what buying everything at once would gain, and at which cost."""
+    gain = staged.all_at_once.in_points("right answers")
+    costs = f"{staged.single_stage.cost:.4g} a row in place of {staged.test.cost:.4g}"
+    return f"Buying all gains {gain} for {costs}."
+
+
 def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
     point = classifier.point_
     if staged is not None:
@@ -192,6 +199,7 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
             ("classifier", "answered", "right of these", "mean cost"),
             rows,
         ),
+        *([] if staged is None else [Text(gain_of_all(staged))]),
         Text(
             "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
             "are looked at, the figures of the best of them on these rows are optimistic.",

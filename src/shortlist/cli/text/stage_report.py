@@ -247,19 +247,13 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.measured_table import print_held_out
+    from shortlist.report.stages import gain_of_all
 
     classifier, counts, all_at_once = staged.classifier, staged.n_rows, staged.single_stage
     print_lines(chosen_lines(classifier, str(classifier.pick), staged.reached, details=details))
     print()
     print_held_out({"these stages": staged.test.as_dict(), "buying all": all_at_once.as_dict()})
-    gain = staged.all_at_once.in_points("right answers")
-    print_lines(
-        [
-            f"Buying all gains {gain} for {all_at_once.cost:.4g} a row in place of {staged.test.cost:.4g}.",
-            "",
-            *_searched_lines(classifier, seconds),
-        ]
-    )
+    print_lines([gain_of_all(staged), "", *_searched_lines(classifier, seconds)])
     if not details:
         return
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
