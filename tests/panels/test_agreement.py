@@ -15,7 +15,7 @@ from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_
 from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import LATEST, Heard, JudgeVotes, confidence_scale
-from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.facts import panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.protocol import panel_protocol
@@ -166,7 +166,7 @@ def agreeing_log(seed: int = 0) -> AnswerLog:
 def test_a_cascade_is_told_in_words_and_as_a_protocol() -> None:
     choice = choose_panels(agreeing_log(), PanelOptions(decide="agreement"))
     point = next(n for n, one in enumerate(choice.found) if one.recipe.learner == "agreement")
-    facts = panel_facts(panel_report(choice, point))
+    facts = panel_report(choice, point).facts
     assert any("the answer that two judges share" in sentence for sentence in facts["in_words"])
     text = markdown(panel_protocol(choice.panel(point)))
     assert "both a and b say so" in text

@@ -27,8 +27,8 @@ def test_labels_are_compared_as_text_without_what_surrounds_them() -> None:
     assert dict(log.unknown_words) == {"True": 1, "Error 429": 1}
     assert log.notes == (
         "The truth of 1 of 4 cases is not known.",
-        "1 of 12 pairs of case and judge are not in the log: not asked.",
-        "3 of 12 pairs of case and judge were asked without an answer.",
+        "1 of 12 answers are not in the log: the judge was not asked.",
+        "3 of 12 answers are missing: the judge was asked and gave none.",
         (
             "2 answers are no class and count as missing; the most frequent: 'True' (1 time) and 'Error 429' "
             "(1 time)."

@@ -10,14 +10,13 @@ import pytest
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import Measures, make_log
-from shortlist.panels.budgets import break_even_sentence, round_budgets
 from shortlist.panels.choice import choose_panels, told_notes
-from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, panel_report
+from shortlist.panels.facts import PanelReport, panel_report, round_budgets
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.verdict import difference_in_words
-from shortlist.panels.words import in_words
+from shortlist.panels.words import break_even_sentence, in_words, measured_in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import JUDGES, priced_log
 
@@ -37,7 +36,7 @@ def made(
 @pytest.mark.parametrize("final", FINALS)
 def test_shares_of_stages_are_those_of_the_cases_that_were_held_out(final: str) -> None:
     choice, report = made(final)
-    told, outcome = panel_facts(report), report.panel.run(choice.test)
+    told, outcome = report.facts, report.panel.run(choice.test)
     left = np.ones(len(outcome.codes), dtype=bool)
     for number, stage in enumerate(told["stages"]):
         assert stage["reached"] == pytest.approx(left.mean())
@@ -54,7 +53,7 @@ def test_shares_of_stages_are_those_of_the_cases_that_were_held_out(final: str) 
 @pytest.mark.parametrize("final", FINALS)
 @pytest.mark.parametrize("promise", [False, True])
 def test_all_that_is_told_is_json_without_infinite_numbers(final: str, *, promise: bool) -> None:
-    told = panel_facts(made(final, promise=promise)[1])
+    told = made(final, promise=promise)[1].facts
     text = json.dumps(told, allow_nan=False)
     assert json.dumps(json.loads(text)) == text
     assert (told["guarantee"] is not None) == promise
@@ -62,21 +61,21 @@ def test_all_that_is_told_is_json_without_infinite_numbers(final: str, *, promis
 
 
 def test_a_latency_that_nobody_knows_is_none() -> None:
-    told = panel_facts(made(latency=False)[1])
+    told = made(latency=False)[1].facts
     assert {stage["seconds"] for stage in told["stages"]} == {None}
     assert {row["latency"] for row in told["front"]} == {None}
 
 
 def test_a_latency_that_is_known_is_told_beside_the_price() -> None:
-    told = panel_facts(made()[1])["held_out"]
+    told = made()[1].facts["held_out"]
     assert measured_in_words(told).endswith(f" a case, latency {told['latency']:.3g} s")
-    assert "latency" not in measured_in_words(panel_facts(made(latency=False)[1])["held_out"])
+    assert "latency" not in measured_in_words(made(latency=False)[1].facts["held_out"])
 
 
 def test_judges_are_told_by_name_with_their_own_accuracy_and_price() -> None:
     choice, report = made()
     log = choice.chosen
-    for judge, row in enumerate(panel_facts(report)["judges"]):
+    for judge, row in enumerate(report.facts["judges"]):
         assert row["name"] == JUDGES[judge]
         assert row["accuracy"] == pytest.approx((log.answers[:, judge] == log.truth).mean())
         assert row["price"] == [0.25, 1.0, 8.0][judge]
@@ -84,7 +83,7 @@ def test_judges_are_told_by_name_with_their_own_accuracy_and_price() -> None:
 
 @pytest.mark.parametrize("final", FINALS)
 def test_for_each_budget_one_gets_the_best_panel_and_the_best_judge_that_it_pays_for(final: str) -> None:
-    told = panel_facts(made(final)[1])
+    told = made(final)[1].facts
     assert 2 <= len(told["budgets"]) <= 11
     points = [row["number"] for row in told["budgets"]]
     assert len(points) == len(set(points))
@@ -100,14 +99,14 @@ def test_for_each_budget_one_gets_the_best_panel_and_the_best_judge_that_it_pays
 
 def test_budgets_lie_about_the_price_of_the_panel_and_the_last_pays_for_the_dearest() -> None:
     choice, report = made()
-    dearest = max(row["price"] for row in report.front)
+    dearest = max(row["price"] for row in report.facts["front"])
     for point in range(len(choice.found)):
-        own = report.front[point]["price"]
-        *near, last = [row["budget"] for row in panel_facts(replace(report, point=point))["budgets"]]
+        own = report.facts["front"][point]["price"]
+        *near, last = [row["budget"] for row in panel_report(choice, point).facts["budgets"]]
         assert last >= dearest
         assert all(budget < 2 * own * 1.26 for budget in near)
     free = choose_panels(replace(choice.chosen, prices=0 * choice.chosen.prices))
-    assert panel_facts(panel_report(free, 0))["budgets"] == []
+    assert panel_report(free, 0).facts["budgets"] == []
 
 
 @pytest.mark.parametrize("most", [1e-7, 0.03, 0.1, 0.99, 1, 3, 7, 10, 11, 17, 99, 101, 12345.678])
@@ -121,7 +120,7 @@ def test_budgets_are_round_rise_evenly_and_reach_the_dearest_panel(most: float) 
 
 
 def test_sentences_name_judges_shares_and_prices() -> None:
-    told = panel_facts(made("hand-over")[1])
+    told = made("hand-over")[1].facts
     for stage, sentence in zip(told["stages"], told["in_words"], strict=False):
         assert all(name in sentence for name in stage["asks"])
         assert f"{100 * stage['answered']:.3g} % of the cases" in sentence
@@ -153,19 +152,19 @@ def test_the_prices_that_have_to_change_least_are_told_first() -> None:
 def test_a_judge_beyond_the_limits_that_is_better_than_all_within_is_told_besides() -> None:
     choice = choose_panels(priced_log(), PanelOptions(decide="votes"))
     limits = [read_limit("price<=2")]
-    told = panel_facts(panel_report(choice, len(choice.found) - 1, limits=limits))
+    told = panel_report(choice, len(choice.found) - 1, limits=limits).facts
     dear = told["best_of_all"]
     assert (told["single"]["name"], dear["name"]) == (JUDGES[1], JUDGES[2])
     assert told["single"]["price"] <= 2 < dear["price"]
     assert dear["difference"] == pytest.approx(told["held_out"]["accuracy"] - dear["accuracy"])
     [sentence] = [one for one in told["verdict"] if one.startswith("The best of all judges")]
     assert f"accuracy {dear['accuracy']:.4g} for 8 a case" in sentence
-    assert panel_facts(panel_report(choice, 0))["best_of_all"] is None
+    assert panel_report(choice, 0).facts["best_of_all"] is None
 
 
 def test_how_answers_are_combined_is_told_where_several_are() -> None:
     choice, _ = made()
-    told = [panel_facts(panel_report(choice, point)) for point in range(len(choice.found))]
+    told = [panel_report(choice, point).facts for point in range(len(choice.found))]
     for one in told:
         several = len({name for stage in one["stages"] for name in stage["asks"]}) > 1
         assert any("combines all answers" in sentence for sentence in one["in_words"]) == several
@@ -194,7 +193,7 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
     for point in range(len(choice.found)):
         report = panel_report(choice, point, limits=[read_limit("price<=0.3"), read_limit("accuracy>=0.99")])
         own = report.verdict.panel_figures
-        verdict = panel_facts(report)["verdict"]
+        verdict = report.facts["verdict"]
         said = [one for one in verdict if "holds on the training cases" in one]
         assert verdict[: len(said)] == said
         assert any("price<=0.3" in one for one in said) == (own.price_interval[0] > 0.3)
@@ -211,7 +210,7 @@ def test_a_price_that_is_the_limit_keeps_it_however_doubles_round() -> None:
     for point, one in enumerate(choice.found):
         limit = read_limit(f"price<={0.1 * len(one.recipe.judges):.1f}")
         report = panel_report(choice, point, limits=[limit])
-        assert not any("on the hold-out cases: price" in one for one in panel_facts(report)["verdict"])
+        assert not any("on the hold-out cases: price" in one for one in report.facts["verdict"])
 
 
 def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:

@@ -9,7 +9,7 @@ import pytest
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import N_PARTS, choose_panels, told_notes
-from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.facts import panel_report, ways_of
 from shortlist.panels.figures import Rechosen, figures, possible_prices
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel
@@ -72,7 +72,7 @@ def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
     assert report.panel.plain() == choice.panel(len(choice.found) - 1).plain()
     assert report.ways == ways_of(report.panel, choice.chosen)
     assert len(plain.chosen.truth) < len(choice.chosen.truth) == 240
-    told = panel_facts(report)
+    told = report.facts
     assert (told["n_parts"], told["measured_on"]) == (
         N_PARTS, "240 cases, by nested cross-validation, with the price of this panel",
     )  # fmt: skip
@@ -107,7 +107,7 @@ def test_every_figure_lies_in_its_interval_and_a_named_judge_is_measured_itself(
         n_others += bool(others)
         gain = (told.rechosen_figures or told.single_figures).accuracy
         assert told.difference == pytest.approx(told.panel_figures.accuracy - gain)
-        assert told.recommended or told.single in panel_facts(report)["advice"]
+        assert told.recommended or told.single in report.facts["advice"]
     assert n_others > 0
 
 
@@ -143,7 +143,7 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
     rng = np.random.default_rng(0)
     truth, said = rng.choice(["no", "yes"], (2, 100))
     one = make_log(["j0"], np.arange(100), said[:, None], truth)
-    told = panel_facts(panel_report(choose_panels(one, FEW), 0))
+    told = panel_report(choose_panels(one, FEW), 0).facts
     most, share = max((float((truth == label).mean()), label) for label in ("no", "yes"))
     assert told["verdict"][0] == "The best is a single judge: 'j0' alone."
     assert told["verdict"][1] == (
@@ -152,7 +152,7 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
     assert "The one judge, by its own answers." in told["notes"]
     assert told["n_more_cases"] is None
     good = make_log(["j0"], np.arange(100), truth[:, None].copy(), truth)
-    assert "without asking" not in " ".join(panel_facts(panel_report(choose_panels(good, FEW), 0))["verdict"])
+    assert "without asking" not in " ".join(panel_report(choose_panels(good, FEW), 0).facts["verdict"])
 
 
 def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> None:
@@ -169,7 +169,7 @@ def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> No
     choice = choose_panels(repeated, FEW)  # 720 rows of 240 cases
     for part in choice.parts:
         assert not {*part.chosen.cases.tolist()} & {*part.test.cases.tolist()}
-    told = panel_facts(panel_report(choice, 0))
+    told = panel_report(choice, 0).facts
     assert told["measured_on"].startswith("240 cases in 720 rows, by nested cross-validation")
     assert (told["held_out"]["n_cases"], told["held_out"]["n_different"]) == (720, 240)
     assert told_notes(repeated, choice)[-1].startswith("All 240 cases in 720 rows are training cases, as")

@@ -9,11 +9,13 @@ import pytest
 
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.facts import measured_in_words, panel_facts, panel_report
-from shortlist.panels.figures import Scoring, figures
+from shortlist.panels.facts import panel_report
+from shortlist.panels.figures import figures
+from shortlist.panels.objectives import BALANCED, ERROR_COST, Scoring
 from shortlist.panels.panel_choice import PanelChoice, single_panel
-from shortlist.panels.panel_options import BALANCED, ERROR_COST, PanelOptions
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.verdict import compared
+from shortlist.panels.words import measured_in_words
 from shortlist.results.intervals import (
     Z,
     clustered_error,
@@ -99,7 +101,7 @@ def test_a_panel_whose_cases_all_ended_free_may_cost_something_and_says_so_every
     point = chain_of(choice)
     spoken = choice.test.at(choice.test.answers[:, 0] >= 0)
     report = panel_report(replace(choice, test=spoken), point)
-    told = panel_facts(report)
+    told = report.facts
     n = len(spoken.truth)
     low, high = told["held_out"]["price_interval"]
     assert (told["held_out"]["price"], low) == (0.0, 0.0)

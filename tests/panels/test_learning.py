@@ -12,7 +12,7 @@ from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.candidates import SINGLE, VOTED
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, JudgeVotes
-from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.facts import panel_report
 from shortlist.panels.learning import (
     EM_ROUNDS,
     LEARNERS,
@@ -211,7 +211,7 @@ def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None
     claims = " ".join(choice.claims)
     assert ": all 50 chains of sets of judges, with every threshold." in claims
     assert "Two stages, answers combined by weighted-votes: " in claims
-    facts = panel_facts(panel_report(choice, 0))
+    facts = panel_report(choice, 0).facts
     told = {name: votes for stage in facts["stages"] for name, votes in (stage["votes"] or {}).items()}
     assert told
     assert told["d"] > told["c"]

@@ -13,7 +13,7 @@ from shortlist.export.protocol_text import markdown
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.choice import choose_panels, told_notes
 from shortlist.panels.decisions import ConfidenceScale, JudgeVotes
-from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.facts import panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
@@ -41,9 +41,7 @@ def test_every_panel_of_the_front_is_measured_as_it_answers(final: Final) -> Non
         panel = choice.panel(point)
         assert panel.plain()["classes"] == []
         own = panel.run(choice.test)
-        assert (
-            panel_facts(panel_report(choice, point))["held_out"]["accuracy"] == own.right(choice.test).mean()
-        )
+        assert panel_report(choice, point).facts["held_out"]["accuracy"] == own.right(choice.test).mean()
 
 
 def test_words_that_were_never_seen_win_by_agreement() -> None:

@@ -16,7 +16,7 @@ from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import confidence_scale
-from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.facts import panel_report, ways_of
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
@@ -144,7 +144,7 @@ def test_facts_have_each_branch_with_its_share_and_its_stages() -> None:
     choice = routed()
     point = next(n for n, one in enumerate(choice.found) if one.recipe.router is not None)
     report = panel_report(choice, point)
-    told = panel_facts(report)
+    told = report.facts
     json.dumps(told, allow_nan=False)
     router = told["router"]
     shares = [router["unrouted"], *(branch["share"] for branch in router["branches"])]

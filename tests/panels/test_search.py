@@ -11,14 +11,16 @@ import pytest
 from shortlist.panels.candidates import shape_of
 from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
+from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.recipes import Candidate, Cases, bound_at, right_or_wrong, stages_of
+from shortlist.panels.recipes import Candidate, Cases, bound_at, stages_of
 from shortlist.panels.search import FAMILIES, find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
 NOBODY = JudgeVotes((), ())
+TIMED = ("accuracy", "price", "latency")
 
 
 def cases_of(
@@ -79,7 +81,7 @@ def test_every_policy_has_the_loss_price_and_seconds_of_its_cases(
 ) -> None:
     for seed, n_judges in ((0, 3), (1, 4)):
         cases = cases_of(seed, n_judges, final, sure=sure)
-        found = found_in(cases, max_stages, with_latency=n_judges == 3)
+        found = found_in(cases, max_stages, objectives=TIMED[: 2 + (n_judges == 3)])
         for one in found:
             loss, price, seconds = out_of_fold(cases, one)
             assert (one.loss, one.price) == (loss, price)
@@ -102,7 +104,7 @@ def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner
 @pytest.mark.parametrize("with_latency", [False, True])
 def test_no_point_of_a_front_dominates_another_and_none_is_there_twice(with_latency: bool) -> None:
     cases = cases_of(1, 4, Final(), sure=True)
-    found = found_in(cases, 3, with_latency=with_latency)
+    found = found_in(cases, 3, objectives=TIMED[: 2 + with_latency])
     points: list[Any] = [(one.loss, one.price, *((one.seconds,) * with_latency)) for one in found]
     assert sorted(points) == undominated(points)
     assert len(points) > 3

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.panels import recipes
+from shortlist.panels import objectives
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.facts import panel_report
 from shortlist.panels.learning import OutOfFold
+from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
-from shortlist.panels.recipes import Candidate, Cases, Recipe, followed, right_or_wrong
-from shortlist.panels.search import find_policies
-from shortlist.panels.two_errors import find_by_two_errors, weights_of
+from shortlist.panels.recipes import Candidate, Cases, Recipe, followed
+from shortlist.panels.search import find_by_two_errors, find_policies, weights_of
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 from tests.panels.oracles import undominated
@@ -62,7 +62,7 @@ def chosen(**options: Any) -> PanelChoice:
 @pytest.mark.parametrize("positive", [0, 1])
 def test_errors_are_those_of_following_every_case(final: Final, positive: int) -> None:
     cases = two_classes(0, final, positive)
-    found, _ = find_by_two_errors(cases, max_stages=2, budget=Budget())
+    found, _ = find_by_two_errors(cases, ERRORS, max_stages=2, budget=Budget())
     assert len(found) > 2
     for one in found:
         missed = alarms = 0
@@ -79,7 +79,7 @@ def test_errors_are_those_of_following_every_case(final: Final, positive: int) -
 
 def test_no_weight_that_was_tried_has_a_better_policy_than_the_front() -> None:
     cases = two_classes(3, Final())
-    found, claims = find_by_two_errors(cases, max_stages=2, budget=Budget())
+    found, claims = find_by_two_errors(cases, ERRORS, max_stages=2, budget=Budget())
     n_positive = int(cases.truth.sum())
     for missed, alarm in weights_of(n_positive, 90 - n_positive):
         losses = cases.losses * np.array([alarm, missed])
@@ -97,7 +97,7 @@ def test_policies_that_another_one_beats_in_all_three_are_left_out(seed: int) ->
     rng = np.random.default_rng(seed)
     recipe = Recipe(((0,),), (0.0,), "votes")
     found = [Candidate(a + b, c, 0.0, recipe, (a, b)) for a, b, c in rng.integers(0, 6, (60, 3)).tolist()]
-    kept = [(*one.errors, one.price) for one in recipes.undominated(found)]
+    kept = [(*one.errors, one.price) for one in objectives.undominated(found, ERRORS)]
     assert kept == undominated([(*one.errors, one.price) for one in found])
 
 
@@ -123,7 +123,7 @@ def test_a_front_has_recall_and_specificity_as_counted_on_its_cases() -> None:
 def test_recall_and_specificity_are_told_of_panel_and_judge_on_held_out_cases() -> None:
     choice = chosen()
     report = panel_report(choice, len(choice.found) // 2)
-    told = panel_facts(report)
+    told = report.facts
     json.dumps(told, allow_nan=False)
     right = report.panel.run(choice.test).right(choice.test)
     errors = told["errors"]

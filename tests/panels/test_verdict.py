@@ -10,11 +10,12 @@ import pytest
 from shortlist.cli.options.panel_options import mean_losses
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import Measures, make_log
-from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ScoreTable, heard
-from shortlist.panels.figures import accuracy_scoring, figures
-from shortlist.panels.panel_choice import best_single, scoring_of, single_found, single_panel, surest
+from shortlist.panels.facts import break_even_prices, calls_of
+from shortlist.panels.figures import figures
+from shortlist.panels.objectives import accuracy_scoring
+from shortlist.panels.panel_choice import best_single, single_found, single_panel, surest
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
@@ -116,7 +117,7 @@ def test_costs_of_mistakes_decide_and_not_accuracy() -> None:
     )
     best = best_single(choice)
     assert choice.chosen.judges[best] == "alarming"
-    scoring, test = scoring_of(choice, choice.test), choice.test
+    scoring, test = choice.scoring(choice.test), choice.test
     one, two = single_panel(choice, 0), single_panel(choice, 1)
     told = compared("missing", one, two, test, scoring)
     lost = [

@@ -15,12 +15,12 @@ from shortlist.export.protocol_text import picture
 from shortlist.export.protocols import protocol_of
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
-from shortlist.panels.page import panel_parts
 from shortlist.panels.protocol import panel_protocol
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.fronts import front_parts
 from shortlist.report.page import Parts, Picture, Table, page
+from shortlist.report.panels import panel_parts
 from shortlist.report.products import product_parts
 from shortlist.report.stages import staged_parts
 from shortlist.results.objective import Objective

@@ -13,13 +13,14 @@ from shortlist.panels.answer_log import AnswerLog, can_agree, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import BY_CONFIDENCE, ConfidenceScale, JudgeVotes, confidence_scale, heard
 from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
+from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.panel_options import (
     AUTO,
     FEWEST_CASES,
     USUAL_SHARE,
     PanelOptions,
 )
-from shortlist.panels.recipes import Cases, right_or_wrong
+from shortlist.panels.recipes import Cases
 from shortlist.panels.scores import UNASKED
 
 LEAST_ASKED = 0.95

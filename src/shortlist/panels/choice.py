@@ -13,13 +13,18 @@ from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.learning import folds_of
-from shortlist.panels.panel_choice import PanelChoice, objective_values
-from shortlist.panels.panel_options import (
+from shortlist.panels.objectives import (
     ACCURACY,
+    BALANCED,
     LATENCY,
     OBJECTIVES,
     PRICE,
-    RECALL,
+    measure_of,
+    undominated,
+    values_of,
+)
+from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.panel_options import (
     PanelOptions,
     all_choose,
     check_classes_of_parts,
@@ -29,16 +34,14 @@ from shortlist.panels.policy import ANSWER, NEVER, REJECT, Final
 from shortlist.panels.promises import (
     Candidates,
     candidates_of,
-    found_of,
     most_likely,
     promised,
     recipe_of,
     ways_to_ask,
 )
-from shortlist.panels.recipes import Candidate, Cases, Recipe, measured_cases, undominated
+from shortlist.panels.recipes import Candidate, Cases, Recipe, candidate_of, measured_cases
 from shortlist.panels.routing import N_FOLDS, routed_policies
-from shortlist.panels.search import Searched, find_policies
-from shortlist.panels.two_errors import find_by_two_errors
+from shortlist.panels.search import Searched, find_by_two_errors, find_policies
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -60,7 +63,7 @@ def choose_panels(
     Some of the cases are held out and measure, or panels are chosen anew without each part of the cases; see
     :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
-    `objectives`: out of :data:`OBJECTIVES`; the first is accuracy or the cost of errors, and price is among
+    `objectives`: out of :data:`shortlist.panels.objectives.OBJECTIVES`; see `LEADING` there. Price is among
     them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far.
 
     Raises BadInputError if fewer than 20 cases of known truth, or one class, are there; or latency is an
@@ -100,7 +103,7 @@ def _chosen(
     cases, steps = cases_of(chosen, scale, options)
     n_judges = len(chosen.judges)  # each stage asks others
     every = n_judges <= ALL_SETS_UP_TO and min(options.max_stages, n_judges) < 3 and not budget.limit_text
-    every &= not options.router and RECALL not in objectives and options.demand is None
+    every &= not options.router and measure_of(objectives) != BALANCED and options.demand is None
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     if options.demand is not None and options.final.kind == ANSWER:  # an answer has to be sure enough
         cases = replace(cases, final=Final(REJECT))
@@ -139,19 +142,18 @@ def _searched(
     chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
 ) -> tuple[list[Candidate], list[str], list[Candidate]]:
     """Return the policies of the front, what was searched, and those of at most two judges."""
-    if RECALL in objectives:
-        found, claims = find_by_two_errors(cases, max_stages=options.max_stages, budget=budget)
+    if measure_of(objectives) == BALANCED:
+        found, claims = find_by_two_errors(cases, objectives, max_stages=options.max_stages, budget=budget)
         useful = [one for one in found if not _is_idle(one)] if options.demand is None else []
         return useful or found, claims, []
-    with_latency = LATENCY in objectives
-    searched = find_policies(cases, max_stages=options.max_stages, with_latency=with_latency, budget=budget)
+    searched = find_policies(cases, max_stages=options.max_stages, objectives=objectives, budget=budget)
     if options.demand is None:
-        searched = _without_idle(searched, with_latency=with_latency)
+        searched = _without_idle(searched, objectives)
     if not options.router:
         return searched.found, searched.claims, searched.of_two
     features, folds = chosen.features[list(options.router)], folds_of(chosen, N_FOLDS, options.seed)
     found, said = routed_policies(
-        searched, cases, features, folds, groups=chosen.groups, with_latency=with_latency, budget=budget
+        searched, cases, features, folds, groups=chosen.groups, objectives=objectives, budget=budget
     )
     return found, [*searched.claims, *said], searched.of_two
 
@@ -161,7 +163,7 @@ def _is_idle(found: Candidate) -> bool:
     return found.recipe.thresholds[-1] == NEVER
 
 
-def _without_idle(searched: Searched, *, with_latency: bool) -> Searched:
+def _without_idle(searched: Searched, objectives: Sequence[str]) -> Searched:
     """Return what a search found without policies that pay for an answer which never decides.
 
     Where a person decides all cases in the end, asking judges first buys nothing.
@@ -171,7 +173,7 @@ def _without_idle(searched: Searched, *, with_latency: bool) -> Searched:
         for every in (searched.found, searched.of_two, searched.tried)
     )
     if len(found) < len(searched.found):
-        found = undominated([*found, *of_two, *tried], with_latency=with_latency)
+        found = undominated([*found, *of_two, *tried], objectives)
     return searched._replace(found=found, of_two=of_two, tried=tried)
 
 
@@ -184,12 +186,12 @@ def _front(
     judges: Sequence[str],
     proof: Proof,
 ) -> Front:
-    made = [Objective(name, Sense(OBJECTIVES[name]), scale=None) for name in objectives]
+    made = [Objective(name, Sense(OBJECTIVES[name].sense), scale=None) for name in objectives]
     decisions = np.array([_asked_at(one.recipe, cases.n_judges) for one in found]).reshape(-1, cases.n_judges)
-    values = np.array([objective_values(cases, one, objectives, steps) for one in found]).reshape(
-        -1, len(made)
+    values = [[*values_of(objectives, one, cases.truth == cases.positive, steps).values()] for one in found]
+    return Front.from_values(
+        made, np.array(values).reshape(-1, len(made)), decisions, judges, proof, method="panel"
     )
-    return Front.from_values(made, values, decisions, judges, proof, method="panel")
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
@@ -225,8 +227,9 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
         nothing = guarantee_from(found.thresholds, found.calibration, -1, demand)
         recipes = {recipe_of(found, place, is_promised=False): nothing}
         instead = most_that_holds(lambda one: [told for _, told in promised(found, one)], demand)
-    found_again = [found_of(choice, recipe) for recipe in recipes]
-    kept = _with_front(choice, undominated(found_again, with_latency=LATENCY in choice.front.names))
+    names, features = choice.front.names, choice.chosen.features
+    found_again = [candidate_of(choice.cases, recipe, names, features) for recipe in recipes]
+    kept = _with_front(choice, undominated(found_again, names))
     guarantees = tuple(recipes[one.recipe] for one in kept.found)
     front = replace(kept.front, extras={**choice.front.extras, **promise_facts(guarantees, instead)})
     return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised

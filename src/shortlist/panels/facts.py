@@ -3,105 +3,38 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from shortlist._words import counted
+import numpy as np
+
+from shortlist.arrays import Floats
 from shortlist.guarantees.guarantee import Guarantee
-from shortlist.panels.answer_log import AnswerLog, cases_in_words
-from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
+from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import LATEST, JudgesDecision, JudgeVotes, LatestAnswer
-from shortlist.panels.figures import PanelFigures
 from shortlist.panels.learning import AGREEMENT
+from shortlist.panels.log_checks import words_note
+from shortlist.panels.objectives import BALANCED, LATENCY, PRICE, led_by, measure_of, no_worse, sign_of
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_found, single_panel
-from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
-from shortlist.panels.policy import ANSWER, NEVER, Panel, Stage
-from shortlist.panels.recipes import Candidate
+from shortlist.panels.policy import ANSWER, NEVER, Outcome, Panel, Stage
+from shortlist.panels.recipes import Candidate, bound_at
 from shortlist.panels.router import Alone, columns_of
-from shortlist.panels.verdict import Verdict, difference_in_words, measured_panel, rechosen, verdict
-from shortlist.panels.words import in_words, stages_in_words
-from shortlist.results.intervals import MARGIN, Kind, with_interval
+from shortlist.panels.verdict import Verdict, measured_panel, rechosen, verdict
+from shortlist.panels.words import (
+    advice,
+    bound_sentence,
+    in_words,
+    measured_on,
+    stages_in_words,
+    verdict_sentences,
+)
+from shortlist.results.intervals import MARGIN
 from shortlist.results.objective import Limit
 
+Row = Mapping[str, Any]
+"""A point, a judge, or a policy of two, as :class:`PanelReport` has them."""
 
-@dataclass(frozen=True, eq=False)
-class PanelReport:
-    """A panel, the front that it is from, and what was measured.
-
-    `point`: its number on the front; None of the best single judge. `price`: its mean price on the training
-    cases. `objective`: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the mean of recall and
-    specificity. `front`: for each point ``number``, its value of the objective by name, ``price``,
-    ``latency`` or None, ``promised`` or None, and ``stages`` in words; on the training cases. `judges`,
-    `two`: the same of each judge by ``name``, and of each policy of at most two judges that no other such one
-    beats. `verdict`: the panel beside the best single judge, on hold-out cases. `ways`: what becomes of these
-    cases: of those that a router cannot tell, or of all without one, and of those of each branch.
-    `break_even`: see :func:`shortlist.panels.budgets.break_even_prices`. `notes`: what was searched, and what
-    was missing in the log. `best_of_all`: the panel beside the best of all judges, where that one does not
-    keep the limits. `positive`: the class that recall is of, where it is an objective. `n_parts`: of nested
-    cross-validation; 0 where cases are held out. `limits`: what was asked for. `instead`: of a single judge:
-    what the panel is worth that was picked. `with_latency`: whether latency is an objective.
-    """
-
-    panel: Panel
-    point: int | None
-    price: float
-    objective: str
-    front: Sequence[Mapping[str, Any]]
-    judges: Sequence[Mapping[str, Any]]
-    verdict: Verdict
-    ways: "Sequence[Way]"
-    two: Sequence[Mapping[str, Any]] = ()
-    guarantee: Guarantee | None = None
-    break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    notes: Sequence[str] = ()
-    best_of_all: Verdict | None = None
-    positive: str | None = None
-    n_parts: int = 0
-    limits: Sequence[Limit] = ()
-    with_latency: bool = False
-    instead: str = ""
-
-
-def panel_report(
-    choice: PanelChoice,
-    point: int | None,
-    notes: Sequence[str] = (),
-    limits: Sequence[Limit] = (),
-    *,
-    margin: float = MARGIN,
-) -> PanelReport:
-    """Return what is told of a point of a front of panels, which was picked within some limits.
-
-    `point`: None for the best single judge within the limits, which may be on the front or not. `margin`: how
-    much worse than that judge still is as good, in the objective.
-    """
-    if point is None:
-        found = single_found(choice, best_single(choice, limits))
-        panel = choice.of_recipe(found.recipe)
-        measured = rechosen(choice, panel, lambda part: single_panel(part, best_single(part, limits)))
-    else:
-        found, panel, measured = choice.found[point], choice.panel(point), measured_panel(choice, point)
-    objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
-    told = verdict(choice, measured, limits=limits, margin=margin)
-    return PanelReport(
-        panel=panel,
-        point=point,
-        price=found.price / (len(choice.cases.truth) * choice.steps),
-        objective=objective,
-        front=[_front_row(choice, number) for number in range(len(choice.found))],
-        judges=_judge_rows(choice),
-        verdict=told,
-        ways=ways_of(panel, choice.test),
-        two=_rows_of_two(choice),
-        guarantee=choice.guarantees[point] if choice.guarantees and point is not None else None,
-        break_even=break_even_prices(choice, found),
-        notes=[*choice.claims, *notes],
-        best_of_all=None if told.is_best else verdict(choice, measured, margin=margin),
-        positive=choice.chosen.classes[choice.cases.positive] if objective == BALANCED else None,
-        n_parts=len(choice.parts),
-        limits=limits,
-        with_latency=LATENCY in choice.front.names,
-    )
+MOST_BUDGETS = 10
 
 
 class Way(NamedTuple):
@@ -114,6 +47,146 @@ class Way(NamedTuple):
     share: float
     reached: tuple[float, ...]
     answered: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PanelReport:
+    """A panel, and all that is told of it.
+
+    `ways`: what becomes of the cases that measure: of those that a router cannot tell, or of all without one,
+    and of those of each branch. `verdict`: the panel beside the best single judge, on these cases. `facts`:
+    plain values that JSON takes, which text and page read. Among them: `point`, its number on the front, None
+    of the best single judge. `front`: for each point ``number``, its objectives by name, ``latency`` or None,
+    ``promised`` or None, and ``stages`` in words, on the training cases; `judges` and `cascades_of_two`, the
+    same of each judge by ``name``, and of each policy of at most two judges that no other such one beats.
+    `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
+    `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested
+    cross-validation; 0 where cases are held out. `instead`: of a single judge: what the panel is worth that
+    was picked. `break_even`: see :func:`break_even_prices`. `notes`, `claims`: what was searched, and what
+    was missing in the log. `bound`: see :func:`shortlist.panels.recipes.bound_at`.
+    """
+
+    panel: Panel
+    ways: tuple[Way, ...]
+    verdict: Verdict
+    guarantee: Guarantee | None
+    facts: dict[str, Any]
+
+
+def panel_report(
+    choice: PanelChoice,
+    point: int | None,
+    notes: Sequence[str] = (),
+    limits: Sequence[Limit] = (),
+    *,
+    margin: float = MARGIN,
+    instead: str = "",
+) -> PanelReport:
+    """Return what is told of a point of a front of panels, which was picked within some limits.
+
+    `point`: None for the best single judge within the limits, which may be on the front or not. `margin`: how
+    much worse than that judge still is as good, in the objective. `instead`: what is told of the panel that a
+    single judge takes the place of.
+    """
+    if point is None:
+        found = single_found(choice, best_single(choice, limits))
+        panel = choice.of_recipe(found.recipe)
+        measured = rechosen(choice, panel, lambda part: single_panel(part, best_single(part, limits)))
+    else:
+        found, panel, measured = choice.found[point], choice.panel(point), measured_panel(choice, point)
+    told = verdict(choice, measured, limits=limits, margin=margin)
+    best = None if told.is_best else verdict(choice, measured, margin=margin)
+    guarantee = choice.guarantees[point] if choice.guarantees and point is not None else None
+    ways, is_balanced = ways_of(panel, choice.test), measure_of(choice.front.names) == BALANCED
+    facts = _facts(choice, panel, found, told, limits) | _way_facts(panel, ways)
+    bound = bound_at(choice.cases, facts["price"] * choice.steps)
+    facts |= {
+        "point": point,
+        "best_of_all": None if best is None else _best_of_all(best),
+        "guarantee": None if guarantee is None else guarantee.as_dict("cases"),
+        "n_parts": len(choice.parts),
+        "positive": choice.chosen.classes[choice.cases.positive] if is_balanced else None,
+        "instead": instead,
+        "bound": bound,
+        "claims": [*choice.claims, *bound_sentence(bound, facts["price"])],
+        "notes": [*choice.claims, *notes],
+        "unknown": "".join(words_note(choice.chosen.unknown_words)),
+    }
+    facts |= {"measured_on": measured_on(facts), "advice": advice(facts)}
+    promise = "" if guarantee is None else guarantee.sentence("cases")
+    facts["verdict"] = verdict_sentences(facts, told, best, limits, promise)
+    return PanelReport(panel, ways, told, guarantee, facts)
+
+
+def _facts(
+    choice: PanelChoice, panel: Panel, found: Candidate, told: Verdict, limits: Sequence[Limit]
+) -> dict[str, Any]:
+    """Return what is told of a panel beside others, on the training and the hold-out cases."""
+    price = found.price / (len(choice.cases.truth) * choice.steps)
+    objective, rechosen = measure_of(choice.front.names), told.rechosen_figures
+    front = [_front_row(choice, number) for number in range(len(choice.found))]
+    judges = _judge_rows(choice)
+    of_two = [
+        {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
+        for one in choice.of_two
+    ]
+    return {
+        "objective": objective,
+        "objectives": list(choice.front.names),
+        "price": price,
+        "classes": list(panel.classes),
+        "n_judges": len(choice.chosen.judges),
+        "n_chosen": len(choice.chosen.truth),
+        "n_test": 0 if choice.parts else len(choice.test.truth),
+        "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
+        "held_out": dataclasses.asdict(told.panel_figures),
+        "single": {"name": told.single, "title": told.title, **dataclasses.asdict(told.single_figures)},
+        "single_rechosen": None if rechosen is None else dataclasses.asdict(rechosen),
+        "difference": told.difference,
+        "difference_interval": list(told.difference_interval),
+        "p_value": told.p_value,
+        "within_chance": told.within_chance,
+        "kind": told.kind.value,
+        "margin": told.margin,
+        "recommended": told.recommended,
+        "sentence": told.sentence(),
+        "n_more_cases": told.n_more_cases,
+        "correlation": told.correlation,
+        "n_independent": told.n_independent,
+        "front": front,
+        "judges": judges,
+        "cascades_of_two": of_two,
+        "budgets": what_one_gets(front, judges, of_two, price=price, objective=objective, limits=limits),
+        "limits": [str(limit) for limit in limits],
+        "break_even": break_even_prices(choice, found),
+        "errors": None
+        if told.panel_figures.errors is None
+        else {
+            "positive": choice.chosen.classes[choice.cases.positive],
+            "panel": told.panel_figures.errors,
+            "single": told.single_figures.errors,
+        },
+    }
+
+
+def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
+    """Return the stages of a panel, its router and what is left, with the shares of the cases."""
+    left = max(0.0, round(1 - sum(sum(way.answered) for way in ways), 9))
+    stages, router = [_stages_facts(panel, number, way) for number, way in enumerate(ways)], None
+    if panel.router is not None:
+        conditions = panel.router.conditions()
+        branches = [
+            {"number": number, "when": conditions[number], "share": ways[number].share, "stages": own}
+            for number, own in enumerate(stages)
+            if number in conditions
+        ]
+        router = {"columns": columns_of(panel.router), "unrouted": ways[0].share, "branches": branches}
+    return {
+        "stages": stages[0],
+        "router": router,
+        "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
+        "in_words": in_words(stages[0], router, panel, left),
+    }
 
 
 def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
@@ -141,17 +214,9 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
 def _values(choice: PanelChoice, found: Candidate) -> dict[str, Any]:
     """Return what a policy reaches on the training cases, its price, and its latency or None."""
     values: dict[str, Any] = choice.values_of(found)
-    if RECALL in values:
-        values[BALANCED] = (values[RECALL] + values[SPECIFICITY]) / 2
+    if measure_of(choice.front.names) == BALANCED:
+        values[BALANCED] = sum(values[name] for name in led_by(BALANCED)) / 2
     return values | {LATENCY: None if math.isnan(found.seconds) else found.seconds}
-
-
-def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
-    """Return what the best policies of at most two judges reach on the training cases."""
-    return [
-        {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
-        for one in choice.of_two
-    ]
 
 
 def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
@@ -162,111 +227,17 @@ def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
     ]
 
 
-def panel_facts(report: PanelReport) -> dict[str, Any]:
-    """Return what is told of a panel, as plain values that JSON takes."""
-    told, panel = report.verdict, report.panel
-    stages = _stages_facts(report, 0)
-    left = max(0.0, round(1 - sum(sum(way.answered) for way in report.ways), 9))
-    found, router, rechosen = report.guarantee, _router_facts(report), told.rechosen_figures
-    return {
-        "point": report.point,
-        "objective": report.objective,
-        "classes": list(panel.classes),
-        "stages": stages,
-        "router": router,
-        "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
-        "held_out": dataclasses.asdict(told.panel_figures),
-        "n_parts": report.n_parts,
-        "measured_on": _measured_on(report),
-        "single": {"name": told.single, "title": told.title, **dataclasses.asdict(told.single_figures)},
-        "single_rechosen": None if rechosen is None else dataclasses.asdict(rechosen),
-        "best_of_all": _best_of_all(report),
-        "difference": told.difference,
-        "difference_interval": list(told.difference_interval),
-        "p_value": told.p_value,
-        "within_chance": told.within_chance,
-        "kind": told.kind.value,
-        "margin": told.margin,
-        "recommended": told.recommended,
-        "instead": report.instead,
-        "n_more_cases": told.n_more_cases,
-        "correlation": told.correlation,
-        "n_independent": told.n_independent,
-        "guarantee": None if found is None else found.as_dict("cases"),
-        "front": [dict(row) for row in report.front],
-        "judges": [dict(row) for row in report.judges],
-        "cascades_of_two": [dict(row) for row in report.two],
-        "budgets": what_one_gets(
-            report.front,
-            report.judges,
-            report.two,
-            price=report.price,
-            objective=report.objective,
-            limits=report.limits,
-        ),
-        "limits": [str(limit) for limit in report.limits],
-        "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
-        "errors": None
-        if report.positive is None
-        else {
-            "positive": report.positive,
-            "panel": told.panel_figures.errors,
-            "single": told.single_figures.errors,
-        },
-        "advice": advice(report),
-        "verdict": verdict_sentences(report),
-        "in_words": in_words(stages, router, panel, left),
-        "notes": list(report.notes),
-    }
-
-
-def _measured_on(report: PanelReport) -> str:
-    own = report.verdict.panel_figures
-
-    def cases(kind: str) -> str:
-        return cases_in_words(own.n_cases, own.n_different, kind)
-
-    if report.guarantee is not None:
-        return cases("calibration ")
-    if not report.n_parts:
-        return cases("hold-out ")
-    price = ", with the price of this panel" if own.price else ""
-    return f"{cases('')}, by nested cross-validation{price}"
-
-
-def _best_of_all(report: PanelReport) -> dict[str, Any] | None:
-    best = report.best_of_all
-    if best is None:
-        return None
+def _best_of_all(best: Verdict) -> dict[str, Any]:
     beside = {"difference": best.difference, "difference_interval": list(best.difference_interval)}
     return {"name": best.single, **dataclasses.asdict(best.single_figures), **beside, "p_value": best.p_value}
 
 
-def _router_facts(report: PanelReport) -> dict[str, Any] | None:
-    """Return the branches of a router; the stages of a case that it cannot tell are those of the panel."""
-    router = report.panel.router
-    if router is None:
-        return None
-    conditions = router.conditions()
-    branches = [
-        {
-            "number": number,
-            "when": conditions[number],
-            "share": report.ways[number].share,
-            "stages": _stages_facts(report, number),
-        }
-        for number in range(1, len(report.panel.ways))
-        if number in conditions
-    ]
-    return {"columns": columns_of(router), "unrouted": report.ways[0].share, "branches": branches}
-
-
-def _stages_facts(report: PanelReport, way: int) -> list[dict[str, Any]]:
-    shares, stages = report.ways[way], report.panel.ways[way]
+def _stages_facts(panel: Panel, number: int, way: Way) -> list[dict[str, Any]]:
+    stages = panel.ways[number]
     return [
-        _stage_facts(report.panel, stage, number, is_last=number == len(stages))
-        | {"reached": shares.reached[number - 1], "answered": shares.answered[number - 1]}
-        for number, stage in enumerate(stages, start=1)
+        _stage_facts(panel, stage, place + 1, is_last=place + 1 == len(stages))
+        | {"reached": way.reached[place], "answered": way.answered[place]}
+        for place, stage in enumerate(stages)
     ]
 
 
@@ -301,114 +272,119 @@ def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | N
     return {panel.judges[judge]: votes for judge, votes in pairs}
 
 
-def advice(report: PanelReport) -> str | None:
-    """Say that a single judge is what to take, where the panel is not worth more than it."""
-    told = report.verdict
-    if told.recommended or told.panel_figures.of_answers:
-        return None
-    if told.kind is Kind.CHEAPER:
-        what = report.objective.replace("-", " ")
-        return (
-            f"Ask {told.single} alone where {what} counts most: this panel is cheaper, and these cases "
-            "do not tell how much worse."
-        )
-    how = "not better beyond chance" if told.within_chance else "worse beyond chance"
-    return f"Ask {told.single} alone: this panel is {how}."
+def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
+    """Return the share of the cases about which each judge of a log is asked, ``(n_judges,)``."""
+    shares = np.zeros(len(judges))
+    for way, stages in enumerate(panel.ways):
+        for number, stage in enumerate(stages):
+            share = float(((outcome.way == way) & (outcome.stage >= number)).mean())
+            for judge in stage.asks:
+                shares[judges.index(panel.judges[judge])] += share
+    return shares
 
 
-def verdict_sentences(report: PanelReport) -> list[str]:
-    """Say what the panel is worth beside the best single judge, and what that rests on."""
-    told, n_judges = report.verdict, len(report.panel.judges)
-    said = [*filter(None, (report.instead,)), told.sentence()]
-    if told.constant is not None:
-        label, value = told.constant
-        said.insert(
-            1,
-            f"{'It is no' if told.is_judge else 'Neither is'} better beyond chance than the answer {label!r} "
-            "to every case: "
-            f"{told.panel_figures.objective.replace('-', ' ')} {value:.4g}.",
-        )
-    if report.best_of_all is not None:
-        said.insert(1, _best_of_all_sentence(report.best_of_all))
-    if report.positive is not None:
-        said.insert(0, f"Recall is that of {report.positive!r}.")
-    if told.n_more_cases is not None:
-        said.append(
-            f"About {told.n_more_cases:,} more labelled cases"
-            f"{'' if report.n_parts else ', of which as large a share is held out,'} would tell the two "
-            "apart, if the difference stays."
-        )
-    if told.n_independent is not None and told.correlation is not None:
-        said.append(
-            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}, so they "
-            f"are worth {told.n_independent:.1f} independent votes."
-        )
-    if report.guarantee is not None:
-        said.append(report.guarantee.sentence("cases"))
-    what = "recall and specificity" if report.positive else told.panel_figures.objective.replace("-", " ")
-    flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
-    return [*_limits_exceeded(report), *said, *([flips] if flips else [])]
+def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str, Any]]:
+    """Return at which price of each judge another policy would take the place of one.
+
+    Other policies are those of the front, single judges, and those of at most two judges that no other such
+    one dominates; not all that the search has tried. Where latency is an objective, they are no slower. Under
+    a promise they are the policies of the front that keep it.
+
+    `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
+    that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
+    under which such a policy that asks it is cheaper. Empty where nothing has a price.
+    """
+    now = choice.chosen.prices.mean(axis=0)
+    if not now.any():
+        return {}
+    rivals = _calls_of_rivals(choice, own)
+    calls = _calls_on_training_cases(choice, choice.of_recipe(own.recipe))
+    told: dict[str, dict[str, Any]] = {}
+    for judge, name in enumerate(choice.chosen.judges):
+        here = calls[judge]
+        prices = []
+        for rival in rivals:
+            less = here - rival[judge]
+            gap = float((rival - calls) @ now)
+            if (less > 1e-12 and here > 0) or (here == 0 and less < -1e-12):
+                prices.append(float(now[judge] + gap / less))
+        if here > 0:
+            dearer = [price for price in prices if price >= now[judge]]
+            told[name] = {"now": float(now[judge]), "up_to": min(dearer) if dearer else None}
+        elif prices and max(prices) > 0:
+            told[name] = {"now": float(now[judge]), "below": max(prices)}
+    return told
 
 
-def _limits_exceeded(report: PanelReport) -> list[str]:
-    """Say which limits on price or accuracy do not hold beyond the training cases, by more than chance."""
-    own = report.verdict.panel_figures
-    intervals = {PRICE: (own.price, own.price_interval), ACCURACY: (own.accuracy, own.accuracy_interval)}
-    said = []
-    for limit in report.limits:
-        value, (low, high) = intervals.get(limit.name, (0.0, (-math.inf, math.inf)))
-        most, near = float(limit.value), 1e-9 * max(1.0, abs(float(limit.value)))
-        if (report.n_parts or own.of_answers) and limit.name != PRICE:
-            continue  # panels that were chosen anew measure, or accuracy is of answers
-        if (limit.sign > 0 and low > most + near) or (limit.sign < 0 and high < most - near):
-            said.append(
-                f"The limit {limit} holds on the training cases, but not on the hold-out cases: "
-                f"{limit.name} {value:.4g} ({low:.3g} to {high:.3g}). Ask for a stricter one, or add cases."
-            )
-    return said
+def _calls_of_rivals(choice: PanelChoice, own: Candidate) -> list[Floats]:
+    """Return how often the policies that lose no more than one call each judge."""
+    judges = range(choice.cases.n_judges)
+    others = (
+        [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []
+    )
+    promised = [one.promised for one in choice.guarantees] or [True] * len(choice.found)
+    panels = [
+        (one, choice.panel(place))
+        for place, one in enumerate(choice.found)
+        if one is not own and promised[place]
+    ]
+    panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
+    names = [name for name in choice.front.names if name != PRICE]
+    return [_calls_on_training_cases(choice, panel) for one, panel in panels if no_worse(one, own, names)]
 
 
-def _best_of_all_sentence(best: Verdict) -> str:
-    """Say what the most accurate judge does, which exceeds what the user allows."""
-    own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
+def _calls_on_training_cases(choice: PanelChoice, panel: Panel) -> Floats:
+    return calls_of(panel, panel.run(choice.chosen), choice.chosen.judges)
+
+
+def what_one_gets(
+    front: Sequence[Row], judges: Sequence[Row], of_two: Sequence[Row], *,
+    price: float, objective: str, limits: Sequence[Limit],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return for round budgets a case the best point of the front, and the best judge alone.
+
+    They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
+    the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
+    the one before is left out.
+    """
+    rows: list[dict[str, Any]] = []
+    kept = [limit for limit in limits if limit.name != PRICE]
+    front, judges, of_two = (_within(each, kept) for each in (front, judges, of_two))
+    if not front:
+        return []
+    most = max(row["price"] for row in front)
+    near = round_budgets([min(most, 2 * price) if price else most])
+    for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
+        point, judge = (_best(among, objective, budget) for among in (front, judges))
+        if point is not None and not (rows and rows[-1]["number"] == point["number"]):
+            two = _best(of_two, objective, budget)
+            single = None if judge is None else {"name": judge["name"], objective: judge[objective]}
+            rows.append({"budget": budget, **point, "single": single, "two_judges": two})
+    return rows
+
+
+def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
+    """Return the rows that keep limits."""
+    return [row for row in rows if all(one.met_by(np.array([row[one.name]]), None).all() for one in limits)]
+
+
+def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> Mapping[str, Any] | None:
+    within = [row for row in rows if row["price"] <= budget]
     return (
-        f"The best of all judges on the training cases, {best.single!r}, does not keep the limits: "
-        f"{own.objective} {own.value:.4g} for {own.price:.4g} a case. Against {whom} this panel has "
-        f"{difference_in_words(best)}, {'within' if best.within_chance else 'beyond'} chance."
+        min(within, key=lambda row: (-sign_of(objective) * row[objective], row["price"])) if within else None
     )
 
 
-NONE = "none"
-"""Share of right answers where there is no answer."""
+def round_budgets(prices: Sequence[float]) -> list[float]:
+    """Return at most ten budgets a case: the multiples of 1, 2 or 5 times a power of ten up to a price.
 
-
-def measured(figures: PanelFigures | Mapping[str, Any]) -> dict[str, str]:
-    """Return what was measured with intervals, as text by name: the objective first, the price last."""
-    own = dataclasses.asdict(figures) if isinstance(figures, PanelFigures) else figures
-    errors = own["errors"] or {}
-    told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if name in errors}
-    if own["of_answers"]:
-        told |= {
-            "answered": _with_interval(own, "answered"),
-            "right of answers": _with_interval(own, "accuracy") if own["answered"] else NONE,
-        }
-        return told | {"price": _with_interval(own, "price")}
-    if own["objective"] == ERROR_COST:
-        told["error cost"] = _with_interval(own, "value")
-    return told | {name: _with_interval(own, name) for name in ("accuracy", "price")}
-
-
-def _with_interval(own: Mapping[str, Any], name: str) -> str:
-    if own[name] is None:
-        return "unknown"
-    return with_interval(own[name], own[f"{name}_interval"])
-
-
-def measured_in_words(figures: Mapping[str, Any]) -> str:
-    """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
-    told = measured(figures)
-    price = told.pop("price")
-    words = [f"{name} {text}" for name, text in told.items() if text != NONE]
-    words += [f"price {price} a case"] if figures["price"] else []
-    words += [] if figures["latency"] is None else [f"latency {figures['latency']:.3g} s"]
-    return ", ".join(words)
+    >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
+    ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])
+    """
+    most = max(prices, default=0.0)
+    if most <= 0:
+        return []
+    power = math.floor(math.log10(most)) - 1
+    sizes = (size * 10.0 ** (power + more) for more in (0, 1, 2) for size in (1, 2, 5))
+    step = next(size for size in sizes if math.ceil(most / size - 1e-9) <= MOST_BUDGETS)
+    return [float(f"{step * n:.12g}") for n in range(1, math.ceil(most / step - 1e-9) + 1)]

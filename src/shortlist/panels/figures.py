@@ -10,76 +10,14 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.answer_log import AnswerLog, n_different
-from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, RECALL, SPECIFICITY
+from shortlist.panels.objectives import ACCURACY, Scoring, accuracy_scoring, shares_of_classes
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.recipes import right_or_wrong
 from shortlist.results.intervals import (
     Interval,
     interval_of_mean,
     interval_over_folds,
-    mean_error,
     wilson_interval,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """What every mistake costs under an objective.
-
-    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
-    nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced
-    accuracy both classes weigh the same on the log at hand; `positive` is the one that recall is of.
-    """
-
-    objective: str
-    losses: Floats
-    positive: int | None = None
-
-    @property
-    def sign(self) -> int:
-        """1 where more is better, -1 for a cost."""
-        return -1 if self.objective == ERROR_COST else 1
-
-    def of(self, outcome: Outcome, log: AnswerLog) -> Floats:
-        """Return what is lost on each case; a person loses nothing."""
-        lost = self.losses[log.scored(outcome.codes), log.truth]
-        return np.where(outcome.handed_over, 0.0, lost)
-
-    def value(self, loss: float) -> float:
-        """Return the objective for a mean loss."""
-        return loss if self.sign < 0 else 1 - loss
-
-    def error(self, values: Floats, log: AnswerLog) -> float:
-        """Return the standard error of the mean of numbers like these losses, or of differences of them."""
-        return mean_error(values, **self._rows(log))
-
-    def interval(self, losses: Floats, log: AnswerLog) -> Interval:
-        """Return the interval at 95 % of the objective, from the loss of each case."""
-        least, most = self._extremes()
-        low, high = interval_of_mean(losses, least, most, **self._rows(log))
-        return (low, high) if self.sign < 0 else (1 - high, 1 - low)
-
-    def interval_of_gain(self, gains: Floats, log: AnswerLog) -> Interval:
-        """Return the interval at 95 % of the difference in the objective, from what each case loses less."""
-        least, most = self._extremes()
-        low, high = interval_of_mean(gains, least - most, most - least, **self._rows(log))
-        return (low, high) if self.sign > 0 else (-high, -low)
-
-    def _rows(self, log: AnswerLog) -> dict[str, Any]:
-        """Return the classes of the rows, where their shares are taken as given, and which are one case."""
-        return {"strata": log.truth if self.objective == BALANCED else None, "groups": log.groups}
-
-    def _extremes(self) -> tuple[Floats, Floats]:
-        """Return the least and the largest loss of cases of each class."""
-        least, most = self.losses.min(axis=0), self.losses.max(axis=0)
-        if self.objective == BALANCED:
-            return least, most
-        return least.min(keepdims=True), most.max(keepdims=True)
-
-
-def accuracy_scoring(log: AnswerLog) -> Scoring:
-    """Return the scoring by which every mistake counts alike."""
-    return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +133,7 @@ def figures(
         latency=None if math.isnan(latency) else latency,
         ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
         recall=_recalls(right, log),
-        errors=None if scoring.positive is None else _errors(right, log, scoring.positive),
+        errors=None if scoring.positive is None else shares_of_classes(right, log, scoring.positive),
     )
 
 
@@ -220,13 +158,3 @@ def possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
 def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
     of_class = [log.truth == code for code in range(0 if log.is_open else len(log.classes))]
     return tuple(float(right[mask].mean()) if mask.any() else None for mask in of_class)
-
-
-def _errors(right: Mask, log: AnswerLog, positive: int) -> dict[str, Any]:
-    """Return recall and specificity with their intervals, in which several rows of one case count as one."""
-    told: dict[str, Any] = {}
-    for name, here in ((RECALL, log.truth == positive), (SPECIFICITY, log.truth == 1 - positive)):
-        share = float(right[here].mean()) if here.any() else None
-        n = len(np.unique(log.groups[here])) if log.groups is not None else int(here.sum())
-        told |= {name: share, f"{name}_interval": None if share is None else wilson_interval(share * n, n)}
-    return told

@@ -132,25 +132,27 @@ def log_notes(
     that another note tells of.
     """
     silent = int((answers < 0).sum()) - n_unasked - unknown.total()
-    pairs = f"{counted(answers.size, 'pair')} of case and judge"
+    every = f"{counted(answers.size, 'answer')}"
     notes = []
     if (truth < 0).any():
         notes.append(
             f"The truth of {int((truth < 0).sum()):,} of {counted(len(truth), 'case')} is not known."
         )
     if n_unasked:
-        notes.append(f"{n_unasked:,} of {pairs} are not in the log: not asked.")
+        notes.append(f"{n_unasked:,} of {every} are not in the log: the judge was not asked.")
     if silent:
-        notes.append(f"{silent:,} of {pairs} were asked without an answer.")
+        notes.append(f"{silent:,} of {every} are missing: the judge was asked and gave none.")
     others = Counter({word: times for word, times in unknown.items() if word not in told_apart})
-    return notes + _of_words(others) + _of_judges(judges, answers, truth, wins)
+    return notes + words_note(others) + _of_judges(judges, answers, truth, wins)
 
 
-def _of_words(unknown: Counter[str]) -> list[str]:
+def words_note(unknown: Mapping[str, int]) -> list[str]:
+    """Return a sentence on answers that are no class, by how many times each was given; none without any."""
     if not unknown:
         return []
-    often = all_of(f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
-    total = unknown.total()
+    common = Counter(unknown).most_common(3)
+    often = all_of(f"{word[:40]!r} ({counted(times, 'time')})" for word, times in common)
+    total = sum(unknown.values())
     what = "answer is no class and counts" if total == 1 else "answers are no class and count"
     return [f"{total:,} {what} as missing; the most frequent: {often}."]
 

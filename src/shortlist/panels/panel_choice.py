@@ -10,11 +10,10 @@ import numpy as np
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import ConfidenceScale, heard
-from shortlist.panels.figures import Rechosen, Scoring, possible_prices
-from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
+from shortlist.panels.figures import Rechosen, possible_prices
+from shortlist.panels.objectives import ERROR_COST, RECALL, Scoring, scoring_on, values_of
 from shortlist.panels.policy import HAND_OVER, Panel, Question
-from shortlist.panels.recipes import Candidate, Cases, Recipe, stages_of
-from shortlist.panels.two_errors import with_errors
+from shortlist.panels.recipes import Candidate, Cases, Recipe, candidate_of, stages_of
 from shortlist.results.front import Front
 from shortlist.results.objective import Limit
 
@@ -53,28 +52,16 @@ class PanelChoice:
 
     def values_of(self, found: Candidate) -> dict[str, float]:
         """Return the objectives of any policy of the search, of one case in the mean, by name."""
-        names = self.front.names
-        return dict(zip(names, objective_values(self.cases, found, names, self.steps), strict=True))
+        return values_of(self.front.names, found, self.cases.truth == self.cases.positive, self.steps)
+
+    def scoring(self, log: AnswerLog) -> Scoring:
+        """Return what mistakes cost on a log under the objectives of the front."""
+        losses = self.cases.losses.astype(np.float64)
+        return scoring_on(log, self.front.names, losses, self.cases.positive)
 
     def of_recipe(self, recipe: Recipe) -> Panel:
         """Return the panel of any recipe, such as that of a single judge."""
         return _panel(self, Candidate(0, 0, math.nan, recipe), None)
-
-
-def objective_values(cases: Cases, found: Candidate, objectives: Sequence[str], steps: int) -> list[float]:
-    """Return the objectives of a policy, of one case in the mean."""
-    n = len(cases.truth)
-    told = {
-        ACCURACY: 1 - found.loss / n, ERROR_COST: found.loss / n,
-        PRICE: found.price / (n * steps), LATENCY: found.seconds,
-    }  # fmt: skip
-    if found.errors:
-        sizes = np.bincount(cases.truth == cases.positive, minlength=2)
-        told |= {
-            RECALL: 1 - found.errors[0] / max(1, sizes[1]),
-            SPECIFICITY: 1 - found.errors[1] / max(1, sizes[0]),
-        }
-    return [told[name] + 0.0 for name in objectives]
 
 
 def _panel(choice: PanelChoice, found: Candidate, guarantee: Guarantee | None) -> Panel:
@@ -118,7 +105,8 @@ def single_found(choice: PanelChoice, judge: int) -> Candidate:
     recipe = Recipe(((judge,),), (0.0,), "votes")
     seconds = float(cases.latency[:, judge].mean())
     found = Candidate(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
-    return with_errors(cases, found) if RECALL in choice.front.names else found
+    told = candidate_of(cases, recipe, choice.front.names)
+    return found._replace(loss=told.loss, errors=told.errors) if told.errors else found
 
 
 def keeps(choice: PanelChoice, found: Candidate, limits: Sequence[Limit]) -> bool:
@@ -170,12 +158,3 @@ def surest(choice: PanelChoice, judge: int, log: AnswerLog, n_answers: int) -> P
     )
     known = {one.name: getattr(panel, one.name) for one in fields(panel)}
     return Rechosen(**known, outcome=outcome, possible_prices=possible_prices(panel, log))
-
-
-def scoring_of(choice: PanelChoice, log: AnswerLog) -> Scoring:
-    """Return what mistakes cost on a log under the objectives of a front."""
-    first, losses = choice.front.names[0], choice.cases.losses.astype(np.float64)
-    if RECALL not in choice.front.names:
-        return Scoring(first, losses)
-    sizes = np.bincount(log.truth, minlength=2)
-    return Scoring(BALANCED, losses * len(log.truth) / (2 * np.maximum(sizes, 1)), choice.cases.positive)

@@ -1,4 +1,4 @@
-"""What may be asked for when panels are chosen: objectives, and what panels may do."""
+"""What may be asked for when panels are chosen: what panels may do, and which cases measure them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,18 +11,20 @@ from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
 from shortlist.panels.learning import AGREEMENT, VOTES, WEIGHTED
+from shortlist.panels.objectives import (
+    ACCURACY,
+    BALANCED,
+    ERROR_COST,
+    LATENCY,
+    LEADING,
+    PRICE,
+    RECALL,
+    leading,
+    measure_of,
+)
 from shortlist.panels.policy import Final
 
 AUTO = "auto"
-ACCURACY, PRICE, LATENCY, ERROR_COST = "accuracy", "price", "latency", "error-cost"
-RECALL, SPECIFICITY = "recall", "specificity"
-OBJECTIVES = {
-    ACCURACY: "max", ERROR_COST: "min", RECALL: "max", SPECIFICITY: "max", PRICE: "min", LATENCY: "min"
-}  # fmt: skip
-"""What a front of panels may be of, each with its sense."""
-BALANCED = "balanced-accuracy"
-"""The mean of recall and specificity, by which panels are compared where both are objectives."""
-
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
 USUAL_SHARE, FEW_CASES = 0.25, 500
@@ -80,17 +82,12 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
     if options.demand is not None and options.test_share not in {None, USUAL_SHARE}:
         why = "as half of the cases calibrate and measure then"
         raise BadInputError("test_share", f"must come without a promise, {why}", f"{options.test_share:g}")
-    _check_objectives(log, options, objectives)
+    check_objectives(log, options, objectives)
     if log.is_open:
         _check_open(options, objectives)
     for name in options.router:
         if name not in log.features.columns or name in log.judges:
             raise BadInputError("router", "must name features of the log that are no judges", repr(name))
-    if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
-        gaps = 0 if log.latency is None else int(np.isnan(log.latency).sum())
-        got = "none" if log.latency is None else f"none for {counted(gaps, 'call')}"
-        advice = "Name the column of latencies, or leave min latency out of the objectives."
-        raise BadInputError("latency", "must be known for every call to be an objective", got, advice)
 
 
 def _check_cases(log: AnswerLog) -> None:
@@ -130,26 +127,6 @@ def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -
     return is_asked and n_cases < FEW_CASES and len(objectives) == 2
 
 
-def _check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
-    errors = [name for name in objectives if name not in {PRICE, LATENCY}]
-    known_errors = ([ACCURACY], [ERROR_COST], [RECALL, SPECIFICITY])
-    is_first = list(objectives[: len(errors)]) == errors
-    if errors not in known_errors or not is_first or PRICE not in objectives:
-        raise BadInputError(
-            "objectives",
-            "must be accuracy, error-cost, or recall and specificity, then price, and perhaps latency",
-            str(list(objectives)),
-        )
-    if options.positive is not None and RECALL not in objectives:
-        raise BadInputError("positive", "must come with recall and specificity", "other objectives")
-    if RECALL in objectives:
-        _check_two_classes(log, options, objectives)
-    if options.error_costs and ERROR_COST not in objectives:
-        raise BadInputError(
-            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
-        )
-
-
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
     """Refuse what needs classes where answers are open: they can only be compared with each other."""
     why = "where answers are free text, as many truths occur only once"
@@ -161,6 +138,34 @@ def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
         raise BadInputError("ties", f"must be {UNANSWERED} {why}", repr(options.ties))
     if ACCURACY not in objectives:
         raise BadInputError("objectives", f"must begin with accuracy {why}", str(list(objectives)))
+
+
+def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
+    """Refuse objectives that do not go together, or with a log or options.
+
+    Raises BadInputError if they do not begin with one of `LEADING`, lack the
+    price, or ask for what the log does not tell.
+    """
+    lead = leading(objectives)
+    if lead not in LEADING or tuple(objectives[: len(lead)]) != lead or PRICE not in objectives:
+        raise BadInputError(
+            "objectives",
+            "must be accuracy, error-cost, or recall and specificity, then price, and perhaps latency",
+            str(list(objectives)),
+        )
+    if options.positive is not None and RECALL not in objectives:
+        raise BadInputError("positive", "must come with recall and specificity", "other objectives")
+    if measure_of(objectives) == BALANCED:
+        _check_two_classes(log, options, objectives)
+    if options.error_costs and ERROR_COST not in objectives:
+        raise BadInputError(
+            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
+        )
+    if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
+        gaps = 0 if log.latency is None else int(np.isnan(log.latency).sum())
+        got = "none" if log.latency is None else f"none for {counted(gaps, 'call')}"
+        advice = "Name the column of latencies, or leave min latency out of the objectives."
+        raise BadInputError("latency", "must be known for every call to be an objective", got, advice)
 
 
 def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
@@ -184,7 +189,7 @@ def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Seque
 
     Raises BadInputError if a class has fewer than two training cases, or no hold-out case.
     """
-    if RECALL not in objectives:
+    if measure_of(objectives) != BALANCED:
         return
     for code, label in enumerate(chosen.classes):
         n_train, n_test = int((chosen.truth == code).sum()), int((test.truth == code).sum())

@@ -29,19 +29,15 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
 from shortlist.panels.learning import AGREEMENT, VOTING
-from shortlist.panels.panel_options import RECALL
 from shortlist.panels.policy import NEVER
 from shortlist.panels.recipes import (
-    Candidate,
     Cases,
     Judges,
     Recipe,
     fitted_on_others,
-    followed,
     measured_cases,
     stage_says,
 )
-from shortlist.panels.two_errors import with_errors
 from shortlist.pareto import nondominated_unique
 from shortlist.runs.budget import Budget, Progress
 
@@ -254,12 +250,3 @@ def recipe_of(found: Candidates, place: int, *, is_promised: bool) -> Recipe:
     """Return the recipe of a candidate; of one about which nothing is promised, no answer is sure enough."""
     recipe = found.recipes[found.ways[place]]
     return with_least(recipe, float(found.thresholds[place]) if is_promised else NEVER)
-
-
-def found_of(choice: "PanelChoice", recipe: Recipe) -> Candidate:
-    """Return a recipe with what it costs out of fold on the training cases."""
-    cases = choice.cases
-    told = followed(cases, recipe, choice.chosen.features)
-    loss, seconds = int(cases.loss_of(told).sum()), float(told.latency.mean())
-    found = Candidate(loss, int(told.price.sum()), seconds, recipe)
-    return with_errors(cases, found) if RECALL in choice.front.names else found

@@ -37,6 +37,10 @@ GAPS = (
     "A missing answer, a failed call and a word that is no class have no vote. A step does not answer if no "
     "judge has answered so far, or if two classes are tied."
 )
+SCORED_GAPS = (
+    "A missing answer, a failed call and a word that is no class count as (no answer). A step does not "
+    "answer if no judge has answered so far, or if two classes are tied."
+)
 OPEN_GAPS = (
     "A missing answer and a failed call have no vote. Answers are the same if all letters are, but for white "
     "space around them, or if they are the same number. A step does not answer if no judge has answered so "
@@ -135,7 +139,8 @@ def _wording(panel: Panel) -> Wording:
         if panel.final.kind == HAND_OVER
         else f"{last} about a case that no step answers."
     )
-    gaps = GAPS if panel.classes else OPEN_GAPS
+    is_scored = any(isinstance(stage.decision, ScoreTable) for stages in panel.ways for stage in stages)
+    gaps = (SCORED_GAPS if is_scored else GAPS) if panel.classes else OPEN_GAPS
     if _by_confidence(panel):
         gaps = CONFIDENCE_GAPS
     if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):

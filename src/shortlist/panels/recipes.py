@@ -11,10 +11,10 @@ from shortlist.arrays import Floats, Mask
 from shortlist.panels._kernels import group_steps
 from shortlist.panels.decisions import Decided, Heard
 from shortlist.panels.learning import Judged, OutOfFold
+from shortlist.panels.objectives import classes_of
 from shortlist.panels.policy import HAND_OVER, NEVER, Final, Outcome, Stage, ask_judges, by_ways
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
-from shortlist.pareto import nondominated_unique
 from shortlist.policies import Said
 
 Judges = tuple[int, ...]
@@ -52,8 +52,8 @@ class Recipe:
 class Candidate(NamedTuple):
     """A policy with its loss and its price, summed over the training cases.
 
-    `loss`, `price`: in steps. `seconds`: mean latency; NaN where not known. `errors`: where recall and
-    specificity are objectives: missed positives and false alarms.
+    `loss`, `price`: in steps. `seconds`: mean latency; NaN where not known. `errors`: of the classes of which
+    objectives are shares, as missed positives and false alarms.
     """
 
     loss: int
@@ -61,21 +61,6 @@ class Candidate(NamedTuple):
     seconds: float
     recipe: Recipe
     errors: tuple[int, ...] = ()
-
-
-def undominated(found: Sequence[Candidate], *, with_latency: bool = False) -> list[Candidate]:
-    """Return policies that no other one dominates, with rising loss or missed positives; of equals the first.
-
-    They are compared by loss and price, or by both kinds of errors and price, and by latency if asked for.
-    """
-    if not found:
-        return []
-    seconds = [(one.seconds,) if with_latency else () for one in found]
-    points = np.array(
-        [(*(one.errors or (one.loss,)), one.price, *more) for one, more in zip(found, seconds, strict=True)]
-    )
-    kept = np.flatnonzero(nondominated_unique(points))
-    return [found[place] for place in kept[np.lexsort(points[kept].T[::-1])].tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +179,6 @@ def measured_cases(cases: Cases) -> Cases:
     )
 
 
-def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
-    """Return losses of 1 for every decision that is not right; nothing decided is not right."""
-    return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
-
-
 def stages_of(
     recipe: Recipe,
     decisions: Mapping[str, OutOfFold | Redecided],
@@ -231,6 +211,20 @@ def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
         return _followed(cases, recipe)
     way = recipe.router.branches(features)
     return by_ways(way, len(recipe.ways), lambda one, rows: _followed(cases.at(rows), recipe.ways[one]))
+
+
+def candidate_of(cases: Cases, recipe: Recipe, objectives: Sequence[str], features: Any = None) -> Candidate:
+    """Return a recipe with what it costs out of fold, and the errors of the classes of its objectives.
+
+    A case without an answer is an error, and a person makes none. `features`: as in :func:`followed`.
+    """
+    told = followed(cases, recipe, features)
+    wrong = (cases.scored(told.codes) != cases.truth) & ~told.handed_over
+    errors = [wrong & ((cases.truth == cases.positive) == one) for one in classes_of(objectives)]
+    return Candidate(
+        int(cases.loss_of(told).sum()), int(told.price.sum()), float(told.latency.mean()), recipe,
+        tuple(int(one.sum()) for one in errors),
+    )  # fmt: skip
 
 
 def _followed(cases: Cases, recipe: Recipe) -> Outcome:

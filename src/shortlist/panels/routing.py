@@ -20,13 +20,13 @@ from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.candidates import near_front, trade_offs
+from shortlist.panels.objectives import ACCURACY, PRICE, no_worse, undominated
 from shortlist.panels.recipes import (
     Candidate,
     Cases,
     Recipe,
     followed,
     measured_cases,
-    undominated,
 )
 from shortlist.panels.router import ALONE, MOST_WORDS, Alone, Fork, forked_by_numbers, forked_by_words
 from shortlist.panels.search import Searched
@@ -173,7 +173,7 @@ def routed_policies(
     folds: NDArray[np.int64],
     *,
     groups: NDArray[np.int64] | None = None,
-    with_latency: bool = False,
+    objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: "Budget",
 ) -> tuple[list[Candidate], list[str]]:
     """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
@@ -183,7 +183,7 @@ def routed_policies(
 
     `searched`: without a router. `features`: columns that cost nothing. `folds`: equal for cases that must
     not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as one sample,
-    ``(n_cases,)``. `with_latency`: whether latency is an objective besides loss and price.
+    ``(n_cases,)``. `objectives`: by which policies dominate others.
     """
     names = all_of(features.columns)
     unfinished = f"Not finished, as a limit came first: a router by {names}."
@@ -205,14 +205,17 @@ def routed_policies(
     if gain <= error:
         told = "learned on a part of the cases, it gains nothing on the others"
         return searched.found, [f"No router by {names}: {told}."]
-    behind = undominated(_routed(tables, tried[best]), with_latency=with_latency)
+    behind = undominated(_routed(tables, tried[best]), objectives)
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
     held_out = measured_cases(cases)
     losses = [int(held_out.loss_of(followed(held_out, one.recipe)).sum()) for one in searched.found]
     plain = [
         one
         for one, loss in zip(searched.found, losses, strict=True)
-        if not _is_matched(one, behind, max(loss, one.loss) + optimism, with_latency)
+        if not any(
+            no_worse(other, one._replace(loss=math.floor(max(loss, one.loss) + optimism)), objectives)
+            for other in behind
+        )
     ]
     kept = tried[best].grouping
     told = (
@@ -220,14 +223,7 @@ def routed_policies(
         f"{counted(kept.n_groups, 'group')}, or an answer without asking. On cases not used to choose them, "
         f"they cost {100 * gain:.2g} % less (standard error {100 * error:.2g} %)."
     )
-    return undominated([*behind, *plain], with_latency=with_latency), [told]
-
-
-def _is_matched(plain: Candidate, behind: list[Candidate], loss: float, with_latency: bool) -> bool:
-    return any(
-        one.price <= plain.price and one.loss <= loss and not (with_latency and one.seconds > plain.seconds)
-        for one in behind
-    )
+    return undominated([*behind, *plain], objectives), [told]
 
 
 def _usual(tables: _Tables) -> Floats:

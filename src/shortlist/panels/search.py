@@ -1,6 +1,7 @@
 """The search for panels: loss and price of policies on the training cases, and the front of all."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -31,8 +32,9 @@ from shortlist.panels.candidates import (
 )
 from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
+from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front, undominated
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, candidate_of, threshold_front
 from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
@@ -69,19 +71,19 @@ def find_policies(
     cases: Cases,
     *,
     max_stages: int,
-    with_latency: bool = False,
+    objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: Budget,
     families: Collection[str] | None = None,
 ) -> Searched:
     """Search policies of one stage and more, and return those that none dominates, with what is complete.
 
-    `max_stages`: from 1 to 3. `with_latency`: whether latency is an objective besides loss and price.
+    `max_stages`: from 1 to 3. `objectives`: by which policies dominate others.
     `budget`: a limit or a cancellation ends the search with what was found, of which single judges always
     are. `families`: those of :data:`FAMILIES` that are tried; by default those that
     :data:`shortlist.panels.candidates.SHAPES` names for such cases.
     """
     names = shape_of(cases).families if families is None else families
-    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
+    front, of_two = PolicyFront(objectives), PolicyFront(objectives)
     claims = [] if families is not None else [shape_of(cases).sentence(cases)]
     tried = list[Candidate]()
     for family in names:
@@ -182,7 +184,7 @@ def _confident(
         jobs = [partial(_chain, name=BY_CONFIDENCE, first=one, second=two) for one, two in pairs]
         yield SearchStep("cascades of two judges by confidence", told, list(jobs))
     if max_stages > 2 and cases.n_judges > 2 and always:
-        best = PolicyFront(with_latency=False)
+        best = PolicyFront((ACCURACY, PRICE))
         best.add(tried)  # the cascades of two judges among them
         triples = confident_triples(cases, best.kept)
         told = f"{counted(len(triples), 'cascade')} of three judges by confidence"
@@ -395,11 +397,11 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
 
 
 class PolicyFront:
-    """Policies that none dominates, by loss and price, and by latency where it is known."""
+    """Policies that none dominates."""
 
-    def __init__(self, with_latency: bool) -> None:
+    def __init__(self, objectives: Sequence[str]) -> None:
         self._kept, self._new = list[Candidate](), list[Candidate]()
-        self._latency = with_latency
+        self._objectives = objectives
 
     def add(self, found: list[Candidate]) -> None:
         """Add policies; of equal ones the earlier stays, which is the simpler."""
@@ -409,6 +411,62 @@ class PolicyFront:
     def kept(self) -> list[Candidate]:
         """The policies, with rising loss."""
         if self._new:
-            self._kept = undominated([*self._kept, *self._new], with_latency=self._latency)
+            self._kept = undominated([*self._kept, *self._new], self._objectives)
             self._new = []
         return self._kept
+
+
+DOUBLINGS = 4
+"""A share of missed positives counts from a 16th of as many false alarms to 16 times as much."""
+FINEST_WEIGHT = 4
+"""The smaller of two weights; the other one is rounded to a whole number."""
+
+
+def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
+    """Return what a missed positive and a false alarm cost, from the balanced weights to both sides.
+
+    >>> weights_of(50, 100)[:3]
+    [(8, 4), (4, 4), (16, 4)]
+    """
+    doublings = sorted(range(-DOUBLINGS, DOUBLINGS + 1), key=abs)
+    ratios = [n_negative / n_positive * 2.0**one for one in doublings]
+    return list(
+        dict.fromkeys(
+            (round(FINEST_WEIGHT * ratio), FINEST_WEIGHT)
+            if ratio >= 1
+            else (FINEST_WEIGHT, round(FINEST_WEIGHT / ratio))
+            for ratio in ratios
+        )
+    )
+
+
+def find_by_two_errors(
+    cases: Cases, objectives: Sequence[str], *, max_stages: int, budget: Budget
+) -> tuple[list[Candidate], list[str]]:
+    """Search policies by missed positives, false alarms and price, and say what was searched.
+
+    For one weight of the two kinds of mistakes the front of loss and price is searched, complete or not, and
+    the policies of all weights are compared. So what is found is the best at some weight and price; a point
+    that no weight makes the best is not looked for. `cases`: of two classes.
+    """
+    n_positive = int((cases.truth == cases.positive).sum())
+    weights = weights_of(n_positive, len(cases.truth) - n_positive)
+    found: dict[Recipe, Candidate] = {}
+    claims: list[str] = []
+    n_done = 0
+    for missed, alarm in weights:
+        losses = cases.losses * np.where(np.arange(2) == cases.positive, missed, alarm)
+        searched = find_policies(replace(cases, losses=losses), max_stages=max_stages, budget=budget)
+        for one in searched.found:
+            if one.recipe not in found:
+                found[one.recipe] = candidate_of(cases, one.recipe, objectives)
+        claims = claims or searched.claims
+        if budget.stopped:
+            break
+        n_done += 1
+    told = (
+        f"For recall and specificity, all this is searched with {counted(n_done, 'weight')} of a missed "
+        f"positive against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that "
+        "are best with none of these weights are not searched."
+    )
+    return undominated(list(found.values()), objectives), [*claims, told]

@@ -3,7 +3,8 @@
 from enum import StrEnum
 
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.figures import PanelFigures, accuracy_scoring
+from shortlist.panels.figures import PanelFigures
+from shortlist.panels.objectives import accuracy_scoring
 from shortlist.panels.policy import Panel
 from shortlist.panels.verdict import Verdict
 from shortlist.results.intervals import Difference, by_case, sign_flip_p

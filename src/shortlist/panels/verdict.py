@@ -12,21 +12,25 @@ from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.figures import (
     PanelFigures,
     Rechosen,
-    Scoring,
-    accuracy_scoring,
     figures,
     possible_prices,
+)
+from shortlist.panels.objectives import (
+    ACCURACY,
+    OBJECTIVES,
+    Scoring,
+    accuracy_scoring,
+    in_text,
+    sign_of,
 )
 from shortlist.panels.panel_choice import (
     PanelChoice,
     best_single,
     keeps,
-    scoring_of,
     single_found,
     single_panel,
     surest,
 )
-from shortlist.panels.panel_options import ACCURACY, ERROR_COST
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Recipe, followed, measured_cases
 from shortlist.results.intervals import (
@@ -42,6 +46,9 @@ from shortlist.results.intervals import (
     sign_flip_p,
 )
 from shortlist.results.objective import Limit
+
+NESTED = "a single judge chosen in the same way"
+"""What panels are compared with that were chosen anew without each part of the cases, judges and all."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +121,7 @@ class Verdict:
         """What the difference is to."""
         if self.rechosen_figures is None:
             return f"{self.single!r} alone"
-        return "single judges by nested cross-validation"
+        return NESTED
 
     @property
     def within_chance(self) -> bool:
@@ -124,20 +131,20 @@ class Verdict:
     @property
     def gain(self) -> float:
         """By how much the panel is better, in the objective."""
-        return -self.difference if self.panel_figures.objective == ERROR_COST else self.difference
+        return sign_of(self.panel_figures.objective) * self.difference
 
     @property
     def least_gain(self) -> float:
         """By how much the panel is better at least, by the interval; below zero: how much worse it may be."""
         low, high = self.difference_interval
-        return -high if self.panel_figures.objective == ERROR_COST else low
+        return low if sign_of(self.panel_figures.objective) > 0 else -high
 
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
         one, all_of_them, kind = self.single_figures, self.panel_figures, self.kind
         what = f"{difference_in_words(self)} against {self.against}"
         if all_of_them.price or one.price:
-            whose = "" if self.rechosen_figures is None else f", the price of {self.single!r}"
+            whose = "" if self.rechosen_figures is None else f" (the price of {self.single!r})"
             what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case{whose}"
         if all_of_them.of_answers and not (all_of_them.answered and one.answered):
             whom = "The panel" if not all_of_them.answered else repr(self.single)
@@ -187,9 +194,9 @@ def difference_in_words(told: Verdict) -> str:
     """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
     difference = Difference(told.difference, told.difference_interval, told.p_value)
     objective = told.panel_figures.objective
-    if objective == ERROR_COST:
-        return difference.in_words("of error cost a case")
-    return difference.in_points(objective.replace("-", " "))
+    if objective in OBJECTIVES and not OBJECTIVES[objective].is_share:
+        return difference.in_words(f"of {in_text(objective)} a case")
+    return difference.in_points(in_text(objective))
 
 
 def rechosen(
@@ -260,7 +267,7 @@ def verdict(
     keep too if any judge does. `margin`: how much worse still is as good, in the objective.
     """
     measured = choice.test if log is None else log
-    scoring = scoring_of(choice, measured)
+    scoring = choice.scoring(measured)
     judge = best_single(choice, limits)
     name, itself = choice.chosen.judges[judge], single_panel(choice, judge)
     alone, others = itself, set[int]()
@@ -309,7 +316,7 @@ def _constant(
     """Return the best answer to every case, with its value, where no panel is better beyond chance."""
     if choice.cases.is_open:
         return None
-    losses = scoring_of(choice, choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
+    losses = choice.scoring(choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
     code = int(losses.argmin())
     lost = scoring.losses[code, log.truth]
     for panel in panels:

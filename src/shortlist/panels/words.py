@@ -1,16 +1,22 @@
-"""A panel in sentences: which judges it asks, how it combines answers, what happens to other cases."""
+"""A panel in sentences: which judges it asks, how good that is, and what is cheaper at which price."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from shortlist._words import all_of
+from shortlist._words import all_of, any_of, counted
+from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.decisions import BY_CONFIDENCE, Heard, ScoreTable
 from shortlist.panels.learning import AGREEMENT
+from shortlist.panels.objectives import ACCURACY, BALANCED, LATENCY, PRICE, figure_of, in_text, led_by
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
 from shortlist.panels.router import columns_of
+from shortlist.panels.verdict import Verdict, difference_in_words
+from shortlist.results.intervals import Interval, Kind, with_interval
+from shortlist.results.objective import Limit
 
 
 def stages_in_words(panel: Panel) -> str:
@@ -151,3 +157,203 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+NONE = "none"
+"""Share of right answers where there is no answer."""
+
+
+def measured(own: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was measured with intervals, as text by name: the objectives first, the price last."""
+    if own["of_answers"]:
+        names = led_by(BALANCED) if own["errors"] else ()
+        told = {in_text(name): _with_interval(*figure_of(own, name)) for name in names}
+        right = _with_interval(*figure_of(own, ACCURACY)) if own["answered"] else NONE
+        told |= {
+            "answered": _with_interval(own["answered"], own["answered_interval"]),
+            "of these right": right,
+        }
+        return told | {PRICE: _with_interval(*figure_of(own, PRICE))}
+    shown = dict.fromkeys((*led_by(own["objective"]), ACCURACY, PRICE))
+    return {in_text(name): _with_interval(*figure_of(own, name)) for name in shown}
+
+
+def _with_interval(value: float | None, interval: Interval | None) -> str:
+    return "unknown" if value is None or interval is None else with_interval(value, interval)
+
+
+def measured_in_words(figures: Mapping[str, Any]) -> str:
+    """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
+    told = measured(figures)
+    price = told.pop("price")
+    words = [f"{name} {text}" for name, text in told.items() if text != NONE]
+    words += [f"price {price} a case"] if figures["price"] else []
+    words += [] if figures["latency"] is None else [f"latency {figures['latency']:.3g} s"]
+    return ", ".join(words)
+
+
+def measured_on(facts: Mapping[str, Any]) -> str:
+    """Say on which cases a panel was measured."""
+    own = facts["held_out"]
+    kind = "calibration " if facts["guarantee"] else "" if facts["n_parts"] else "hold-out "
+    cases = cases_in_words(own["n_cases"], own["n_different"], kind)
+    if kind or not facts["n_parts"]:
+        return cases
+    return f"{cases}, by nested cross-validation{', with the price of this panel' if own['price'] else ''}"
+
+
+def bound_sentence(bound: float, price: float) -> list[str]:
+    """Say how many training cases a panel gets right at most for a price, if that says anything."""
+    if bound == 1:
+        return []
+    begin = f"Upper bound for {price:.4g} a case" if price else "Upper bound"
+    share = f"{100 * bound:.1f} % of the training cases right"
+    return [f"{begin}: a panel whose answer is always that of one of its judges gets at most {share}."]
+
+
+def advice(facts: Mapping[str, Any]) -> str | None:
+    """Say that a single judge is what to take, where the panel is not worth more than it."""
+    if facts["recommended"] or facts["held_out"]["of_answers"]:
+        return None
+    name = facts["single"]["name"]
+    if facts["kind"] == Kind.CHEAPER:
+        return (
+            f"Ask {name} alone where {in_text(facts['objective'])} counts most: this panel is cheaper, and "
+            "these cases do not tell how much worse."
+        )
+    how = "not better beyond chance" if facts["within_chance"] else "worse beyond chance"
+    return f"Ask {name} alone: this panel is {how}."
+
+
+def verdict_sentences(
+    facts: Mapping[str, Any], told: Verdict, best: Verdict | None, limits: Sequence[Limit], promise: str
+) -> list[str]:
+    """Say what the panel is worth beside the best single judge, and what that rests on.
+
+    `best`: the panel beside the best of all judges, where that one does not keep the limits.
+    """
+    said = [*_limits_exceeded(facts, limits), *filter(None, (facts["instead"],))]
+    if facts["positive"] is not None:
+        said.append(f"Recall is that of {facts['positive']!r}.")
+    said.append(told.sentence())
+    if best is not None:
+        said.append(_best_of_all_sentence(best))
+    if told.constant is not None:
+        label, value = told.constant
+        said.append(
+            f"{'It is no' if told.is_judge else 'Neither is'} better beyond chance than the answer {label!r} "
+            f"to every case: {in_text(told.panel_figures.objective)} {value:.4g}."
+        )
+    if told.n_more_cases is not None:
+        said.append(
+            f"About {told.n_more_cases:,} more labelled cases"
+            f"{'' if facts['n_parts'] else ', of which as large a share is held out,'} would tell the two "
+            "apart, if the difference stays."
+        )
+    if told.n_independent is not None and told.correlation is not None:
+        n_judges = len({name for stage in _every_stage(facts) for name in stage["asks"]})
+        said.append(
+            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}, so they "
+            f"are worth {told.n_independent:.1f} independent votes."
+        )
+    what = all_of(map(in_text, led_by(facts["objective"])))
+    flips = break_even_sentence(
+        facts["break_even"], f"{what} or latency" if LATENCY in facts["objectives"] else what
+    )
+    return [*said, *filter(None, (promise, flips))]
+
+
+def _every_stage(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    branches = (facts["router"] or {}).get("branches", ())
+    return [*facts["stages"], *(one for branch in branches for one in branch["stages"])]
+
+
+def _limits_exceeded(facts: Mapping[str, Any], limits: Sequence[Limit]) -> list[str]:
+    """Say which limits do not hold beyond the training cases, by more than chance."""
+    own, said = facts["held_out"], list[str]()
+    for limit in limits:
+        value, interval = figure_of(own, limit.name)
+        is_rechosen = facts["n_parts"] or own["of_answers"]  # other panels measure, or accuracy is of answers
+        if value is None or interval is None or (is_rechosen and limit.name != PRICE):
+            continue
+        most, near = float(limit.value), 1e-9 * max(1.0, abs(float(limit.value)))
+        if (limit.sign > 0 and interval[0] > most + near) or (limit.sign < 0 and interval[1] < most - near):
+            said.append(
+                f"The limit {limit} holds on the training cases, but not on the hold-out cases: "
+                f"{limit.name} {value:.4g} ({interval[0]:.3g} to {interval[1]:.3g}). Ask for a stricter one, "
+                "or add cases."
+            )
+    return said
+
+
+def _best_of_all_sentence(best: Verdict) -> str:
+    """Say what the most accurate judge does, which exceeds what the user allows."""
+    own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
+    return (
+        f"The best of all judges on the training cases, {best.single!r}, does not keep the limits: "
+        f"{own.objective} {own.value:.4g} for {own.price:.4g} a case. Against {whom} this panel has "
+        f"{difference_in_words(best)}, {'within' if best.within_chance else 'beyond'} chance."
+    )
+
+
+MOST_PRICES = 6
+"""Prices that are told of those that would make another panel the cheapest."""
+
+
+def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
+    """Say at which prices another panel or judge that was found would be the cheapest that is as good.
+
+    The prices that have to change least come first; without any the sentence is empty.
+    """
+    told: list[tuple[float, str]] = []
+    for name, one in prices.items():
+        side, bound = ("above", one.get("up_to")) if "up_to" in one else ("below", one.get("below"))
+        if bound is not None:
+            change = abs(math.log(bound / one["now"])) if bound and one["now"] else math.inf
+            told.append((change, f"{name} {side} {bound:.4g} (now {one['now']:.4g})"))
+    if not told:
+        return ""
+    nearest = any_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
+    return (
+        f"This choice changes if a price does: {nearest}. Another panel or judge that was found is cheaper "
+        f"then, and no worse in {what} on the training cases."
+    )
+
+
+def budget_table(told: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
+    """Return the title of the table of budgets, and its rows, of which the first is the header.
+
+    `told`: the facts of :class:`shortlist.panels.facts.PanelReport`.
+    """
+    names = led_by(told["objective"])
+    of_two, seconds = bool(told["cascades_of_two"]), ["seconds"] * (LATENCY in told["objectives"])
+    alone = ["best alone"] * (told["guarantee"] is None)  # of a judge nothing is promised
+    header = ("at most", *map(title_of(told), names), "price", *seconds, *["of two judges"] * of_two)
+    rows = [(*header, *alone, "panel")]
+    for row in told["budgets"]:
+        single, two = row["single"], row["two_judges"]
+        rows.append(
+            (
+                f"{row['budget']:g}",
+                *(f"{row[name]:.4f}" for name in names),
+                f"{row['price']:.3g}",
+                *("unknown" if row["latency"] is None else f"{row['latency']:.3g}" for _ in seconds),
+                *["none" if two is None else f"{two[names[0]]:.4f}"] * of_two,
+                *(
+                    "none" if single is None else f"{single['name']} {single[told['objective']]:.4f}"
+                    for _ in alone
+                ),
+                f"{row['number']}: {row['stages']}",
+            )
+        )
+    kept = [limit for limit in told["limits"] if not limit.startswith(PRICE)]
+    return (
+        f"The best panel found at each mean price of a case{f', with {all_of(kept)}' if kept else ''}",
+        rows,
+    )
+
+
+def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return what an objective on the training cases is called; under a promise no answer is not right."""
+    renamed = {ACCURACY: "right of all cases"} if told["guarantee"] else {}
+    return lambda name: renamed.get(name, name)

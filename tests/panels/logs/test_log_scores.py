@@ -132,7 +132,9 @@ def test_gaps_among_scores_alone_are_missing_answers_and_nothing_is_voted_on(tmp
     path.write_text("\n".join(rows[:9] + rows[10:]))  # one call is not scored, and one is missing
     log = read_log(path)
     assert (log.answers < 0).sum() == 2
-    assert any("1 of 120 pairs of case and judge were asked without an answer" in note for note in log.notes)
+    assert any(
+        "1 of 120 answers are missing: the judge was asked and gave none" in note for note in log.notes
+    )
     for some in (log, log.at(np.arange(24))):
         choice = choose_panels(some, PanelOptions(test_share=0.05))
         assert shape_of(choice.cases).families == (SINGLE,)

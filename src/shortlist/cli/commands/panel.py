@@ -72,8 +72,9 @@ def panel(
         endings={"--out": PANEL_FILE + FRONT_FILE + PAGE_FILE},
     )
     panel_file, front_file, report = files_by_kind(out, panel=PANEL_FILE, front=FRONT_FILE, page=PAGE_FILE)
-    from shortlist.cli.text.output import page_path, save, save_page, tell_page
-    from shortlist.cli.text.panels import chosen_panel_facts, print_panel
+    from shortlist.cli.text.front_text import contract
+    from shortlist.cli.text.output import page_path, save, save_page
+    from shortlist.cli.text.panels import print_panel
     from shortlist.cli.work import long_work
     from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.facts import panel_report
@@ -103,30 +104,32 @@ def panel(
     is_better, name = told.verdict.recommended, told.verdict.single
     if is_single or (choice.parts and rule_asked(policy) == "one-se" and not is_better):
         instead = f"The rule would take the panel {stages_in_words(told.panel)}. {told.verdict.sentence()}"
-        told = replace(panel_report(choice, None, notes, asked), instead=instead)
+        told = panel_report(choice, None, notes, asked, instead=instead)
         is_single = True
-    written = told.panel
     files = {
-        "out": str(save(panel_file, written.save)) if panel_file else None,
+        "out": str(save(panel_file, told.panel.save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
     }
     report = save_page(report, f"Panel: {', '.join(Path(log).name for log in logs)}", lambda: _parts(told))
+    facts = contract(choice.front, "panel") | {"limit": choice.front.proof.limit} | told.facts
     if json:
-        print_json(chosen_panel_facts(choice, told) | files | page_path(report) | run_facts(context))
+        print_json(facts | files | page_path(report) | run_facts(context))
         return
-    print_panel(choice, told, details=details)
-    if panel_file:
-        is_plain = is_better or promised.answer_accuracy is not None
-        other = "" if is_plain else f", not {name} alone, which --pick {SINGLE} would write"
-        _tell_written(files["out"], f"{name} alone" if is_single else f"the panel above{other}")
-    if front_file:
-        print(f"Written: {files['front_file']}, all panels of the front.")
-    tell_page(report)
+    is_plain = is_better or promised.answer_accuracy is not None
+    other = "" if is_plain else f", not {name} alone, which --pick {SINGLE} would write"
+    what = f"{name} alone" if is_single else f"the panel above{other}"
+    print_panel(facts, _written(files, report, what), details=details)
 
 
-def _tell_written(path: str | None, what: str) -> None:
-    print(f"Written: {path}, {what}.")
-    print(f"Next: measure it on new answers with shortlist panel compare {path} NEW-ANSWERS.")
+def _written(files: dict[str, str | None], report: Path | None, what: str) -> list[str]:
+    """Return what is said of files, and what to do next."""
+    front, path = files["front_file"], files["out"]
+    told = [f"Written: {front}, all panels of the front."] if front else []
+    told += [f"Report in {report}."] if report else []
+    if path:
+        told.append(f"Written: {path}, {what}.")
+        told.append(f"Next: measure it on new answers with shortlist panel compare {path} NEW-ANSWERS.")
+    return told
 
 
 def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
@@ -151,7 +154,7 @@ def _check_promised(choice: "PanelChoice") -> None:
 
 
 def _parts(told: Any) -> Any:
-    from shortlist.panels.page import panel_parts
+    from shortlist.report.panels import panel_parts
 
     return panel_parts(told)
 

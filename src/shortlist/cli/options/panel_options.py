@@ -226,9 +226,9 @@ class PolicyOptions:
         """Return the objectives by name, each in the sense that it has."""
         from shortlist._words import any_of
         from shortlist.errors import BadInputError
-        from shortlist.panels.panel_options import OBJECTIVES
+        from shortlist.panels.objectives import OBJECTIVES
 
-        known = [f"{sense} {name}" for name, sense in OBJECTIVES.items()]
+        known = [f"{one.sense} {name}" for name, one in OBJECTIVES.items()]
         names = []
         for text in (self.objectives or "max accuracy, min price").split(","):
             wanted = " ".join(text.split())
@@ -262,9 +262,10 @@ def in_senses(objectives: "Sequence[str]") -> str:
     >>> in_senses(["accuracy", "price"])
     'max accuracy, min price'
     """
-    from shortlist.panels.panel_options import OBJECTIVES
+    from shortlist.panels.objectives import OBJECTIVES
 
-    return ", ".join(f"{OBJECTIVES.get(name, 'unknown')} {name}" for name in objectives)
+    senses = [OBJECTIVES[name].sense if name in OBJECTIVES else "unknown" for name in objectives]
+    return ", ".join(f"{sense} {name}" for sense, name in zip(senses, objectives, strict=True))
 
 
 def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str, str], int]:
@@ -416,7 +417,7 @@ def picked_beside(
 
 def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> PolicyOptions:
     """Return options with the mean price of a saved panel as the limit, and its latency if that matters."""
-    from shortlist.panels.panel_options import LATENCY
+    from shortlist.panels.objectives import LATENCY
 
     names, rows, told = choice.front.names, choice.front.values, saved.run(choice.chosen)
     price = rows[:, names.index(PRICE)]
@@ -436,7 +437,6 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
     """
     import numpy as np
 
-    from shortlist.panels.panel_choice import scoring_of
     from shortlist.panels.recipes import followed
 
     found, cases, log = [choice.found[point] for point in np.asarray(points)], choice.cases, choice.chosen
@@ -445,7 +445,7 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
     if found[0].errors:
         n_positive = int((cases.truth == cases.positive).sum())
         losses = (np.array([one.errors for one in found]) / [n_positive, n - n_positive]).mean(axis=1)
-    recipe, scoring = found[losses.argmin()].recipe, scoring_of(choice, log)
+    recipe, scoring = found[losses.argmin()].recipe, choice.scoring(log)
     if recipe.router is None:
         told = followed(cases, recipe)
         lost = np.where(told.handed_over, 0.0, scoring.losses[cases.scored(told.codes), cases.truth])

@@ -43,7 +43,7 @@ def _with_interval(one: Mapping[str, Any], name: str, digits: str, of_ends: str)
 
 
 INTERVALS = (
-    "Intervals at 95 %: Wilson's; for balanced accuracy those of the classes are combined.",
+    "Intervals at 95 %: Wilson's; for balanced accuracy, from Wilson's for the recall of each class.",
     "p: McNemar's exact test on the same rows; a difference with p above 0.05 is within chance.",
 )
 

@@ -285,14 +285,15 @@ def print_fitted(
     last: Sequence[str],
     *,
     most: int = LINES,
+    follow: int = 0,
     details: bool = False,
 ) -> None:
     """Print sentences, and between them as many lines as the screen has room for; with details all, unbroken.
 
-    `most`: lines between them that are printed at most without details.
+    `most`: lines between them that are printed at most without details. `follow`: lines printed after these.
     """
     before, after = _parted(first), _parted(last)
-    room = min(most, LINES - len(before) - len(after))
+    room = min(most, LINES - len(before) - len(after) - follow)
     between = rest if details else cut(_parted(rest), room, "--details has all")
     print("\n".join([*before, *between, *after]))
 

@@ -10,16 +10,13 @@ from shortlist._words import all_of, counted
 from shortlist.cli.options.panel_options import in_senses
 from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.front_text import contract
-from shortlist.cli.text.output import WIDTH, print_lines
+from shortlist.cli.text.output import WIDTH, print_fitted, print_lines
 from shortlist.panels.answer_log import AnswerLog, cases_in_words
-from shortlist.panels.budgets import budget_table
-from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts
 from shortlist.panels.figures import figures
 from shortlist.panels.log_checks import CASE, PUNCTUATION
-from shortlist.panels.panel_choice import PanelChoice, best_single, scoring_of, single_panel, surest
-from shortlist.panels.panel_options import ACCURACY, ERROR_COST, PRICE, RECALL
+from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL, in_text
+from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel, surest
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
-from shortlist.panels.recipes import bound_at
 from shortlist.panels.router import columns_of
 from shortlist.panels.standing import (
     Kept,
@@ -30,83 +27,46 @@ from shortlist.panels.standing import (
     promised_standing,
     standing,
 )
-from shortlist.panels.verdict import compared, difference_in_words, promised_share
-from shortlist.panels.words import stages_in_words
+from shortlist.panels.verdict import NESTED, compared, difference_in_words, promised_share
+from shortlist.panels.words import budget_table, measured_in_words, stages_in_words
 from shortlist.results.intervals import CHANCE, MARGIN, Kind
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
 
-MOST_SENTENCES = 4
-"""Most sentences about the judges to ask; --details has all."""
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
 """How sentences begin."""
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
 
 
-def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]:
-    """Return the JSON of a chosen panel."""
-    return (
-        contract(choice.front, "panel")
-        | panel_facts(told)
-        | {
-            "claims": all_claims(choice, told),
-            "bound": bound_of(choice, told),
-            "n_chosen": len(choice.chosen.truth),
-            "n_test": 0 if choice.parts else len(choice.test.truth),
-            "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
-        }
-    )
+def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, details: bool = False) -> None:
+    """Print which judges to ask and how good that is; with details all that is known.
 
-
-def bound_of(choice: PanelChoice, told: PanelReport) -> float:
-    """Return what share of the training cases a panel may get right at the price of this one."""
-    return bound_at(choice.cases, told.price * choice.steps)
-
-
-def all_claims(choice: PanelChoice, told: PanelReport) -> list[str]:
-    """Say what was searched, and what no panel exceeds at the price of this one, if that says anything."""
-    bound = bound_of(choice, told)
-    if bound == 1:
-        return list(choice.claims)
-    return [
-        *choice.claims,
-        (
-            f"Bound: {f'at {told.price:.4g} a case ' if told.price else ''}no panel that returns an answer "
-            f"of one of its judges gets more than {100 * bound:.1f} % of the training cases right."
-        ),
-    ]
-
-
-def print_panel(choice: PanelChoice, told: PanelReport, *, details: bool = False) -> None:
-    """Print which judges to ask and how good that is; with details all that is known."""
-    facts = panel_facts(told)
+    `facts`: of a panel, with the contract of its front. `written`: what is said of files at the end.
+    """
     head = [facts["advice"]] if facts["advice"] else []
-    point = "" if told.point is None else f"point {told.point} of {len(choice.found):,} on the front"
-    asks = facts["in_words"] if details else _shortened(facts["in_words"])
-    said = facts["verdict"] if details else _first_sentences(told, facts)
-    if told.verdict.single_answers is None and (told.point is None or told.verdict.kind is Kind.JUDGE):
-        one = f"Ask {facts['single']['name']} alone, a single judge of {len(choice.chosen.judges):,}"
+    point = (
+        "" if facts["point"] is None else f"point {facts['point']} of {len(facts['front']):,} on the front"
+    )
+    asks, said = facts["in_words"], facts["verdict"] if details else _first_sentences(facts)
+    is_judge = facts["point"] is None or facts["kind"] == Kind.JUDGE
+    if is_judge and not facts["held_out"]["of_answers"]:
+        one = f"Ask {facts['single']['name']} alone, a single judge of {facts['n_judges']:,}"
         asks = asks if len(asks) > 1 or facts["stages"][0]["answered"] < 1 else []
         head.append(f"{one}{f', {point}' if point else ''}{':' if asks else '.'}")
         said = [sentence for sentence in said if not sentence.startswith(JUDGE_ALONE)]
     else:
         head.append(f"Use this panel, {point}:" if not head else f"The panel, {point}:")
-    measured = _measured_lines(facts)
-    print_lines([*head, *(f"  {one}" for one in asks), "", *measured, "", *said])
-    if not details:
-        print_lines([_proof_line(choice)])
-        return
-    _print_budgets(told, facts)
-    print("\nWhat was searched:")
-    print_lines([f"  {claim}" for claim in all_claims(choice, told)])
-
-
-def _shortened(sentences: Sequence[str]) -> list[str]:
-    """Return the first sentences, each in two lines at most."""
-    kept = [shorten(one, 2 * WIDTH - 20, placeholder=" ...") for one in sentences[:MOST_SENTENCES]]
-    left = len(sentences) - len(kept)
-    return [*kept, f"... and {counted(left, 'more sentence')}: --details"] if left else kept
+    rest = ["", *_measured_lines(facts), *filter(None, (facts["unknown"],)), "", *said]
+    rest += [] if details else [_proof_line(facts)]
+    shown = [f"  {one if details else shorten(one, 2 * WIDTH - 20, placeholder=' ...')}" for one in asks]
+    print_fitted(head, shown, rest, follow=len(written), details=details)
+    if details:
+        _print_budgets(facts)
+        print("\nWhat was searched:")
+        print_lines([f"  {claim}" for claim in facts["claims"]])
+    for line in written:  # whose paths and commands are not broken
+        print(line)
 
 
 def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
@@ -121,35 +81,31 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     if not is_told or rechosen is not None:
         lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
     if rechosen is not None:
-        lines.append(f"Single judges by nested cross-validation: {measured_in_words(rechosen)}.")
+        what = f"{NESTED[0].upper()}{NESTED[1:]}, by nested cross-validation"
+        lines.append(f"{what}: {measured_in_words(rechosen)}.")
     return lines
 
 
-def _first_sentences(told: PanelReport, facts: Mapping[str, Any]) -> list[str]:
+def _first_sentences(facts: Mapping[str, Any]) -> list[str]:
     """Return the verdict and the promise alone."""
-    own = {
-        told.instead,
-        told.verdict.sentence(),
-        "" if told.guarantee is None else told.guarantee.sentence("cases"),
-    }
+    promise = "" if facts["guarantee"] is None else facts["guarantee"]["sentence"]
+    own = {facts["instead"], facts["sentence"], promise}
     sentences = [one for one in facts["verdict"] if one in own or one.startswith(LIMIT_BROKEN)]
     return [shorten(one, 3 * WIDTH - 20, placeholder=" ...") for one in sentences]
 
 
-def _proof_line(choice: PanelChoice) -> str:
+def _proof_line(facts: Mapping[str, Any]) -> str:
     """Say in one line what is proved about the front."""
-    limit = choice.front.proof.limit
-    if choice.front.proof.kind is ProofKind.COMPLETE:
+    if facts["proof"] == ProofKind.COMPLETE:
         told = "Search: complete, every best trade-off is listed"
     else:
-        judges = counted(len(choice.chosen.judges), "judge")
-        told = f"Search: not every panel of the {judges} was tried{f', {stopped_by(limit)}' if limit else ''}"
+        limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
+        told = f"Search: not every panel of the {counted(facts['n_judges'], 'judge')} was tried{limit}"
     return f"{told}. Budgets, chance and what was searched: --details."
 
 
-def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
-    """Print the table of budgets."""
-    title, rows = budget_table(facts, with_latency=told.with_latency)
+def _print_budgets(facts: Mapping[str, Any]) -> None:
+    title, rows = budget_table(facts)
     if len(rows) == 1:
         return
     print(f"\n{title}, by out-of-fold answers on the training cases:")
@@ -176,7 +132,7 @@ def compared_facts(
     `margin`: how much worse the new panel may be and still be as good.
     """
     point, most, others = beside
-    new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
+    new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
     judge = best_single(choice, [*others, *([] if most is None else [read_limit(f"price<={most!r}")])])
     alone, promised = single_panel(choice, judge), None
     if choice.guarantees and scoring.objective == ACCURACY:
@@ -185,7 +141,7 @@ def compared_facts(
     told = compared("the saved panel", old, new, log, scoring, promised=promised)
     told = dataclasses.replace(told, margin=margin)
     found, share, kept = standing(told), None if promised is None else 0.0, None
-    of_all = None if known.is_open else scoring_of(choice, known)  # free text is right or wrong
+    of_all = None if known.is_open else choice.scoring(known)  # free text is right or wrong
     every = figures(old, known, of_all, promised=share)
     difference, interval, p = told.difference, told.difference_interval, told.p_value
     words, of_what = difference_in_words(told), scoring.objective
@@ -297,14 +253,20 @@ STANDING_WORDS = {
     Standing.BETTER: "Keep the saved panel: it is better than the new one beyond chance.",
     Standing.AS_GOOD: "Keep the saved panel: the new one is neither better beyond chance nor cheaper.",
     Standing.BEATEN: "Take the new panel: it is better than the saved one beyond chance.",
-    Standing.OPEN: "The new panel is cheaper, but these cases do not tell how much worse it is.",
+    Standing.OPEN: (
+        "Keep the saved panel where {what} counts most: the new one is cheaper, but these cases do not tell "
+        "how much worse."
+    ),
 }
 CHEAPER_WORDS = "Take the new panel: it is cheaper than the saved one, and as good."
 PROMISED_WORDS = {
     Standing.BETTER: "Keep the saved panel: it answers more cases, and the new one is not cheaper.",
     Standing.AS_GOOD: "Keep the saved panel: the new one neither answers more cases nor is cheaper.",
     Standing.BEATEN: "Take the new panel: it makes the same promise, is cheaper, and answers no fewer cases.",
-    Standing.OPEN: "The new panel is cheaper, but answers fewer cases, beyond chance.",
+    Standing.OPEN: (
+        "Keep the saved panel where every answer counts: the new one is cheaper, but answers fewer cases, "
+        "beyond chance."
+    ),
 }
 """Of panels with the same promise."""
 
@@ -315,14 +277,21 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
     if facts["new"]["promised"] is False:
         if facts["promise"]["kept"] == Kept.KEPT and facts["saved_on_all"]["answered"]:
             return "Keep the saved panel: no new one can make its promise on these cases."
-        return "No new panel can make the promise of the saved one on these cases."
+        return (
+            "No new panel can make the promise of the saved one on these cases. Choose a panel anew with a "
+            "lower --answer-accuracy, or add cases."
+        )
     if facts["difference_of"] != "answered":
         is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
-        return CHEAPER_WORDS if is_chance else STANDING_WORDS[found]
+        what = in_text(facts["difference_of"])
+        return CHEAPER_WORDS if is_chance else STANDING_WORDS[found].format(what=what)
     if found is Standing.BEATEN and facts["promise"]["kept"] == Kept.BROKEN:
         return "Take the new panel: it makes the promise that the saved one breaks."
     if found is Standing.OPEN and not facts["cheaper"]:
-        return "The new panel answers more cases, beyond chance, but is not cheaper."
+        return (
+            "Take the new panel where every answer counts: it answers more cases, beyond chance, but is not "
+            "cheaper."
+        )
     return PROMISED_WORDS[found]
 
 

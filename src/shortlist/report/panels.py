@@ -6,39 +6,43 @@ from typing import Any
 from shortlist._words import all_of
 from shortlist.export.protocol_text import picture
 from shortlist.panels.answer_log import cases_in_words
-from shortlist.panels.budgets import budget_table, title_of
-from shortlist.panels.facts import PanelReport, measured, panel_facts
+from shortlist.panels.decisions import ScoreTable
+from shortlist.panels.facts import PanelReport
+from shortlist.panels.objectives import ACCURACY, OBJECTIVES, PRICE, in_text, led_by
 from shortlist.panels.protocol import panel_protocol
-from shortlist.panels.words import NO_JUDGE
+from shortlist.panels.verdict import NESTED
+from shortlist.panels.words import NO_JUDGE, budget_table, measured, title_of
 from shortlist.report.page import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
 MOST_WAYS = 2
 """Branches of a router that a cell of a table names."""
-INTERVALS = (
-    "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, "
-    "or by the exact tail where all cases cost the same."
-)
 
 
 def panel_parts(report: PanelReport) -> Parts:
     """Return the parts of a page that show a panel."""
-    return list(_parts(report, panel_facts(report)))
+    return list(_parts(report, report.facts))
 
 
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     own = told["held_out"]
     of_cases = f"the {cases_in_words(own['n_cases'], own['n_different'], f'{_kind_of_cases(told)} ')}"
     yield Heading("What to do")
-    first = told["advice"] or report.verdict.sentence()
-    for sentence in (first, *told["in_words"]):
+    first = told["advice"] or told["sentence"]
+    yield Text(first)
+    if told["advice"]:
+        yield Text("The panel of this page, which is not what to do:")
+    for sentence in told["in_words"]:
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {of_cases}."
     n_ways = 0 if told["router"] is None else len(told["router"]["branches"])
     folded = f"The way of a case, drawn: {n_ways:,} branches" if n_ways > MOST_WAYS else ""
-    yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn, folded)
-    yield _stage_table(told, shares)
+    seen = f"The steps above, and what each answers. {shares}"
+    is_scored = any(isinstance(one.decision, ScoreTable) for way in report.panel.ways for one in way)
+    seen += " A score is a sum, which shortlist report PANEL --protocol tells in full." * is_scored
+    yield Picture("The way of a case", seen, drawn, folded)
+    yield _stage_table(told, f"{shares} A stage answers where it is at least as sure as its threshold.")
     yield Heading("What it is worth")
     promise = "" if report.guarantee is None else report.guarantee.sentence("cases")  # which has a section
     for sentence in told["verdict"]:
@@ -48,9 +52,9 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     if report.guarantee is not None:
         yield from guarantee_parts(report.guarantee, "cases")
     yield Heading("What you get for how much")
-    yield _chart(report, told)
+    yield _chart(told)
     if told["budgets"]:
-        yield _budgets(report, told)
+        yield _budgets(told)
     yield Heading("All panels that no other beats")
     yield _front(told)
     yield Heading("What was searched and read")
@@ -105,16 +109,23 @@ def _held_out(told: Mapping[str, Any]) -> Table:
     rechosen = told["single_rechosen"]
     if rechosen is not None:
         told_of[f"{single['name']} alone, on its training cases"] = told_of.pop(f"{single['name']} alone")
-        told_of["single judges by nested cross-validation"] = measured(rechosen), rechosen["latency"]
+        told_of[NESTED] = measured(rechosen), rechosen["latency"]
     is_timed = own["latency"] is not None
     rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
-    names = {"accuracy": "right", "price": "mean price"}
-    columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
+    columns = ("who answers", *told_of["this panel"][0], "seconds")
     cells = [row if is_timed else row[:-1] for row in (columns, *rows)]
-    return Table(f"On {told['measured_on']}", cells[0], tuple(cells[1:]), (INTERVALS,))
+    return Table(f"On {told['measured_on']}", cells[0], tuple(cells[1:]), (_intervals(told),))
 
 
-def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
+def _intervals(told: Mapping[str, Any]) -> str:
+    """Say how the intervals of what was measured are made."""
+    names = dict.fromkeys((*led_by(told["objective"]), ACCURACY, PRICE))
+    ways = dict.fromkeys(OBJECTIVES[name].interval for name in names)
+    of = {way: all_of(in_text(name) for name in names if OBJECTIVES[name].interval == way) for way in ways}
+    return f"In brackets intervals at 95 %: {'; '.join(f'of {names} {way}' for way, names in of.items())}."
+
+
+def _chart(told: Mapping[str, Any]) -> Chart:
     """Return price against accuracy of all panels and all judges, on the training cases.
 
     Points of a third objective are no steps.
@@ -137,7 +148,7 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
         [row["price"], row[name], f"{row['stages']}: {row[name]:.4g} for {row['price']:.4g}"]
         for row in sorted(told["cascades_of_two"], key=lambda row: row["price"])
     ]
-    drawn = {"line": False} if told["errors"] or report.with_latency else {"step": True}
+    drawn = {"step": True} if len(told["objectives"]) == 2 else {"line": False}
     own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
     series = [
         {"name": "panels", "points": panels, **drawn},
@@ -160,14 +171,14 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     )
 
 
-def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
-    title, rows = budget_table(told, with_latency=report.with_latency)
+def _budgets(told: Mapping[str, Any]) -> Table:
+    title, rows = budget_table(told)
     notes = ("Figures are of the training cases, out of fold where something is learned.",)
     return Table(title, rows[0], tuple((*row[:-1], _first_ways(row[-1])) for row in rows[1:]), notes)
 
 
 def _front(told: Mapping[str, Any]) -> Table:
-    names = [told["objective"], *(["recall", "specificity"] if told["errors"] else [])]
+    names = dict.fromkeys((told["objective"], *led_by(told["objective"])))
     seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
     columns = ("panel", *map(title_of(told), names), "price", *seconds, "asks")
     rows = [

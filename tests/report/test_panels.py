@@ -6,9 +6,8 @@ from html import escape
 
 import pytest
 
-from shortlist.panels.facts import panel_facts
-from shortlist.panels.page import _first_ways, panel_parts
 from shortlist.report.page import Chart, Picture, Table, page
+from shortlist.report.panels import _first_ways, panel_parts
 from tests.panels.made import JUDGES
 from tests.panels.test_facts import FINALS, made
 
@@ -17,7 +16,7 @@ from tests.panels.test_facts import FINALS, made
 @pytest.mark.parametrize("promise", [False, True])
 def test_the_page_says_all_that_is_told_and_no_tag_comes_from_a_name(final: str, *, promise: bool) -> None:
     _, report = made(final, promise=promise)
-    told, html = panel_facts(report), page("Panel", panel_parts(report))
+    told, html = report.facts, page("Panel", panel_parts(report))
     for sentence in [*told["in_words"], *told["verdict"], *told["notes"]]:
         assert f">{escape(sentence)}</p>" in html
     body = re.sub(r"<script.*?</script>|<style.*?</style>", "", html, flags=re.DOTALL)
@@ -29,7 +28,7 @@ def test_the_page_says_all_that_is_told_and_no_tag_comes_from_a_name(final: str,
 
 def test_the_picture_has_each_stage_with_its_share_and_price() -> None:
     _, report = made("hand-over")
-    told = panel_facts(report)
+    told = report.facts
     (drawn,) = (part for part in panel_parts(report) if isinstance(part, Picture))
     for stage in told["stages"]:
         assert f"Step {stage['number']}: ask" in drawn.svg
@@ -41,7 +40,7 @@ def test_the_picture_has_each_stage_with_its_share_and_price() -> None:
 
 def test_the_chart_has_every_judge_every_panel_and_this_panel() -> None:
     _, report = made()
-    told = panel_facts(report)
+    told = report.facts
     (chart,) = (part for part in panel_parts(report) if isinstance(part, Chart))
     panels, two, judges, own = (series["points"] for series in chart.data["series"])
     assert [one[0] for one in panels] == sorted(row["price"] for row in told["front"])
@@ -50,7 +49,7 @@ def test_the_chart_has_every_judge_every_panel_and_this_panel() -> None:
     )
     assert [one[:2] for one in judges] == [[row["price"], row["accuracy"]] for row in told["judges"]]
     assert [one[:2] for one in own] == [
-        [told["front"][report.point]["price"], told["front"][report.point]["accuracy"]]
+        [told["front"][told["point"]]["price"], told["front"][told["point"]]["accuracy"]]
     ]
     assert chart.numbers is not None
     assert {row[0] for row in chart.numbers.rows} >= {*JUDGES}

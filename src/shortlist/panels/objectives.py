@@ -1,0 +1,255 @@
+"""The objectives of panels, each written once: its value, what dominates by it, its figure and its interval.
+
+A new objective is one row of :data:`OBJECTIVES`. :data:`LEADING` says what a front may begin with, and by
+which measure panels are compared then. Options, checks, fronts, figures and sentences read these two.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Mask
+from shortlist.pareto import nondominated_unique
+from shortlist.results.intervals import Interval, interval_of_mean, mean_error, wilson_interval
+
+if TYPE_CHECKING:
+    from shortlist.panels.answer_log import AnswerLog
+    from shortlist.panels.policy import Outcome
+
+ACCURACY, PRICE, LATENCY, ERROR_COST = "accuracy", "price", "latency", "error-cost"
+RECALL, SPECIFICITY = "recall", "specificity"
+BALANCED = "balanced-accuracy"
+"""The mean of recall and specificity, by which panels are compared where both are objectives."""
+
+
+class Summed(Protocol):
+    """What is known of a policy on the training cases; see :class:`shortlist.panels.recipes.Candidate`."""
+
+    @property
+    def loss(self) -> int:
+        """What its mistakes cost in all cases."""
+
+    @property
+    def price(self) -> int:
+        """Of all cases, in steps."""
+
+    @property
+    def seconds(self) -> float:
+        """The mean latency."""
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """Of the classes of which objectives are shares."""
+
+
+AnySummed = TypeVar("AnySummed", bound=Summed)
+
+
+@dataclass(frozen=True)
+class PanelObjective:
+    """An objective of panels.
+
+    `sense`: ``"max"`` or ``"min"``. `step`: of a policy, what is compared where one dominates another; less
+    is better. `value`: of a policy, which training cases are positive, and the steps of price per unit: its
+    value, of one case in the mean. `figure`: the name of what is measured on hold-out cases, and with
+    ``_interval`` of its interval at 95 %. `interval`: how that is made. `is_class`: of which class of two it
+    is the share that is answered rightly: 1 the positive one, 0 the other; None of another objective.
+    `is_share`: whether differences are told in points.
+    """
+
+    sense: str
+    step: Callable[[Summed], float]
+    value: Callable[[Summed, Mask, int], float]
+    figure: str
+    interval: str = "Wilson's"
+    is_class: int | None = None
+    is_share: bool = False
+
+
+def _share_of_class(place: int, is_class: int) -> PanelObjective:
+    """Return the share of a class that is answered rightly, whose errors stand at a place of a candidate."""
+
+    def value(found: Summed, positive: Mask, _steps: int) -> float:
+        return 1 - found.errors[place] / max(1, int((positive == is_class).sum()))
+
+    figure = (RECALL, SPECIFICITY)[place]
+    return PanelObjective(
+        "max", lambda found: found.errors[place], value, figure, is_class=is_class, is_share=True
+    )
+
+
+OBJECTIVES: Mapping[str, PanelObjective] = {
+    ACCURACY: PanelObjective(
+        "max", attrgetter("loss"), lambda found, cases, _: 1 - found.loss / len(cases), "accuracy",
+        is_share=True,
+    ),
+    ERROR_COST: PanelObjective(
+        "min", attrgetter("loss"), lambda found, cases, _: found.loss / len(cases), "value",
+        "normal, or by the exact tail where all cases cost the same",
+    ),
+    RECALL: _share_of_class(0, 1),
+    SPECIFICITY: _share_of_class(1, 0),
+    PRICE: PanelObjective(
+        "min", attrgetter("price"), lambda found, cases, steps: found.price / (len(cases) * steps),
+        "price", "normal, or by the exact tail where all cases cost the same",
+    ),
+    LATENCY: PanelObjective("min", attrgetter("seconds"), lambda found, *_: found.seconds, "latency", ""),
+}  # fmt: skip
+"""What a front of panels may be of, by name."""
+
+LEADING = {(ACCURACY,): ACCURACY, (ERROR_COST,): ERROR_COST, (RECALL, SPECIFICITY): BALANCED}
+"""The objectives that a front may begin with, and the measure by which panels are compared then."""
+
+
+def leading(objectives: Sequence[str]) -> tuple[str, ...]:
+    """Return the objectives before the price and the latency."""
+    return tuple(name for name in objectives if name not in {PRICE, LATENCY})
+
+
+def measure_of(objectives: Sequence[str]) -> str:
+    """Return by which measure panels of a front are compared: ``accuracy``, or one of :data:`LEADING`."""
+    return LEADING[leading(objectives)]
+
+
+def led_by(measure: str) -> tuple[str, ...]:
+    """Return the objectives whose measure this is."""
+    return next(names for names, one in LEADING.items() if one == measure)
+
+
+def in_text(name: str) -> str:
+    """Return an objective or a measure as sentences call it."""
+    return name.replace("-", " ")
+
+
+def sign_of(measure: str) -> int:
+    """Return 1 where more is better, -1 for a cost."""
+    return -1 if measure in OBJECTIVES and OBJECTIVES[measure].sense == "min" else 1
+
+
+def classes_of(objectives: Sequence[str]) -> list[int]:
+    """Return of which class each objective is the share, for those that are one; see `is_class`."""
+    told = (OBJECTIVES[name].is_class for name in objectives)
+    return [one for one in told if one is not None]
+
+
+def values_of(objectives: Sequence[str], found: Summed, positive: Mask, steps: int) -> dict[str, float]:
+    """Return the objectives of a policy on the training cases, of one case in the mean, by name.
+
+    `positive`: which cases are of the positive class, ``(n_cases,)``. `steps`: of price per unit.
+    """
+    return {name: OBJECTIVES[name].value(found, positive, steps) + 0.0 for name in objectives}
+
+
+def undominated(found: Sequence[AnySummed], objectives: Sequence[str] = (ACCURACY, PRICE)) -> list[AnySummed]:
+    """Return policies that no other one dominates, best in the first objective first; of equals the first."""
+    if not found:
+        return []
+    steps = [OBJECTIVES[name].step for name in objectives]
+    points = np.column_stack([np.array([step(one) for one in found]) for step in steps])
+    kept = np.flatnonzero(nondominated_unique(points))
+    return [found[place] for place in kept[np.lexsort(points[kept].T[::-1])].tolist()]
+
+
+def no_worse(one: Summed, other: Summed, objectives: Sequence[str]) -> bool:
+    """Whether a policy is at least as good as another in each of some objectives."""
+    return all(OBJECTIVES[name].step(one) <= OBJECTIVES[name].step(other) for name in objectives)
+
+
+def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Interval | None]:
+    """Return what was measured of an objective, and its interval at 95 %, if it has one.
+
+    `figures`: those of :class:`shortlist.panels.figures.PanelFigures`, by name.
+    """
+    told, figure = figures, OBJECTIVES[name].figure
+    if OBJECTIVES[name].is_class is not None:
+        told = figures["errors"] or {figure: None}
+    return told[figure], told.get(f"{figure}_interval")
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What every mistake costs under a measure.
+
+    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
+    nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced
+    accuracy both classes weigh the same on the log at hand; `positive` is the one that recall is of.
+    """
+
+    objective: str
+    losses: Floats
+    positive: int | None = None
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 for a cost."""
+        return sign_of(self.objective)
+
+    def of(self, outcome: "Outcome", log: "AnswerLog") -> Floats:
+        """Return what is lost on each case; a person loses nothing."""
+        lost = self.losses[log.scored(outcome.codes), log.truth]
+        return np.where(outcome.handed_over, 0.0, lost)
+
+    def value(self, loss: float) -> float:
+        """Return the objective for a mean loss."""
+        return loss if self.sign < 0 else 1 - loss
+
+    def error(self, values: Floats, log: "AnswerLog") -> float:
+        """Return the standard error of the mean of numbers like these losses, or of differences of them."""
+        return mean_error(values, **self._rows(log))
+
+    def interval(self, losses: Floats, log: "AnswerLog") -> Interval:
+        """Return the interval at 95 % of the objective, from the loss of each case."""
+        least, most = self._extremes()
+        low, high = interval_of_mean(losses, least, most, **self._rows(log))
+        return (low, high) if self.sign < 0 else (1 - high, 1 - low)
+
+    def interval_of_gain(self, gains: Floats, log: "AnswerLog") -> Interval:
+        """Return the interval at 95 % of the difference in the objective, from what each case loses less."""
+        least, most = self._extremes()
+        low, high = interval_of_mean(gains, least - most, most - least, **self._rows(log))
+        return (low, high) if self.sign > 0 else (-high, -low)
+
+    def _rows(self, log: "AnswerLog") -> dict[str, Any]:
+        """Return the classes of the rows, where their shares are taken as given, and which are one case."""
+        return {"strata": log.truth if self.objective == BALANCED else None, "groups": log.groups}
+
+    def _extremes(self) -> tuple[Floats, Floats]:
+        """Return the least and the largest loss of cases of each class."""
+        least, most = self.losses.min(axis=0), self.losses.max(axis=0)
+        if self.objective == BALANCED:
+            return least, most
+        return least.min(keepdims=True), most.max(keepdims=True)
+
+
+def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
+    """Return losses of 1 for every decision that is not right; nothing decided is not right."""
+    return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
+
+
+def accuracy_scoring(log: "AnswerLog") -> Scoring:
+    """Return the scoring by which every mistake counts alike."""
+    return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
+
+
+def scoring_on(log: "AnswerLog", objectives: Sequence[str], losses: Floats, positive: int) -> Scoring:
+    """Return what mistakes cost on a log under some objectives; `losses`: as of :class:`Scoring`."""
+    measure = measure_of(objectives)
+    if measure != BALANCED:
+        return Scoring(measure, losses)
+    sizes = np.bincount(log.truth, minlength=2)
+    return Scoring(measure, losses * len(log.truth) / (2 * np.maximum(sizes, 1)), positive)
+
+
+def shares_of_classes(right: NDArray[np.bool_], log: "AnswerLog", positive: int) -> dict[str, Any]:
+    """Return recall and specificity with their intervals, in which several rows of one case count as one."""
+    told: dict[str, Any] = {}
+    for name in led_by(BALANCED):
+        here = (log.truth == positive) == OBJECTIVES[name].is_class
+        share = float(right[here].mean()) if here.any() else None
+        n = len(np.unique(log.groups[here])) if log.groups is not None else int(here.sum())
+        told |= {name: share, f"{name}_interval": None if share is None else wilson_interval(share * n, n)}
+    return told
