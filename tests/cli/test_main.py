@@ -112,7 +112,7 @@ NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
     "report", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
-    "given", "reject_label", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
+    "given", "reject_label", "requirements", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
     "classes", "columns", "content", "demand", "epoch", "input_tokens",

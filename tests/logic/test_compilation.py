@@ -25,7 +25,10 @@ from tests.logic.oracles import all_assignments, clause_sets, models
 def test_models_come_back_one_to_one(clauses: Clauses, complete: bool, probe: bool) -> None:
     smaller = presolve(clauses, complete=complete, probe=probe)
     every = all_assignments(smaller.clauses.n_variables)
-    restored = smaller.restore(every[smaller.clauses.satisfied(every)])
+    found = every[smaller.clauses.satisfied(every)]
+    restored = np.tile(smaller.polarities, (len(found), 1))
+    live = smaller.places >= 0
+    restored[:, live] = found[:, smaller.places[live]] == smaller.polarities[live]
 
     assert sorted(map(tuple, restored.tolist())) == models(clauses)
 
@@ -36,8 +39,7 @@ def test_core_and_dead_variables_are_fixed_in_every_model(clauses: Clauses) -> N
     everything = models(clauses)
     if everything:
         columns = list(zip(*everything, strict=True))
-        assert smaller.core == tuple(v for v, values in enumerate(columns, start=1) if all(values))
-        assert smaller.dead == tuple(v for v, values in enumerate(columns, start=1) if not any(values))
+        assert (smaller.places < 0).tolist() == [len(set(values)) == 1 for values in columns]
 
 
 @given(clauses=clause_sets())

@@ -248,26 +248,20 @@ def test_a_malformed_limit_says_how_it_should_read(text: str) -> None:
         parse_limit(text, MODEL, {"cost": COST})
 
 
-@pytest.mark.parametrize("variant", ["paper", "program"])
-def test_random_attributes_stay_in_their_ranges_and_follow_the_seed(variant: str) -> None:
+def test_random_attributes_stay_in_their_ranges_and_follow_the_seed() -> None:
     model = make_model([f"F{i}" for i in range(4000)])
-    drawn = random_attributes(model, rng=np.random.default_rng(5), variant=variant)
-    again = random_attributes(model, rng=np.random.default_rng(5), variant=variant)
+    drawn = random_attributes(model, rng=np.random.default_rng(5))
+    again = random_attributes(model, rng=np.random.default_rng(5))
     cost, defects, fresh = (drawn[name].values for name in ("cost", "defects", "not_used_before"))
     assert cost.min() >= 500
     assert cost.max() <= 1500
     assert abs(cost.mean() - 1000) < 20
-    assert abs(cost.std() - (163 if variant == "paper" else 289)) < 15
+    assert abs(cost.std() - 163) < 15
     assert set(defects.tolist()) <= set(range(11))
     assert abs(defects.mean() - 5) < 0.2
     assert abs(fresh.mean() - 0.5) < 0.05
     for name, attribute in drawn.items():
         np.testing.assert_array_equal(attribute.values, again[name].values)
-
-
-def test_an_unknown_variant_is_refused() -> None:
-    with pytest.raises(BadInputError, match="variant must be one of"):
-        random_attributes(MODEL, rng=np.random.default_rng(0), variant="other")
 
 
 def test_what_was_renamed_and_what_is_a_number_is_told(tmp_path: Path) -> None:

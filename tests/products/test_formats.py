@@ -370,23 +370,15 @@ def test_features_without_identifiers_are_told_apart(tmp_path: Path) -> None:
     assert (model.names, model.ids) == (("A", "B", "B"), ("A", "B", "B_1"))
 
 
-def test_side_files_beside_a_dimacs_model_are_found(tmp_path: Path) -> None:
+def test_attributes_beside_a_dimacs_model_are_found(tmp_path: Path) -> None:
     path = _written(tmp_path, "c 1 A\nc 2$ _X1\np cnf 2 1\n1 2 0\n", "m.dimacs")
     _written(tmp_path, "#FEATURE_INDEX COST USED_BEFORE DEFECTS\n1 2.5 0 3\n2 7 1 0\n", "m.dimacs.augment")
-    _written(tmp_path, "2\n", "m.dimacs.dead")
-    _written(tmp_path, "", "m.dimacs.mandatory")
     model = read_model(path)
-    assert model.claims == (-2,)
     assert model.generated == {1}
     assert model.attributes["cost"] == {0: Decimal("2.5"), 1: Decimal(7)}
     assert model.attributes["not_used_before"] == {0: Decimal(1), 1: Decimal(0)}
     assert len(oracles.products(model)) == 3
-    other = _written(tmp_path, path.read_text(), "other.dimacs")
-    assert read_model(other).claims == ()
-    assert read_model(other, side_files=path).claims == (-2,)
-    _written(tmp_path, "3\n", "m.dimacs.dead")
-    with pytest.raises(BadFileError, match=r"dead:1: a variable must be 1 to 2, got '3'"):
-        read_model(path)
+    assert read_model(_written(tmp_path, path.read_text(), "other.dimacs")).attributes == {}
 
 
 def test_a_comment_that_only_looks_like_a_name_is_none(tmp_path: Path) -> None:

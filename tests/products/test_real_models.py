@@ -150,29 +150,30 @@ def test_linux_and_automotive_in_uvl_are_read(models_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "side_files", "n_features"),
+    ("file", "beside", "n_features"),
     [
-        ("ecos-icse11.dimacs", None, 1244),
-        ("uClinux.dimacs", None, 1850),
-        ("fiasco.dimacs", None, 1638),
-        ("freebsd-icse11.dimacs.gz", None, 1396),
+        ("ecos-icse11.dimacs", "ecos-icse11.dimacs", 1244),
+        ("uClinux.dimacs", "uClinux.dimacs", 1850),
+        ("fiasco.dimacs", "fiasco.dimacs", 1638),
+        ("freebsd-icse11.dimacs.gz", "freebsd-icse11.dimacs", 1396),
         ("2.6.28.6-compact.dimacs.gz", "2.6.28.6-icse11.dimacs", 6888),
     ],
 )
-def test_lvat_models_agree_with_their_side_files(
-    file: str, side_files: str | None, n_features: int, models_folder: Path
+def test_lvat_models_agree_with_the_files_beside_them(
+    file: str, beside: str, n_features: int, models_folder: Path
 ) -> None:
     folder = models_folder / "lvat"
-    model = read_model(folder / file, side_files=None if side_files is None else folder / side_files)
+    model = read_model(folder / file)
     assert model.n_features == n_features
-    assert len(model.attributes["cost"]) == n_features
     solver = SatSolver(to_clauses(model))
-    assert solver.solve(model.claims).satisfiable
-    assert not any(solver.solve([-claim]).satisfiable for claim in model.claims)
-    seed = read_requirements(folder / f"{side_files or file.removesuffix('.gz')}.richseed", model)
+    shared = [int(number) for number in (folder / f"{beside}.mandatory").read_text().split()]
+    shared += [-int(number) for number in (folder / f"{beside}.dead").read_text().split()]
+    assert solver.solve(shared).satisfiable
+    assert not any(solver.solve([-literal]).satisfiable for literal in shared)
+    seed = read_requirements(folder / f"{beside}.richseed", model)
     assert solver.solve(seed.literals).satisfiable
     cost = exact_attribute(
-        read_attributes(min(folder.glob(f"{side_files or file.removesuffix('.gz')}.augment*")), model),
+        read_attributes(min(folder.glob(f"{beside}.augment*")), model),
         "cost",
         model,
         decimals=2,

@@ -42,24 +42,6 @@ class Presolved:
     Equivalent variables share a new one; opposite ones share it with opposite polarities.
     """
 
-    def restore(self, assignments: Mask) -> Mask:
-        """Turn models of the smaller clauses, one a row, into models of the original ones."""
-        restored = np.empty((len(assignments), len(self.places)), dtype=bool)
-        fixed = self.places < 0
-        restored[:, fixed] = self.polarities[fixed]
-        restored[:, ~fixed] = assignments[:, self.places[~fixed]] == self.polarities[~fixed]
-        return restored
-
-    @property
-    def core(self) -> tuple[int, ...]:
-        """Variables known to be true in every model."""
-        return tuple((np.flatnonzero((self.places < 0) & self.polarities) + 1).tolist())
-
-    @property
-    def dead(self) -> tuple[int, ...]:
-        """Variables known to be false in every model."""
-        return tuple((np.flatnonzero((self.places < 0) & ~self.polarities) + 1).tolist())
-
 
 def presolve(
     clauses: Clauses, *, complete: bool = True, probe: bool = False, budget: Budget | None = None
@@ -67,7 +49,7 @@ def presolve(
     """Replace fixed and equivalent variables and drop clauses that others imply.
 
     The models of the result correspond one to one to the models of `clauses`, through
-    :meth:`Presolved.restore`.
+    `places` and `polarities`.
 
     `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
     unit propagation finds. Equivalences are the strongly connected components of the implications that
@@ -77,8 +59,8 @@ def presolve(
     :class:`shortlist.logic.sat.SearchStoppedError`.
 
     >>> smaller = presolve(Clauses.from_clauses(4, [(1,), (-2, 3), (2, -3), (-1, 2, 4)]))
-    >>> list(smaller.clauses), smaller.places.tolist(), smaller.core
-    ([(1, 2)], [-1, 0, 0, 1], (1,))
+    >>> list(smaller.clauses), smaller.places.tolist(), smaller.polarities.tolist()
+    ([(1, 2)], [-1, 0, 0, 1], [True, True, True, True])
     """
     n = clauses.n_variables
     known = backbone(clauses, budget) if complete else ()

@@ -55,32 +55,11 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     >>> propagate(Clauses.from_clauses(4, [(-1, 2), (-2, -3), (3, 4)]), [1]).literals
     (1, 2, -3, 4)
     """
-    n = clauses.n_variables
-    given = list(literals)
+    n, given = clauses.n_variables, list(literals)
     if any(not 1 <= abs(literal) <= n for literal in given):
         raise BadInputError("literals", f"must name variables 1 to {n}", given, "Leave the others out.")
-    lengths = np.diff(clauses.offsets)
-    units = clauses.literals[clauses.offsets[:-1][lengths == 1]]
-    values = np.full(2 * n, -1, np.int8)
-    counts = np.zeros(1, kernels.COUNTS)
-    assignment = kernels.Assignment(values, *np.zeros((3, n), np.int32))
-    consistent = bool((lengths > 0).all())
-    for literal in dict.fromkeys([*units.tolist(), *given]):
-        code = kernels.literal_code(literal)
-        if values[code] == 0:
-            consistent = False
-        elif values[code] < 0:
-            kernels.assign(code, -1, assignment, counts)
-    if consistent:
-        store = kernels.ClauseStore(
-            arena=kernels.literal_codes(clauses.literals),
-            starts=clauses.offsets,
-            heads=np.full(2 * n, -1, np.int32),
-            links=np.zeros(2 * clauses.n_clauses, np.int32),
-        )
-        kernels.watch(store, 0, clauses.n_clauses)
-        consistent = kernels.propagate_clauses(store, assignment, counts) < 0
-    return Propagation(values[::2].copy(), consistent)
+    found = _propagated(clauses, given)
+    return Propagation(found.assignment.values[::2].copy(), found.consistent)
 
 
 MOST_IMPLICATIONS = 1 << 20
@@ -97,6 +76,7 @@ class _Propagator:
     store: ClauseStore
     assignment: Assignment
     counts: Counts
+    consistent: bool
 
 
 def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
@@ -115,8 +95,8 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()
     [[0, 4]]
     """
-    made = _propagator(clauses)
-    if made is None:
+    made = _propagated(clauses)
+    if not made.consistent:
         return np.zeros((0, 2), np.int32)
     n = clauses.n_variables
     marks = np.full(2 * n, -1, np.int32)
@@ -146,8 +126,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
     >>> list(shortened(known, known))
     [(1, -2), (1, 3)]
     """
-    made = _propagator(known)
-    if made is None or not clauses.n_clauses:
+    made = _propagated(known)
+    if not made.consistent or not clauses.n_clauses:
         return clauses
     literals = literal_codes(clauses.literals)
     ends = np.column_stack([clauses.offsets[:-1], clauses.offsets[1:]]).ravel()
@@ -209,12 +189,10 @@ def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.
     return components
 
 
-def _propagator(clauses: Clauses) -> _Propagator | None:
-    """Load clauses and follow those of one literal; None if they contradict each other."""
+def _propagated(clauses: Clauses, literals: Iterable[int] = ()) -> _Propagator:
+    """Load clauses, and follow those of one literal and the given literals to the end or a contradiction."""
     n = clauses.n_variables
     lengths = np.diff(clauses.offsets)
-    if (lengths == 0).any():
-        return None
     store = ClauseStore(
         arena=literal_codes(clauses.literals),
         starts=clauses.offsets,
@@ -223,11 +201,14 @@ def _propagator(clauses: Clauses) -> _Propagator | None:
     )
     assignment = Assignment(np.full(2 * n, -1, np.int8), *np.zeros((3, n), np.int32))
     counts = np.zeros(1, COUNTS)
-    for unit in literal_codes(clauses.literals[clauses.offsets[:-1][lengths == 1]]).tolist():
-        if assignment.values[unit] == 0:
-            return None
-        if assignment.values[unit] < 0:
-            assign(unit, -1, assignment, counts)
-    watch(store, 0, clauses.n_clauses)
-    consistent = propagate_clauses(store, assignment, counts) < 0
-    return _Propagator(store, assignment, counts) if consistent else None
+    consistent = bool((lengths > 0).all())
+    units = clauses.literals[clauses.offsets[:-1][lengths == 1]].tolist()
+    for code in literal_codes(np.array([*units, *literals], dtype=np.int64)).tolist():
+        if assignment.values[code] == 0:
+            consistent = False
+        elif assignment.values[code] < 0:
+            assign(code, -1, assignment, counts)
+    if consistent:
+        watch(store, 0, clauses.n_clauses)
+        consistent = propagate_clauses(store, assignment, counts) < 0
+    return _Propagator(store, assignment, counts, consistent)

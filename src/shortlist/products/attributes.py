@@ -8,7 +8,6 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
@@ -220,43 +219,27 @@ def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel
     return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"
 
 
-VARIANTS = ("paper", "program")
-"""What the paper says, and what its authors' program does."""
+def random_attributes(model: FeatureModel, *, rng: np.random.Generator) -> dict[str, Attribute]:
+    """Draw cost, defects and not_used_before for every feature, as Sec. 5.1.5 of :cite:t:`Xue2018`.
 
-
-def random_attributes(
-    model: FeatureModel, *, rng: np.random.Generator, variant: str = "paper"
-) -> dict[str, Attribute]:
-    """Draw cost, defects and not_used_before for every feature.
-
-    ``paper`` (Sec. 5.1.5 of :cite:t:`Xue2018`): cost normal within [5, 15], defects an integer normal within
-    [0, 10]. The paper states neither mean nor deviation: the middle of the range and a sixth of its width are
-    our choice, values outside are drawn again. ``program``: cost uniform in [5, 15], defects binomial with 10
-    trials and probability 0.5. In both the cost has two decimals and not_used_before is 0 or 1 with equal
-    probability.
+    The cost is normal within [5, 15] with two decimals, defects are an integer normal within [0, 10], and
+    not_used_before is 0 or 1 with equal probability. The paper states neither mean nor deviation: the middle
+    of the range and a sixth of its width are our choice, values outside are drawn again.
 
     `model`: the model that the features belong to; one draw for each, in order. `rng`: source of randomness:
-    the same seed gives the same attributes. `variant`, one of ``"paper"`` and ``"program"``: which of the
-    two.
+    the same seed gives the same attributes.
 
     >>> from shortlist.products.model import make_model
     >>> drawn = random_attributes(make_model(["A", "B"]), rng=np.random.default_rng(1))
     >>> sorted(drawn), drawn["cost"].scale
     (['cost', 'defects', 'not_used_before'], 100)
     """
-    as_choice(variant, "variant", VARIANTS)
     n = model.n_features
-    if variant == "paper":
-        cost = _normal_within(500, 1500, n, rng)
-        defects = _normal_within(0, 10, n, rng)
-    else:
-        cost = rng.integers(500, 1500, size=n, endpoint=True)
-        defects = rng.binomial(10, 0.5, size=n).astype(np.int64)
-    fresh = rng.integers(0, 2, size=n)
+    cost, defects = _normal_within(500, 1500, n, rng), _normal_within(0, 10, n, rng)
     return {
         "cost": Attribute("cost", cost, 100),
         "defects": Attribute("defects", defects),
-        "not_used_before": Attribute("not_used_before", fresh),
+        "not_used_before": Attribute("not_used_before", rng.integers(0, 2, size=n)),
     }
 
 

@@ -90,9 +90,6 @@ class FeatureModel:
         Variables that a translation introduced; the literature still counts them as features.
     attributes : mapping of str to mapping of int to value
         For each attribute its values by feature; not every feature needs one.
-    claims : tuple of int
-        Literals that hold in every product according to files next to the model. They are not constraints:
-        check them.
     notes : tuple of str
         What the reader corrected, in sentences for people.
     lines : tuple of int
@@ -109,7 +106,6 @@ class FeatureModel:
     abstract: frozenset[int] = frozenset()
     generated: frozenset[int] = frozenset()
     attributes: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
-    claims: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
 

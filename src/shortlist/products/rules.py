@@ -1,7 +1,7 @@
 """What each rule of a model says, and which a configuration breaks, by the tree and formulas as written."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shortlist._bits import pack, unpack
 from shortlist.arrays import Mask
@@ -74,16 +74,6 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     return np.ascontiguousarray(_broken(model, columns).T)
 
 
-def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64]:
-    """Count the rules that each configuration breaks (objective 1 of Xue & Li 2018)."""
-    chosen = _as_selections(model, selections)
-    blocks = [
-        _broken(model, np.ascontiguousarray(chosen[start : start + _BLOCK].T)).sum(axis=0, dtype=np.int64)
-        for start in range(0, len(chosen), _BLOCK)
-    ]
-    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
-
-
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Tell which configurations are products, ``(n_configurations,)``: those that break no rule.
 
@@ -94,7 +84,12 @@ def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
     >>> are_valid(pair, [[1, 0], [1, 1]])
     array([False,  True])
     """
-    return np.equal(n_violations(model, selections), 0)
+    chosen = _as_selections(model, selections)
+    valid: Mask = np.ones(len(chosen), dtype=bool)
+    for start in range(0, len(chosen), _BLOCK):
+        columns = np.ascontiguousarray(chosen[start : start + _BLOCK].T)
+        valid[start : start + _BLOCK] = ~_broken(model, columns).any(axis=0)
+    return valid
 
 
 def evaluate(model: FeatureModel, selection: ArrayLike) -> list[str]:

@@ -63,7 +63,7 @@ def make_requirements(
 
 
 def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
-    """Return the requirements that literals state, for instance a model's claims.
+    """Return the requirements that literals state.
 
     Raises BadInputError if a literal names no feature, or its opposite is there too.
     """

@@ -26,18 +26,16 @@ class Format(StrEnum):
     PROGRAM = "program"
 
 
-def read_model(path: str | Path, *, side_files: str | Path | None = None) -> FeatureModel:
+def read_model(path: str | Path) -> FeatureModel:
     """Read a feature model of any format; gzip is undone.
 
     The content decides the format, not the ending. A DIMACS model takes its attributes from the file
-    ``PATH.augment`` and its claims from ``PATH.dead`` and ``PATH.mandatory`` where they exist.
+    ``PATH.augment`` where it exists.
 
     Parameters
     ----------
     path : str or Path
         The model.
-    side_files : str or Path, optional
-        Look for files with these endings next to this path instead (``2.6.28.6-icse11.dimacs``).
 
     Raises
     ------
@@ -45,12 +43,19 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
         If the file cannot be read, is of no known format, or breaks the rules of its format; names line and
         column.
     """
+    from shortlist.products.attribute_files import attributes_beside, read_attributes
+
     source = read_source(path)
     kind = recognise(source)
     model = _parsed(source, kind)
-    if kind is not Format.DIMACS:
+    beside = attributes_beside(path) if kind is Format.DIMACS else None
+    if beside is None:
         return model
-    return _with_side_files(model, path if side_files is None else side_files)
+    attributes = dict(model.attributes)
+    for name, column in read_attributes(beside, model).columns.items():
+        numbers = {i: as_decimal(str(value)) for i, value in column.items()}
+        attributes[name] = {i: column[i] if n is None else n for i, n in numbers.items()}
+    return dataclasses.replace(model, attributes=attributes)
 
 
 def parse_model(source: Source) -> FeatureModel:
@@ -206,19 +211,3 @@ def write_model(path: str | Path, model: FeatureModel, *, kind: str | None = Non
         If the ending is another one, the format cannot hold the names, or the file cannot be written there.
     """
     write_text(path, written_model(model, format_of(path, kind)).text)
-
-
-def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:
-    from shortlist.products.attribute_files import read_attributes
-    from shortlist.products.formats.dimacs import read_variable_list, side_files
-
-    files = side_files(path)
-    attributes = dict(model.attributes)
-    if "augment" in files:
-        for name, column in read_attributes(files["augment"], model).columns.items():
-            numbers = {i: as_decimal(str(value)) for i, value in column.items()}
-            attributes[name] = {i: column[i] if n is None else n for i, n in numbers.items()}
-    claims = list(read_variable_list(files["mandatory"], model.n_features)) if "mandatory" in files else []
-    if "dead" in files:
-        claims += [-v for v in read_variable_list(files["dead"], model.n_features)]
-    return dataclasses.replace(model, attributes=attributes, claims=tuple(claims))

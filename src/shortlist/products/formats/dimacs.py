@@ -1,4 +1,4 @@
-"""DIMACS clauses with names in comments, as feature-model tools write them, and the side files of LVAT."""
+"""DIMACS clauses with names in comments, as feature-model tools write them."""
 
 import re
 from pathlib import Path
@@ -12,11 +12,10 @@ from shortlist.logic.clauses import Clauses
 from shortlist.products.clauses import to_clauses
 from shortlist.products.formats.shared import WrittenModel, rewritten
 from shortlist.products.model import FeatureModel, make_model, with_details
+from shortlist.source import Source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
-SIDE_FILES = ("augment", "dead", "mandatory")
-"""Endings of the files next to an LVAT model."""
 
 
 def read_dimacs(source: Source) -> FeatureModel:
@@ -106,38 +105,6 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
                     column=word.start() + 1,
                 )
     raise AssertionError("some word is no literal")
-
-
-def side_files(path: str | Path) -> dict[str, Path]:
-    """Return the side files that exist next to a model, by ending; they may be compressed.
-
-    The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and
-    ``x.dimacs.mandatory``.
-    """
-    stem = str(path).removesuffix(".gz")
-    found: dict[str, Path] = {}
-    for ending in SIDE_FILES:
-        for candidate in (Path(f"{stem}.{ending}"), Path(f"{stem}.{ending}.gz")):
-            if candidate.is_file():
-                found.setdefault(ending, candidate)
-    return found
-
-
-def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
-    """Read the variable numbers of a ``.dead`` or ``.mandatory`` file; it may be empty.
-
-    Raises BadFileError if a word is no variable of the model.
-    """
-    if Path(path).is_file() and not Path(path).stat().st_size:
-        return ()
-    source = read_source(path)
-    numbers = []
-    for line, text in enumerate(source.text.split("\n"), start=1):
-        for word in text.split():
-            if not re.fullmatch(r"\d{1,10}", word) or not 1 <= int(word) <= n_variables:
-                raise source.error(f"a variable must be 1 to {n_variables}, got {word!r}.", line=line)
-            numbers.append(int(word))
-    return tuple(numbers)
 
 
 def dimacs_model(model: FeatureModel) -> WrittenModel:
