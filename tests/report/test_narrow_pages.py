@@ -80,7 +80,7 @@ def test_a_page_of_products_begins_with_the_pick_its_price_by_feature_and_the_pi
     answer = configure(model, "min cost, min grams, max hours, max appeal", attributes=attributes)
     opened = narrow(open_page, product_parts(answer.front, model, attributes))
     assert 0 < top(opened, "h2") < top(opened, "table") < top(opened, "canvas") < HEIGHT
-    assert opened.page.locator("h2").first.inner_text() == "The pick"
+    assert opened.page.locator("h2").first.inner_text() == "What to do"
 
 
 def test_a_page_of_stages_begins_with_the_steps_and_what_held_out_rows_say(open_page: Open) -> None:

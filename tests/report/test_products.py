@@ -54,7 +54,7 @@ def test_a_page_begins_with_the_pick_what_its_features_cost_and_the_picture() ->
     parts = product_parts(answer.front, MODEL, {"cost": COST}, pick=largest)
     kinds = [type(part) for part in parts]
     assert kinds[:4] == [Heading, Text, Text, Table]
-    assert (parts[0], kinds.index(Explorer) < kinds.index(Tree)) == (Heading("The pick"), True)
+    assert (parts[0], kinds.index(Explorer) < kinds.index(Tree)) == (Heading("What to do"), True)
     table = parts[3]
     assert isinstance(table, Table)
     assert (table.columns, table.rows) == (

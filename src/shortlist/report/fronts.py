@@ -57,7 +57,15 @@ def front_parts(
     unknown = sum(int((~np.isfinite(front.values)).any(axis=1).sum()) for front in filled.values())
     if unknown:
         parts.append(Text(f"{counted(unknown, 'point')} with an infinite value: only the table has them."))
+    if len(filled) == 1 and len(names[0]) == 1 and len(next(iter(filled.values()))) == 1:
+        return [*parts, _chosen(next(iter(filled.values()))), _ranges(filled)]  # a point needs no picture
     return [*parts, Explorer(explorer_data(filled, picks)), _ranges(filled)]
+
+
+def _chosen(front: Front) -> Text:
+    """Say what the only point of a front chooses."""
+    names = chosen_at(front, front.decisions[0]) if front.decisions.size else []
+    return Text(f"Chosen there: {all_of(names, most=MOST_BARS) if len(names) else 'nothing'}.")
 
 
 def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
@@ -258,17 +266,26 @@ def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
     name = front.method or "front"
     if chosen is None:
         return front_parts({name: front})
-    why = RULES.get(chosen.rule, f"It was chosen by {chosen.rule}.")
-    words = ", ".join(f"{name} {value:.10g}" for name, value in chosen.values.items())
-    first: list[Any] = [
-        Heading("The pick"),
-        Text(f"Point {chosen.index}, by {chosen.rule}: {words}."),
-        Text(why, note=True),
-        _columns(front, chosen),
-    ]
     chart = frequency_chart(front, noun="column")
-    shown = front_parts({name: front}, picks=[(name, chosen, why)])
-    return [*first, *shown, *([chart] if chart else [])]
+    shown = front_parts({name: front}, picks=[(name, chosen, why_picked(chosen))])
+    return [*pick_parts(front, chosen), _columns(front, chosen), *shown, *([chart] if chart else [])]
+
+
+def why_picked(pick: Pick) -> str:
+    """Return what the rule of a pick means."""
+    return RULES.get(pick.rule, f"It was chosen by {pick.rule}.")
+
+
+def pick_parts(front: Front, pick: Pick) -> Parts:
+    """Return what a page says first: which point to take, and why where there are others."""
+    words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
+    if len(front) == 1:
+        return [Heading("What to do"), Text(f"Take the only point: {words}.")]
+    return [
+        Heading("What to do"),
+        Text(f"Take point {pick.index} of {len(front):,}, by {pick.rule}: {words}."),
+        Text(why_picked(pick), note=True),
+    ]
 
 
 def _columns(front: Front, pick: Pick) -> Table:

@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.products.attributes import Attribute, exact_attribute, model_attributes
 from shortlist.products.model import FeatureModel
-from shortlist.report.fronts import RULES, frequency_chart, front_parts
+from shortlist.report.fronts import frequency_chart, front_parts, pick_parts, why_picked
 from shortlist.report.page import Branch, Heading, Parts, Table, Text, Tree
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
@@ -47,10 +47,9 @@ def product_parts(
     parts: list[Any] = []
     picks = []
     if chosen is not None:
-        why = RULES.get(chosen.rule, f"It was chosen by {chosen.rule}.")
-        picks = [(name, chosen, why)]
+        picks = [(name, chosen, why_picked(chosen))]
         given = _own_attributes(model, chosen) if attributes is None and model is not None else attributes
-        parts += _picked(front, chosen, why, given or {})
+        parts += _picked(front, chosen, given or {})
     parts += front_parts({name: front}, picks=picks)
     if model is not None and chosen is not None and model.root is not None:
         selected = chosen.decision.astype(bool)
@@ -61,14 +60,8 @@ def product_parts(
     return [*parts, *([chart] if chart else [])]
 
 
-def _picked(front: Front, pick: Pick, why: str, attributes: Mapping[str, Attribute]) -> Parts:
-    words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
-    selected = np.flatnonzero(pick.decision)
-    first: list[Any] = [
-        Heading("The pick"),
-        Text(f"Point {pick.index}, by {pick.rule}: {words}."),
-        Text(why, note=True),
-    ]
+def _picked(front: Front, pick: Pick, attributes: Mapping[str, Attribute]) -> Parts:
+    selected, first = np.flatnonzero(pick.decision), pick_parts(front, pick)
     columns = {name: one for name, one in attributes.items() if _adds_up(one, pick, name)}
     if not columns:
         names = [front.candidates[i] for i in selected]

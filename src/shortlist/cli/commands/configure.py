@@ -149,7 +149,7 @@ def configure(
         facts = configured_facts(answer, asked, saved, study)
         print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
-        print_configured(answer, asked, saved, study, details=details)
+        print_configured(answer, asked, saved, study, page=report, details=details)
         tell_page(report)
 
 

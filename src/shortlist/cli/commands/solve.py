@@ -132,7 +132,7 @@ def solve(
         facts = _facts(named, front, [*named.notes, *notes], saved, study)
         print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
-        _print(front, saved, study, details=details)
+        _print(front, saved, study, report, details=details)
         tell_page(report)
 
 
@@ -158,11 +158,13 @@ def _facts(
     }
 
 
-def _print(front: "Front", saved: Path | None, study: Path | None, *, details: bool) -> None:
+def _print(
+    front: "Front", saved: Path | None, study: Path | None, page: Path | None, *, details: bool
+) -> None:
     from shortlist.cli.text.configured import print_found
     from shortlist.cli.text.front_text import front_status
 
     limit = front.proof.limit
     reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
     none = [f"Status {front_status(front)}: {reason}."]
-    print_found(front, none, [], saved, study, why=front.extras["why"], details=details)
+    print_found(front, none, [], saved, study, why=front.extras["why"], page=page, details=details)

@@ -54,7 +54,13 @@ def plain(value: Any) -> Any:
 
 
 def print_configured(
-    answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None, *, details: bool
+    answer: "Configured",
+    asked: "AskedQuestion",
+    saved: Path | None,
+    study: Path | None,
+    *,
+    page: Path | None = None,
+    details: bool,
 ) -> None:
     """Print the answer for people."""
     implied = answer.implied
@@ -69,7 +75,7 @@ def print_configured(
         *(conflict if details else cut(conflict, MOST_LINES, "--details has all")),
         *["Next: leave out one of these."] * bool(conflict),
     ]
-    print_found(answer.front, none, more, saved, study, why=answer.reason, details=details)
+    print_found(answer.front, none, more, saved, study, why=answer.reason, page=page, details=details)
 
 
 def print_found(
@@ -80,11 +86,13 @@ def print_found(
     study: Path | None,
     *,
     why: str = "",
+    page: Path | None = None,
     details: bool = False,
 ) -> None:
     """Print the point to take, what is proved, what was written, and what to do next.
 
-    `none`: the lines of a front without points. `more`: what else follows from what was asked.
+    `none`: the lines of a front without points. `more`: what else follows from what was asked. `page`: where
+    a page of it was written.
     """
     from shortlist.cli.text.front_text import headline, knee_of, print_pick, print_points, range_lines
 
@@ -109,21 +117,21 @@ def print_found(
         lines.append(f"Written: {saved}, {whole}.")
     if len(front):
         where = saved if saved is not None and saved.suffix == ".parquet" else None
-        lines.append(_next(front, where, 0 if picked is None else picked.index))
+        lines.append(_next(front, where, page, 0 if picked is None else picked.index))
     print_lines(lines)
     if details and len(front):
         print_points(front, np.ones(len(front), dtype=bool), MOST_LINES)
 
 
-def _next(front: "Front", saved: Path | None, point: int) -> str:
+def _next(front: "Front", saved: Path | None, page: Path | None, point: int) -> str:
     """Say how to look at other points, or how to keep the only one."""
-    if saved is None and len(front) == 1:
-        return "Next: --out FRONT.parquet keeps the point and its proof, --out PAGE.html shows it."
+    alone = len(front) == 1
     if saved is None:
-        return (
-            "Next: --out FRONT.parquet keeps all points, --out PAGE.html draws them, --details prints some."
-        )
-    if len(front) == 1:
+        ways = [f"--out FRONT.parquet keeps {'the point and its proof' if alone else 'all points'}"]
+        ways += [f"--out PAGE.html {'shows it' if alone else 'draws them'}"] * (page is None)
+        ways += ["--details prints some"] * (not alone)
+        return f"Next: {', '.join(ways)}."
+    if alone:
         return f"Next: shortlist front pick {saved} --out FILE writes what it chooses."
     other = point + 1 if point + 1 < len(front) else point - 1
     compare = f"shortlist front show {saved} --pick {point},{other}"

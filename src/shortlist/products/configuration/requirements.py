@@ -2,9 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from shortlist.errors import BadInputError
 from shortlist.files import Source, read_source
@@ -105,10 +106,9 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
     if not content.strip():
         return Requirements()
     source = read_source(path)
-    names = feature_names(model)
     lines = [(n, text.strip()) for n, text in enumerate(source.text.split("\n"), start=1) if text.strip()]
     seen: dict[int, int] = {}
-    for line, literal in _entries(source, lines, model, names):
+    for line, literal in _entries(source, lines, feature_names(model)):
         if -literal in seen:
             raise source.error(
                 f"feature {model.labels[abs(literal) - 1]!r} is selected and deselected, see line "
@@ -119,21 +119,27 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
     return from_literals(model, seen)
 
 
-def _entries(
-    source: Source, lines: list[tuple[int, str]], model: FeatureModel, names: FeatureNames
-) -> Iterator[tuple[int, int]]:
+_Lines: TypeAlias = Sequence[tuple[int, str]]
+_Entries: TypeAlias = Iterator[tuple[int, int]]
+
+
+def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
+    """Return literals with their lines; first line, all lines and the name of the file tell the form."""
     side = re.match(r"(yes|no)_", Path(source.path).name, re.IGNORECASE)
     first = lines[0][1]
     if side:
-        return _numbered(source, lines, model, 1 if side[1].lower() == "yes" else -1)
+        return _numbered(source, lines, names, 1 if side[1].lower() == "yes" else -1)
     if re.fullmatch(r"feature\s*,\s*selected", first, re.IGNORECASE):
-        return _table(source, lines, names)
+        return _table(source, lines[1:], names)
     if first.startswith("<"):
         return _featureide(source, names)
     if all(" -> " in text for _, text in lines):
-        return _arrows(source, lines, names)
+        pairs = ((line, *text.rpartition(" -> ")[::2]) for line, text in lines)
+        return (
+            (line, _truth(source, line, t) * _found(source, line, name, names)) for line, name, t in pairs
+        )
     if all(re.fullmatch(r"c(\s.*)?|(v\s+)?[+-]?\d+(\s+[+-]?\d+)*", text) for _, text in lines):
-        return _literals(source, lines, model)
+        return _literals(source, lines, names.model.n_features)
     if all(re.fullmatch(r"\d+\s{2,}\S.*|\d+ms", text) for _, text in lines):
         raise source.error(
             "a list of numbers and names must be called Yes_... or No_..., to say which is meant. Rename "
@@ -143,34 +149,36 @@ def _entries(
 
 
 def _found(source: Source, line: int, name: str, names: FeatureNames) -> int:
+    """Return the variable of the feature called `name`."""
     try:
-        feature = names.find(name)
+        feature = names.find(name.strip())
     except BadInputError as error:
         raise source.error(str(error), line=line) from None
     if feature is None:
-        raise source.error(f"the model has no feature {name!r}. {names.close_to(name)}", line=line)
+        raise source.error(
+            f"the model has no feature {name.strip()!r}. {names.close_to(name.strip())}", line=line
+        )
     return feature + 1
 
 
 def _truth(source: Source, line: int, text: str) -> int:
     """Return 1 for selected, -1 for deselected."""
-    if text.lower() in {"1", "true"}:
-        return 1
-    if text.lower() in {"0", "false"}:
-        return -1
-    raise source.error(f"selected must be 1, 0, true or false, got {text!r}.", line=line)
+    truth = {"1": 1, "true": 1, "0": -1, "false": -1}.get(text.strip().lower())
+    if truth is None:
+        raise source.error(f"selected must be 1, 0, true or false, got {text.strip()!r}.", line=line)
+    return truth
 
 
-def _table(source: Source, lines: list[tuple[int, str]], names: FeatureNames) -> Iterator[tuple[int, int]]:
-    for line, text in lines[1:]:
+def _table(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
+    for line, text in lines:
         cells = next(csv.reader([text]))
         if len(cells) != 2:
             raise source.error(f"the row must have 2 columns, got {len(cells)}.", line=line)
         name = cells[0] if cells[0] in names.exact else unguarded(cells[0])
-        yield line, _truth(source, line, cells[1].strip()) * _found(source, line, name, names)
+        yield line, _truth(source, line, cells[1]) * _found(source, line, name, names)
 
 
-def _featureide(source: Source, names: FeatureNames) -> Iterator[tuple[int, int]]:
+def _featureide(source: Source, names: FeatureNames) -> _Entries:
     """Read a configuration of FeatureIDE; what the user chose counts before what follows from it."""
     from shortlist.products.formats.shared import parse_xml
 
@@ -196,15 +204,8 @@ def _featureide(source: Source, names: FeatureNames) -> Iterator[tuple[int, int]
             yield element.line, feature if state == "selected" else -feature
 
 
-def _arrows(source: Source, lines: list[tuple[int, str]], names: FeatureNames) -> Iterator[tuple[int, int]]:
-    for line, text in lines:
-        name, _, truth = text.rpartition(" -> ")
-        yield line, _truth(source, line, truth.strip()) * _found(source, line, name.strip(), names)
-
-
-def _numbered(
-    source: Source, lines: list[tuple[int, str]], model: FeatureModel, sign: int
-) -> Iterator[tuple[int, int]]:
+def _numbered(source: Source, lines: _Lines, names: FeatureNames, sign: int) -> _Entries:
+    model = names.model
     named = any(re.match(r"\d+\s+\S", text) for _, text in lines)
     for line, text in lines:
         if re.fullmatch(r"\d+\s*ms|time:\s*\d+", text):
@@ -225,29 +226,24 @@ def _numbered(
         yield line, sign * int(number)
 
 
-def _literals(source: Source, lines: list[tuple[int, str]], model: FeatureModel) -> Iterator[tuple[int, int]]:
+def _literals(source: Source, lines: _Lines, n_features: int) -> _Entries:
     for line, text in lines:
         if text.startswith("c"):
             continue
         for literal in map(int, text.removeprefix("v").split()):
-            if abs(literal) > model.n_features:
+            if abs(literal) > n_features:
                 raise source.error(
-                    f"a literal must name a variable 1 to {model.n_features}, got {literal}.", line=line
+                    f"a literal must name a variable 1 to {n_features}, got {literal}.", line=line
                 )
             if literal:
                 yield line, literal
 
 
-def _plain_names(
-    source: Source, lines: list[tuple[int, str]], names: FeatureNames
-) -> Iterator[tuple[int, int]]:
+def _plain_names(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
     for line, text in lines:
         if text.startswith("#"):
             continue
         if text not in names.exact and len(text) > 2 and text[0] == text[-1] == '"':
             text = text[1:-1]  # noqa: PLW2901  # FeatureIDE quotes names with spaces
-        exact = names.exact.get(text)
-        if exact is not None or not text.startswith("-"):
-            yield line, _found(source, line, text, names)
-        else:
-            yield line, -_found(source, line, text[1:].strip(), names)
+        is_out = text not in names.exact and text.startswith("-")
+        yield line, -_found(source, line, text[1:], names) if is_out else _found(source, line, text, names)

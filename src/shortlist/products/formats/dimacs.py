@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.files import Source, read_source
+from shortlist.files import Source
 from shortlist.logic.clauses import Clauses
 from shortlist.products.clauses import to_clauses
 from shortlist.products.formats.shared import WrittenModel, rewritten
 from shortlist.products.model import FeatureModel, make_model, with_details
-from shortlist.source import Source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)

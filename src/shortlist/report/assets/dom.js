@@ -65,6 +65,15 @@ function clipped(context, text, width) {
   return `${text.slice(0, end)}…`;
 }
 
+// A text on one line where it fits, else on two that break at a space or an underscore.
+function inTwo(context, text, width) {
+  if (context.measureText(text).width <= width) return [text];
+  const ends = [...text.matchAll(/[ _]/g)].map((found) => found.index + 1);
+  const end = ends.findLast((each) => context.measureText(text.slice(0, each).trim()).width <= width);
+  if (!end) return [clipped(context, text, width)];
+  return [text.slice(0, end).trim(), clipped(context, text.slice(end), width)];
+}
+
 function counted(number, noun) {
   return `${shown(number)} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -21,7 +21,8 @@ class Parallel {
     const side = Math.min(90, this.width / (2 * n));
     const step = n > 1 ? (this.width - 2 * side) / (n - 1) : 0;
     this.xs = this.view.axes.map((_, i) => side + i * step);
-    this.top = 58;
+    this.top = 72;
+    this.room = Math.min(step || this.width, 2 * side) - 8;
     this.bottom = this.height - 14;
     this.base = null;
     this.places = new Map();
@@ -120,19 +121,20 @@ class Parallel {
 
   axes(context) {
     const { view } = this;
-    const room = (this.width / view.axes.length) - 8;
+    const { room } = this;
     context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    const names = view.axes.map((objective) => inTwo(context, view.objectives[objective].label, room));
     view.axes.forEach((objective, a) => {
       const x = this.xs[a];
       context.fillStyle = colour("ink");
       context.fillRect(x - 0.5, this.top, 1.5, this.bottom - this.top);
       context.textAlign = "center";
       context.textBaseline = "top";
-      context.fillText(clipped(context, view.objectives[objective].label, room), x, 4);
+      names[a].forEach((line, row) => context.fillText(line, x, 4 + 14 * (row + 2 - names[a].length)));
       context.fillStyle = colour("soft");
       const better = view.betterWords(objective);
       const fits = context.measureText(better).width <= room;
-      context.fillText(fits ? better : `better ${better.slice(-1)}`, x, 20);
+      context.fillText(fits ? better : `better ${better.slice(-1)}`, x, 34);
       context.textAlign = "left";
       context.textBaseline = "middle";
       for (const [share, text] of view.ticksOf(objective, 5)) {
