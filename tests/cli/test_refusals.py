@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.cli.options.settings import setting_names
+from shortlist.cli.options.settings import setting_forms
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import fitting
@@ -51,15 +51,15 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set voting": [
         (["--set", "voting=softly"], "--set voting must be one of auto, averaged, hard or soft, got 'softly'"),
-        (["--set", "voting=soft", "--method", "backfitting"], "of the methods exact and greedy-means, got backfitting"),
+        (["--set", "voting=soft", "--method", "backfitting"], "needs the method exact or greedy-means, got backfitting"),
         (["--set", "voting=hard", "--method", "greedy-means"], "--set voting must be auto or soft with the method"),
     ],
     "--set probabilities": [
         (["--set", "probabilities=x"], "--set probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
     ],
     "--objective": [
-        (["--objective", "log-loss", "--set", "voting=hard"], "--objective must be one of votes with --set voting=hard, got 'log-loss', which is of"),
-        (["--objective", "brier", "--set", "voting=averaged"], "the mean of probabilities. Pass --set voting=soft."),
+        (["--objective", "log-loss", "--set", "voting=hard"], "--objective must count votes with --set voting=hard, got 'log-loss'"),
+        (["--objective", "brier", "--set", "voting=averaged"], "which needs mean probabilities. Pass --set voting=soft."),
         (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["--objective", "accuracy+slope-8"], "must be auto, accuracy"),
         (["--objective", "accuracy", "--set", "voting=soft"], "must be auto, log-loss, brier or METRIC+auto with soft voting"),
@@ -72,7 +72,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objectives", "max accuracy"], "a front needs at least two objectives, got accuracy"),
         (["--objectives", "accuracy, min size"], "must begin with max or min"),
         (["--objectives", "max acuracy, min size"], "Did you mean 'max accuracy'?"),
-        (["--objectives", "min log-loss, max recall"], "got recall, which counts votes"),
+        (["--objectives", "min log-loss, max recall"], "and recall counts votes"),
         (["--objectives", "max log-loss, min size"], "Write 'min log-loss'"),
         (["--objectives", "max accuracy, min cost"], "Pass --costs too"),
         (["three.csv", "--objectives", "max true-positives, min size"], "needs a positive class, but there are 3"),
@@ -119,23 +119,23 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--set max-size": [(["--set", "max-size=0"], "but --set max-size and the pool allow 0")],
     "--set max-copies": [
         (["--set", "max-copies=0"], "--set max-copies must be at least 1"),
-        (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or cost, got 2. Pass --set voting=soft, and no --set max-cost."),
+        (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or have prices, got 2. Pass --set voting=soft, and no --set max-cost."),
         (["--set", "max-copies=2", "--method", "backfitting"], "--set max-copies belongs to the method exact"),
         (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to the method exact"),
     ],
     "--answers": [
         (["--answers"], "judge 'a' must answer ill or well, got"),
         (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column besides the target"),
-        (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
+        (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool cannot be used with --answers"),
         (["judged.csv", "--answers", "--set", "voting=soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
         (["judged.csv", "--answers", "--objective", "brier"], "or pass --set voting=hard and an objective of votes, such as --objective accuracy."),
-        (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave them out of the table, or leave log-loss out of the objectives."),
-        (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave them out of the table, or pass --set probabilities=calibrated-shares."),
+        (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave these judges out of the table, or leave log-loss out of the objectives."),
+        (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave these judges out of the table, or pass --set probabilities=calibrated-shares."),
         (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=calibrated-shares."),
         (["judged.csv", "--answers", "--method", "greedy-means", "--set", "probabilities=mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--set", "max-cost=3"], "or add --costs FILE with --answers, or a pool with prices."),
-        (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time is of classifiers that are asked here, got judges"),
-        (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes is of classifiers that are asked here, got judges"),
+        (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time needs classifiers that are run here"),
+        (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes needs classifiers that are run here"),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
         (["judged.csv", "--answers", "--set", "positive=ill"], "--set positive must be left out where"),
     ],
@@ -258,7 +258,7 @@ UNUSED = [
     (["prune", "--method", "backfitting", "--objective", "recall", "--set", "max-cost=3"], "--objective and --set max-cost belong to the method exact"),
     (["prune", "--method", "backfitting", "--set", "positive=ill"], "--set positive belongs to the method exact"),
     (["prune", "--set", "confidence-level=0.9"], "--set confidence-level belongs to --answer-accuracy."),
-    (["prune", "--objectives", "max accuracy, min size", "--method", "exact"], "--method belongs to a run without --objectives."),
+    (["prune", "--objectives", "max accuracy, min size", "--method", "exact"], "--method cannot be used with --objectives."),
     (["prune", "--objectives", "max accuracy, min size", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to the method exact and rules."),
     (["prune", "--set", "max-cost=3"], "--set max-cost belongs to members that have prices."),
     (["prune", "--costs", "few.csv"], "--costs belongs to --pool or --answers."),
@@ -381,7 +381,7 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
 def test_every_option_has_a_value_that_is_refused(command: str, tried: set[str]) -> None:
     known = COMMANDS[command]
     options = {max(each.opts, key=len) for each in known.params} - {"--help", "--trust", "--set"}
-    settings = {f"--set {name}" for name in setting_names(known)}
+    settings = {f"--set {name}" for name in setting_forms(known)}
     assert {"TABLE" if name == "table" else name for name in options} <= tried
     if command == "prune":
         assert tried <= options | settings | {"TABLE", "--answers", "--trust"}

@@ -12,7 +12,7 @@ import typer
 import typer.core
 
 from shortlist._words import all_of, did_you_mean
-from shortlist.cli.options.settings import setting_fields, setting_names, settings_of, typed_value
+from shortlist.cli.options.settings import setting_fields, setting_forms, settings_of, typed_value
 from shortlist.errors import MissingDependencyError
 
 UsageError: Any = typer.BadParameter.__base__
@@ -243,8 +243,8 @@ def misread(error: Any, words: Sequence[str]) -> str:
 def _meant(option: str, context: Any) -> str:
     """Say what is typed in place of an option that there is not, or which commands have it."""
     word, words = option.removeprefix("--"), context.command_path.partition(" ")[2]
-    if word in setting_names(context.command):
-        return f" Write --set {word}=VALUE."
+    if word in setting_forms(context.command):
+        return f" Write --set {word}={setting_forms(context.command)[word]}."
     gone = GONE.get(f"{words} {option}", GONE.get(option))
     if gone and {word for word in gone.split() if word.startswith("--")} <= _options(context.command):
         return f" {gone}"

@@ -672,7 +672,7 @@ def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder:
     assert json.loads(priced.stdout)["total_cost"] == sum(COSTS.values())
 
     for words, message in (
-        (["--set", "recall=2"], "--set recall belongs to a run without --feature-model"),
+        (["--set", "recall=2"], "--set recall cannot be used with --feature-model"),
         (["--drop", "age"], "every feature without children must be a column, or abstract, got 'age'"),
     ):
         wrong = shortlist("stage", "credit.csv", *QUICK, *asked[:2], *words, cwd=folder)

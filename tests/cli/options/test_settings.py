@@ -188,7 +188,7 @@ def command(context: typer.Context, *, methods: str | None = None, one: One, fro
             ["-r", "2", "--folds", "5"],
             "--folds and --repeats belong to `methods`. Leave them out, or add `methods='all'`.",
         ),
-        (["--methods", "all", "--trust"], "--trust belongs to a run without `methods`. Leave it out."),
+        (["--methods", "all", "--trust"], "--trust cannot be used with `methods`. Leave it out."),
         (["--methods", "all", "--folds", "10"], None),
         (["--trust"], None),
         (["--pick", "knee"], "--pick belongs to --objectives. Leave it out."),

@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist dataset
 
 
 def list_sets(context: typer.Context, *, json: Json = False) -> None:
-    """Print every set: its size, and where it is."""
+    """Print every data set, and where it is."""
     facts = {
         "command": "datasets list",
         "shipped": [{"name": name, "title": title} for name, title in SHIPPED.items()],
@@ -39,7 +39,7 @@ def list_sets(context: typer.Context, *, json: Json = False) -> None:
 def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
     """Download a public set into the cache.
 
-    With --data it is taken from a folder. Its SHA-256 must be right.
+    With --data the file is taken from a folder. Either way its SHA-256 is checked.
     """
     from shortlist.cli.files import check_folder
     from shortlist.datasets.store import fetch as fetch_set

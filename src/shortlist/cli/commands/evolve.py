@@ -43,7 +43,7 @@ class SingleEvolution:
     ] = None
     survivors: Annotated[
         str | None,
-        "Who survives: children (the default) and the elites, or the best of parents and children.",
+        "Which individuals survive: children (the default) and the elites, or the best of parents and children.",
     ] = None
     n_elites: Annotated[
         int | None, "Number of fittest parents kept with survivors=children; by default 1."
@@ -72,7 +72,9 @@ class SingleEvolution:
 class OfflineEvolution(SingleEvolution):
     """The ensemble is chosen from the last generation."""
 
-    gamma: Annotated[float | None, "Exponent of the rows' hardness; 0 makes rows equal; by default 1."] = None
+    gamma: Annotated[
+        float | None, "Exponent of the hardness of rows; by default 1. With 0 all rows count the same."
+    ] = None
     criterion: Annotated[
         str, "What selection compares: margin histograms (histogram), or least margins (minimum)."
     ] = "histogram"
@@ -96,8 +98,8 @@ class OnlineEvolution(OfflineEvolution):
 
     smoothing: Annotated[
         int | None,
-        "Added to the members that get a row wrong; by default 1. With 0, as printed in the paper, an "
-        "ensemble often stays one member.",
+        "Added to the number of members that are wrong on a row; by default 1. With 0, as in the paper, an "
+        "ensemble often keeps a single member.",
     ] = None
     exact_every: Annotated[int | None, "Generations between steps of selection=exact; by default 10."] = None
 

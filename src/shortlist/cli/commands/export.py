@@ -29,8 +29,8 @@ def export_policy(
         typer.Option(
             "--out",
             "-o",
-            help="File to write: the policy as .json, and, if it is given twice, its reader in plain "
-            "Python as .py; or ONNX as .onnx; or a protocol of stages to print as .html, .md or .svg.",
+            help="File to write: the policy, as .json, and with a second --out its reader in plain Python, "
+            "as .py; or ONNX, as .onnx; or a protocol of stages to print, as .html, .md or .svg.",
         ),
     ],
     trust: Trust = False,
@@ -38,9 +38,9 @@ def export_policy(
 ) -> None:
     """Write a saved model as a policy, ONNX or a protocol.
 
-    A policy is plain numbers that any language reads. The policy is asked about every row of the table, and
-    written only if it answers them all as the model does. Stages can be written as a protocol as well,
-    which people follow step by step on paper.
+    A policy holds plain numbers, which any language can read. Before it is written, it answers every row of
+    the table; it is written only if all answers are those of the model. Stages can also be written as a
+    protocol, which people follow step by step on paper.
     """
     from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
     from shortlist.runs.budget import seconds_now

@@ -95,8 +95,8 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, by the rule ideal, knee, one-se or norm, or by its number, which is printed "
-            "as well; two numbers, such as 12,40, are compared."
+            help=f"{POINT}: its number, or the rule ideal, knee, one-se or norm. Two points with a "
+            "comma between them, such as 12,40, are compared."
         ),
         Fills("rule"),
     ] = None,
@@ -195,9 +195,9 @@ def pick(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, by its number or by the rule ideal, knee, weights:cost=2,defects=1, "
-            "lexicographic:cost,defects (the best in the first, ties by the next), or of stages one-se "
-            "or norm; by default knee, or of stages one-se."
+            help=f"{POINT}: its number, or the rule ideal, knee, weights:cost=2,defects=1 or "
+            "lexicographic:cost,defects (best in the first, ties by the next); for stages also one-se or "
+            "norm. By default knee, for stages one-se."
         ),
         Fills("rule", "order", "weights"),
     ] = None,

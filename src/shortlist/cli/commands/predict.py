@@ -33,7 +33,7 @@ def predict(
         bool,
         typer.Option(
             "--explain",
-            help="Write for each row also its stage, the features bought and their cost; for models of "
+            help="Write the stage of each row too, the features bought and their cost. For models of "
             "shortlist stage.",
         ),
     ] = False,
@@ -41,17 +41,17 @@ def predict(
         bool,
         typer.Option(
             "--early-exit",
-            help="Ask members one after the other until the class, and with a promise whether to answer, "
-            "can no longer change; the answers stay the same. For models of shortlist prune.",
+            help="Ask members one after the other, and stop as soon as the answer is certain; the answers "
+            "stay the same. For models of shortlist prune.",
         ),
     ] = False,
     not_asked: Annotated[
         str | None,
         typer.Option(
             "--not-asked",
-            help="What cells hold that were not asked or bought yet; '' for empty cells. Without it an "
-            "empty cell counts as asked, unless a row has no value at all of a stage. For models of "
-            "judges and stages.",
+            help="Marker of cells that were not asked or bought yet; '' stands for empty cells. Without it "
+            "an empty cell counts as asked, unless all cells of its stage are empty. For models of judges "
+            "and of stages.",
             metavar="MARKER",
         ),
     ] = None,

@@ -83,13 +83,13 @@ def prune(
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
 
-    The command keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows
-    on which they were not fitted, and reports on the tenth. The pruning rows are 27 % of the rows, or all
-    but the test rows out of fold. Ctrl-C stops the proof and keeps the best selection found. With
-    --objectives it finds every non-dominated committee, one of which predicts. With --answers the table
-    holds the answers of judges: nothing is fitted, and nine rows of ten choose whom to ask. With --answer-
-    accuracy a quarter of the other rows is the calibration set of the threshold. shortlist compare measures
-    several methods.
+    A tenth of the rows is held out for the test. On the others a pool of classifiers is fitted. The members
+    are chosen on pruning rows, on which they were not fitted: 27 % of all rows, or all but the test rows out
+    of fold. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
+    front of committees, one of which predicts. With --answers the table holds the answers of judges: nothing
+    is fitted, and nine rows of ten choose which judges to ask. A promise (--answer-accuracy) takes a quarter
+    of the rows that are not for the test to calibrate its threshold. To compare methods, use shortlist
+    compare.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 

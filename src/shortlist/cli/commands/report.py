@@ -37,7 +37,7 @@ def report(
     ] = None,
     protocol: Annotated[
         bool,
-        typer.Option(help="Write instructions for people to print, of stages or of a panel."),
+        typer.Option("--protocol", help="Write a protocol to print, which people follow step by step."),
     ] = False,
     trust: Trust = False,
     json: Json = False,

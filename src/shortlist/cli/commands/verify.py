@@ -52,11 +52,11 @@ def verify(
 ) -> None:
     """Recheck what a saved model or a front claims.
 
-    A pruned ensemble is rechecked on its table, a front on its program or feature model. An ensemble
-    without a certificate, by a named solver, a rule or evolution, has only its value counted again. Every
-    point of a front is counted again, and a solver that did not find the front is asked whether others are
-    missing; fronts of committees need --pruned. Stages are fitted and searched again, and their points
-    counted row by row. The exit code is 1 if something is not as claimed, and 3 if nothing proves a claim.
+    A pruned ensemble is rechecked on its table, a front on its program or feature model. Where an ensemble
+    has no certificate, as after a named solver, a rule or evolution, its value alone is counted again. Every
+    point of a front is counted again, and a solver that did not find the front looks for missing points;
+    fronts of committees need --pruned. Stages are fitted and searched again, and their points counted row by
+    row. The exit code is 1 if something is not as claimed, and 3 if a claim is left without a proof.
     """
     from shortlist.cli.files import check_files
     from shortlist.errors import BadInputError

@@ -84,7 +84,7 @@ class PoolOptions:
     trust: Annotated[Trust, needs("pool", "FILE")] = False
     exportable: Annotated[
         bool,
-        "Whether only classifiers of --pool are taken that shortlist export can write.",
+        "Whether to take only those classifiers of --pool that shortlist export can write.",
         needs("pool", "FILE"),
     ] = False
     classifiers: Annotated[int, typer.Option(help="Size of the pool to fit."), FITS] = 100
@@ -92,9 +92,8 @@ class PoolOptions:
         bool,
         typer.Option(
             "--answers",
-            help="TABLE holds answers of judges in place of features: one column of classes "
-            "per judge, or columns judge:class of probabilities; an empty cell is an "
-            "abstention.",
+            help="TABLE holds answers of judges in place of features: a column of classes for each judge, "
+            "or columns judge:class of probabilities. An empty cell is an abstention.",
         ),
     ] = False
     costs: Annotated[
@@ -156,7 +155,9 @@ class PoolOptions:
             return pool
         kept = [place for place in range(len(pool)) if place not in found]
         if not kept:
-            raise BadInputError(f"no classifier of the pool can be exported: {names}. Leave exportable out.")
+            raise BadInputError(
+                f"no classifier of the pool can be exported: {names}. Leave out --set exportable=yes."
+            )
         notes.append(f"left out, as shortlist export cannot write them: {names}.")
         return pool.subset(kept)
 
@@ -190,9 +191,9 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
     objective: Annotated[
         str,
         typer.Option(
-            help="What is optimised: auto, accuracy, balanced-accuracy, theta-weighted, recall, "
-            "specificity, or weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft voting "
-            "log-loss, brier, or recall+auto and the like."
+            help="Objective: auto, accuracy, balanced-accuracy, theta-weighted, recall or specificity; or "
+            "weights, such as tp=1,tn=1,fp=-5,fn=0 or one for each class. With voting=soft also log-loss, brier, "
+            "or a metric with +auto, such as recall+auto: members as for auto, decisions by what gains most."
         ),
     ] = "auto"
     diversity: Annotated[
@@ -205,7 +206,7 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
     ] = 1
     max_cost: Annotated[
         float | None,
-        "Highest total cost of the members.",
+        "Most that the members may cost together.",
         Needs(
             "members that have prices",
             lambda given: given["costs"] is not None or given["pool"] is not None,
@@ -222,7 +223,7 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         FITS,
     ] = True
     solver: Annotated[
-        str, f"Solver of the proof: auto, or {any_of(SOLVERS)} alone on the integer program."
+        str, f"Solver of the proof: auto; or {any_of(SOLVERS)}, which then solves the integer program alone."
     ] = "auto"
 
     def exact_pruner(
@@ -259,19 +260,18 @@ class FrontOptions(SizeOptions):
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size', of which every "
-            "non-dominated committee is found: max accuracy, balanced-accuracy, true-positives, "
-            "true-negatives, recall, specificity or recall:CLASS; min cost, price-paid (with early "
-            "exit), size, time or bytes; and, of mean probabilities on up to 47,662 pruning rows, min "
-            "log-loss or brier."
+            help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size'; every non-dominated committee "
+            "is found. There are max accuracy, balanced-accuracy, true-positives, true-negatives, recall, "
+            "specificity and recall:CLASS; min cost, price-paid (with early exit), size, time and bytes; and "
+            "for mean probabilities, on at most 47,662 pruning rows, min log-loss and brier."
         ),
     ] = None
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, by the rule ideal, knee or lexicographic, or by its number; it predicts. "
-            "smallest is the fewest members that are not worse than the best committee beyond chance; "
-            "without --objectives these are accuracy and size."
+            help=f"{POINT}: its number, or the rule ideal, knee, lexicographic or smallest; it predicts. "
+            "smallest takes the fewest members that are as good as the best committee within chance; it "
+            "works without --objectives too."
         ),
     ] = "ideal"
 
@@ -317,13 +317,12 @@ def check_method(method: str, answers: AnswerOptions) -> None:
     as_choice(voting, "--set voting", ["auto", "hard", "averaged", "soft"])
     if voting == "soft" and method not in {EXACT, GREEDY}:
         raise BadInputError(
-            f"--set voting=soft is of the methods exact and {GREEDY}, got {method}. Pass --set "
-            "voting=averaged."
+            f"--set voting=soft needs the method exact or {GREEDY}, got {method}. Pass --set voting=averaged."
         )
     if method == GREEDY and voting not in {"auto", "soft"}:
         raise BadInputError(
             f"--set voting must be auto or soft with the method {GREEDY}, got {voting}. Its members "
-            "answer by their mean, by which they were chosen."
+            "were chosen by their mean probability, and answer by it."
         )
 
 
@@ -417,7 +416,8 @@ def read_judge_costs(path: Path) -> dict[str, float]:
         except (TypeError, ValueError):
             costs[name] = math.nan
         if not (math.isfinite(costs[name]) and costs[name] >= 0):
+            got = "an empty cell" if text != text else repr(text)  # noqa: PLR0124  # NaN alone is not itself
             raise BadFileError(
-                f"{path}, line {line}, column cost: a cost must be a number of at least 0, got {text!r}."
+                f"{path}, line {line}, column cost: a cost must be a number of at least 0, got {got}."
             )
     return costs

@@ -193,9 +193,14 @@ def settings_of(command: Any) -> Mapping[str, type]:
     return load() if load is not None else {}
 
 
-def setting_names(command: Any) -> set[str]:
-    """Return what may be typed for NAME in ``--set NAME=VALUE`` of a command."""
-    return {one.name for kind in settings_of(command).values() for one in setting_fields(kind).values()}
+def setting_forms(command: Any) -> dict[str, str]:
+    """Return what may be typed for NAME in ``--set NAME=VALUE`` of a command, and what stands for VALUE."""
+    found = [one for kind in settings_of(command).values() for one in setting_fields(kind).values()]
+    kinds = {one.name: {*(get_args(one.hint) or (one.hint,))} - {type(None)} for one in found}
+    return {
+        name: "yes" if kind == {bool} else "NUMBER" if kind <= {int, float} else "VALUE"
+        for name, kind in kinds.items()
+    }
 
 
 def note_settings(context: typer.Context, options: object) -> None:
@@ -325,6 +330,8 @@ class Needs:
     instead: str = ""
     """What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
     """
+    verb: str = "belongs to"
+    """How the option and that stand to each other."""
 
 
 NONE: Mapping[str, tuple[type, ...]] = {}
@@ -338,7 +345,7 @@ def needs(name: str, value: str = "") -> Needs:
 
 def excludes(name: str) -> Needs:
     """Return the mark of what a run with another parameter has no use for."""
-    return Needs(f"a run without `{name}`", lambda given: not given[name])
+    return Needs(f"`{name}`", lambda given: not given[name], verb="cannot be used with")
 
 
 def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Needs]]:
@@ -356,7 +363,7 @@ def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]
     """
     for name, mark in unmet(get_type_hints(kind, include_extras=True), values):
         if name in given:
-            raise _in_vain([f"`{name}`"], mark.what, mark.instead)
+            raise _in_vain([f"`{name}`"], mark)
 
 
 def refuse_unused(
@@ -376,25 +383,26 @@ def refuse_unused(
         for name in (one.name for kind in classes for one in dataclasses.fields(kind)):
             if name not in used:
                 owners.setdefault(name, {})[what] = None
-    vain: dict[tuple[str, str], list[str]] = {}
+    vain: dict[tuple[str, str], tuple[Needs, list[str]]] = {}
     for name in (one for one in owners if is_given(context, one)):
-        vain.setdefault((" and ".join(owners[name]), ""), []).append(name)
+        mark = Needs(" and ".join(owners[name]), lambda _: False)
+        vain.setdefault((mark.verb, mark.what), (mark, []))[1].append(name)
     callback: Any = context.command.callback
     hints = dict(callback.__annotations__)
     for kind in getattr(callback, "groups", ()):
         hints |= get_type_hints(kind, include_extras=True)
     for name, mark in unmet(hints, context.params):
         if is_given(context, name):
-            vain.setdefault((mark.what, mark.instead), []).append(name)
-    for (what, instead), names in vain.items():
+            vain.setdefault((mark.verb, mark.what), (mark, []))[1].append(name)
+    for mark, names in vain.values():
         named = options_of(context.command)
-        raise _in_vain([named.get(name, name) for name in names], what, instead)
+        raise _in_vain([named.get(name, name) for name in names], mark)
 
 
-def _in_vain(options: Sequence[str], what: str, instead: str) -> BadInputError:
-    belong, them = ("belong", "them") if len(options) > 1 else ("belongs", "it")
-    way_out = f", or {instead}" if instead else ""
-    return BadInputError(f"{all_of(options)} {belong} to {what}. Leave {them} out{way_out}.")
+def _in_vain(options: Sequence[str], mark: Needs) -> BadInputError:
+    verb, them = (mark.verb.replace("belongs", "belong"), "them") if len(options) > 1 else (mark.verb, "it")
+    way_out = f", or {mark.instead}" if mark.instead else ""
+    return BadInputError(f"{all_of(options)} {verb} {mark.what}. Leave {them} out{way_out}.")
 
 
 def is_given(context: typer.Context, option: str) -> bool:

@@ -145,10 +145,10 @@ ModelAndPageOut: TypeAlias = Annotated[
 
 Gaps: TypeAlias = Annotated[
     str | None,
-    "Words that are gaps, such as NA,?, in place of those that are gaps among numbers alone (NA, None, ...).",
+    "Words that count as empty cells, such as NA,?; by default NA, None and the like, in columns of numbers.",
 ]
 Decimals: TypeAlias = Annotated[
-    str | None, "What stands before decimals where numbers such as 1,234 do not tell: point or comma."
+    str | None, "Decimal sign of columns where numbers such as 1,234 leave it open: point or comma."
 ]
 
 
@@ -222,7 +222,7 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File ending in .db that keeps finished units, so that a stopped or killed run can resume."
+            help="File ending in .db that keeps what is finished, so that a stopped or killed run can resume."
         ),
     ] = None
 
@@ -260,16 +260,14 @@ class PromiseOptions:
     answer_accuracy: Annotated[
         float | None,
         typer.Option(
-            help="Promised share of correct answers on new rows, such as 0.9: a calibration "
-            "set fixes the threshold, and rows below it are not answered."
+            help="Promised share of correct answers on new rows, such as 0.9. A calibration set fixes the "
+            "threshold of confidence; rows below it get no answer."
         ),
     ] = None
-    confidence_level: Annotated[
-        float, "Least probability that the promise of --answer-accuracy holds.", OF_A_PROMISE
-    ] = 0.95
+    confidence_level: Annotated[float, "Confidence in the promise of --answer-accuracy.", OF_A_PROMISE] = 0.95
     anyway: Annotated[
         bool,
-        "Whether the model is written even if nothing can be promised; such a model answers no row.",
+        "Whether to write the model even if nothing can be promised; it then answers no row.",
         OF_A_PROMISE,
     ] = False
 

@@ -19,7 +19,7 @@ CertificateOut: TypeAlias = Annotated[
 
 WholePool: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help=f"{POOL}, the whole pool, whose votes are then all computed again."),
+    typer.Option(help=f"{POOL}: the whole pool, to compute all votes again."),
 ]
 
 
@@ -39,7 +39,7 @@ class FrontRecheck:
     pruned: Annotated[
         Path | None,
         typer.Option(
-            help="Model that shortlist prune wrote with a front of committees, and that holds all votes "
+            help="Model that shortlist prune wrote together with the front of committees; it holds all votes "
             "on the pruning rows."
         ),
     ] = None
@@ -47,7 +47,7 @@ class FrontRecheck:
     attributes: Annotated[
         list[str] | None,
         typer.Option(
-            help="Table with a column feature, if it is no longer where shortlist configure read it; may be "
+            help="Table with a column feature, if it has moved since shortlist configure read it; may be "
             "repeated."
         ),
     ] = None

@@ -131,8 +131,8 @@ class ExactOptions(PoolPruner):
             if wanted in tuple(MEAN_LOSSES):
                 raise BadInputError(
                     "objective",
-                    f"must be one of votes with `voting={voting!r}`",
-                    f"{wanted!r}, which is of the mean of probabilities",
+                    f"must count votes with `voting={voting!r}`",
+                    f"{wanted!r}, which needs mean probabilities",
                     "Pass `voting='soft'`.",
                 )
             two_rows, codes = merge_rows([[0], [1]], [0, 1]), np.arange(len(classes))
@@ -149,7 +149,7 @@ class ExactOptions(PoolPruner):
         if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
             raise BadInputError(
                 "max_copies",
-                "must be 1 where members vote or cost",
+                "must be 1 where members vote or have prices",
                 self.max_copies,
                 "Pass `voting='soft'`, and no `max_cost`.",
             )
@@ -258,7 +258,7 @@ def positive_class(positive: Any, classes: Labels) -> Any:
                 "positive",
                 f"must be left out with {len(classes)} classes",
                 repr(positive),
-                "They vote by plurality.",
+                "Their members vote by plurality.",
             )
         return None
     if positive is None:

@@ -390,7 +390,7 @@ class ExactPruner(ExactOptions):
                     "positive",
                     "must be left out where judges abstain",
                     repr(self.positive),
-                    "Then plurality decides, with two classes as with several.",
+                    "Plurality decides where judges abstain.",
                 )
             self.positive_ = None
 

@@ -85,7 +85,7 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
         wanted = "min" if minimised else "max"
         if sense != wanted:
             raise BadInputError(
-                f"{plain} gets better the {'less' if wanted == 'min' else 'more'} there is of it, "
+                f"{plain} is better if it is {'lower' if wanted == 'min' else 'higher'}, "
                 f"got {text!r}. Write '{wanted} {plain}'."
             )
         plain = _of_class(plain, labels)
@@ -96,8 +96,8 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
     others = [name for name in names if name not in MEAN_LOSSES and name not in MEMBER_OBJECTIVES]
     if losses and others:
         raise BadInputError(
-            f"{all_of(losses)} goes with objectives of members only, as probabilities are averaged "
-            f"for it, got {all_of(others)}, which counts votes. Leave one of them out."
+            f"{all_of(losses)} goes with objectives of members only: it averages probabilities, "
+            f"and {all_of(others)} counts votes. Leave one of them out."
         )
     if len(names) < 2:
         raise BadInputError(

@@ -348,7 +348,7 @@ def exact_cost(name: str, cost: float) -> Fraction:
     """Read a cost, rounded to nine decimals with a warning where it has more."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        raise BadInputError(name, "must be finite and at least 0", cost, "Mend that cost.")
+        raise BadInputError(name, "must be finite and at least 0", cost, "Correct that cost.")
     kept = Fraction(round(exact * 10**MOST_DECIMALS), 10**MOST_DECIMALS)
     if abs(kept - exact) > exact / 10**6:
         raise BadInputError(

@@ -147,7 +147,7 @@ def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
     if without and all(isinstance(classifier, Judge) for classifier in pool.classifiers):
         raise BadInputError(
             "probabilities can only be averaged where every judge gives them, in columns judge:class, got "
-            f"classes alone of {all_of(without, most=5)}. Leave them out of the table, or {instead}."
+            f"classes alone of {all_of(without, most=5)}. Leave these judges out of the table, or {instead}."
         )
     if without:
         raise BadInputError(

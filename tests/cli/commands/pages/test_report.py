@@ -52,7 +52,7 @@ def test_a_panel_and_stages_are_written_as_protocols(folder: Path, ending: str) 
         (["damaged.json", "--protocol", "-o", "w.html"], "damaged.json must be a policy of Shortlist"),
         (
             ["panel.json", "--protocol", "--model", "table.csv", "-o", "w.html"],
-            "--model belongs to a run without",
+            "--model cannot be used with",
         ),
     ],
 )
