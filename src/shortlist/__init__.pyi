@@ -18,7 +18,7 @@ from shortlist.errors import BadInputError as BadInputError
 from shortlist.errors import ShortlistError as ShortlistError
 from shortlist.errors import SolverError as SolverError
 from shortlist.errors import UntrustedFileError as UntrustedFileError
-from shortlist.guarantees.guarantee import Guarantee as Guarantee
+from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
 from shortlist.multistage.problem.cost_files import read_costs as read_costs
