@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError
+from shortlist.methods.integer.branching import CountedProgram, best_by_branching
 from shortlist.methods.integer.dual_bounds import IntegerRows
 from shortlist.methods.integer.integer_objectives import integer_objectives
-from shortlist.methods.integer.linear_branching import CountedProgram, best_by_branching
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.milp.program import LinearObjective, Program, make_program

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from shortlist.methods.integer.branching import MOST_STEPS, PartBounds, SearchedPart, best_of_part
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
-from shortlist.methods.integer.part_search import MOST_STEPS, PartBounds, SearchedPart, best_of_part
 from tests.examples import examples
 
 SMALL = st.integers(-4, 4)

@@ -14,10 +14,10 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
+from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.methods.solrep.reference_points import STAGE, WALK
-from shortlist.methods.solrep.reference_solves import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
@@ -533,7 +533,7 @@ def test_relaxed_bounds_hold_for_every_feasible_vector(program: Program, data: s
     vectors = vectors.reshape(-1, len(integers))
     lower = integers.lower + data.draw(st.integers(0, 2))
     upper = integers.upper - data.draw(st.integers(0, 3))
-    least = RelaxedBounds(program, Budget()).least(lower, upper)
+    least = RelaxedZones(program, integers, Budget()).least(lower, upper)
     held = vectors[((lower <= vectors) & (vectors <= upper)).all(axis=1)]
 
     if least is None:
@@ -579,8 +579,8 @@ def test_the_adaptive_rule_has_more_volume_at_equal_programs_on_a_real_product_l
     assert shares[1] > 1.05 * shares[0]
 
 
-def test_relaxations_of_numbers_too_large_for_their_tolerance_bound_nothing() -> None:
-    def relaxed(base: float) -> RelaxedBounds:
+def test_relaxations_of_numbers_too_large_for_a_tolerance_bound_what_integers_prove() -> None:
+    def relaxed(base: float) -> RelaxedZones:
         objectives = [
             LinearObjective(Objective(name), np.array(costs))
             for name, costs in (("a", [base, base + 1]), ("b", [4.0, 1.0]))
@@ -588,10 +588,10 @@ def test_relaxations_of_numbers_too_large_for_their_tolerance_bound_nothing() ->
         program = make_program(
             [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=objectives
         )  # fmt: skip
-        return RelaxedBounds(program, Budget())
+        return RelaxedZones(program, integer_objectives(program), Budget())
 
     lower, upper = np.array([0, 0]), np.array([10**13, 2])
     assert relaxed(3.0).least(lower, upper) is not None
     least = relaxed(1e9).least(lower, upper)
     assert least is not None
-    assert least.tolist() == [0, 0]
+    assert least.tolist() == [10**9 + 1, 0]  # of a: b leaves a third of the first column at most

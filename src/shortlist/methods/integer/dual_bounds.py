@@ -18,7 +18,7 @@ from scipy import sparse
 
 from shortlist.arrays import Floats, Mask
 
-FINEST_SCALE = 2.0**20
+FINEST_SCALE = 2.0**24
 LARGEST = 2.0**60
 """What no sum may reach; 2^63 ends 64-bit integers, and the sizes are estimated in floating point."""
 

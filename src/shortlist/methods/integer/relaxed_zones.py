@@ -3,18 +3,25 @@
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import SolverError
 from shortlist.exact import LARGEST_INTEGER
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
+from shortlist.methods.integer.branching import (
+    CountedProgram,
+    PartBounds,
+    SearchedPart,
+    best_by_branching,
+    best_of_part,
+)
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound, prove_empty
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
-from shortlist.methods.integer.linear_branching import CountedProgram, best_by_branching
-from shortlist.methods.integer.part_search import PartBounds, SearchedPart, best_of_part
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution, cost_unit
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import implied_bounds, whole_rows
@@ -85,7 +92,7 @@ class RelaxedZones:
         kept = sparse.diags_array(whole.whole.astype(np.float64))
         proving = sparse.csr_array(np.rint(kept @ exact.rows).astype(np.int64))
         self._rows = IntegerRows(sparse.csr_array(sparse.vstack([proving, costs])))
-        self._limits = np.append(exact.row_lower, np.full(len(integers), -math.inf)), exact.row_upper
+        self._limits = exact.row_lower, exact.row_upper
         self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
         self._integers, self._integer, self._budget = integers, program.integer, budget
         self.bounds = _whole_bounds(exact)
@@ -94,7 +101,7 @@ class RelaxedZones:
         )
         largest = max(max_coefficient(exact), float(np.abs(integers.costs).max(initial=0)))
         try:
-            self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
+            self._linear = relaxation(exact, integers.costs) if largest < LARGEST_COEFFICIENT else None
         except SolverError:  # as in _solve: limits that nothing can meet
             self._linear = None
         self._objective_rows = program.n_rows + np.arange(len(integers))
@@ -105,25 +112,32 @@ class RelaxedZones:
         """Return bounds of the columns for the solutions with ``f <= upper`` of weight up to `most`.
 
         None if there is no such solution, which is then proved in integers. `bounds` are what is known of
-        them before. Least values of the objectives would be of no use here: where the linear program is at
-        all of them, its reduced costs are 0.
+        them before.
         """
         relaxed = self.relax(weights, upper, bounds)
         return None if relaxed is None else relaxed.within(most)
 
-    def relax(self, weights: Vector, upper: Vector, bounds: Interval | None = None) -> Relaxed | None:
-        """Return what a linear program proves of the solutions with ``f <= upper``.
+    def relax(
+        self,
+        weights: Vector,
+        upper: Vector,
+        bounds: Interval | None = None,
+        *,
+        lower: Vector | None = None,
+    ) -> Relaxed | None:
+        """Return what a linear program proves of the solutions with ``lower <= f <= upper``.
 
-        None if there is no such solution.
+        None if there is no such solution. For reduced costs least values of the objectives are of no use:
+        where the linear program is at all of them, they are 0.
 
         Raises LimitReachedError if the budget ends, or is cancelled.
         """
         known = self.bounds if bounds is None else bounds
         costs = weights @ self._integers.costs
-        solution = self._solve(costs, upper)
+        limits = self._limits_with(upper, lower)
+        solution = self._solve(costs, limits)
         if solution is None:
             return Relaxed(weights, None, known, self._integer)
-        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
         if solution.ray is not None:
             ray = np.where(self._whole, solution.ray, 0.0)
             if prove_empty(self._rows, limits, known, ray):
@@ -142,8 +156,7 @@ class RelaxedZones:
         """
         if not self._countable or relaxed.found is None:
             return None
-        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
-        part = PartBounds(limits, left.bounds, relaxed.bounds)
+        part = PartBounds(self._limits_with(upper), left.bounds, relaxed.bounds)
         costs = relaxed.weights @ self._integers.costs
         return best_of_part(self._rows, part, costs, relaxed.found, most, max_nodes=max_nodes)
 
@@ -157,8 +170,7 @@ class RelaxedZones:
         costs = weights @ self._integers.costs
         if self._linear is None or not self._told_apart(costs):
             return None
-        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
-        program = CountedProgram(costs, self._rows, limits, self.bounds)
+        program = CountedProgram(costs, self._rows, self._limits_with(upper), self.bounds)
         try:
             return best_by_branching(program, most=most, max_nodes=max_nodes, budget=self._budget)
         except SolverError:  # numbers that HiGHS refuses, though all sums are small enough
@@ -180,21 +192,57 @@ class RelaxedZones:
             found.append(UNLIMITED if relaxed is None or relaxed.least is None else -relaxed.least)
         return np.minimum(self._integers.upper, np.array(found, dtype=np.int64))
 
+    def least(self, lower: Vector, upper: Vector) -> Vector | None:
+        """Return what no objective of the vectors y with ``lower <= y <= upper`` is below.
+
+        None if there is no such vector. Where nothing is proved, or the budget ends, it is as in `lower`.
+
+        >>> from shortlist.methods.integer.integer_objectives import integer_objectives
+        >>> from shortlist.milp.program import LinearObjective, make_program
+        >>> from shortlist.results.objective import Objective
+        >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0]))
+        >>> weight = LinearObjective(Objective("weight"), np.array([4.0, 1.0]))
+        >>> shop = make_program(
+        ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+        ...     objectives=[price, weight]
+        ... )
+        >>> relaxed = RelaxedZones(shop, integer_objectives(shop), Budget())
+        >>> relaxed.least(np.array([0, 0]), np.array([8, 2])), relaxed.least(np.array([0, 0]), np.array([2, 2]))
+        (array([5, 1]), None)
+        """
+        found = lower.copy()
+        for index, unit in enumerate(np.eye(len(found), dtype=np.int64)):
+            try:
+                relaxed = self.relax(unit, upper, lower=found)
+            except LimitReachedError:
+                break
+            if relaxed is None:
+                return None
+            if relaxed.least is not None:
+                found[index] = max(int(found[index]), relaxed.least)
+            if found[index] > upper[index]:
+                return None
+        return found
+
     def duals(self, weights: Vector, upper: Vector) -> Floats | None:
         """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
-        solution = self._solve(weights @ self._integers.costs, upper)
+        solution = self._solve(weights @ self._integers.costs, self._limits_with(upper))
         return solution.duals if solution is not None and solution.optimal else None
 
-    def _solve(self, costs: Vector, upper: Vector) -> LinearSolution | None:
+    def _limits_with(self, upper: Vector, lower: Vector | None = None) -> Interval:
+        """Return the limits of the rows, those of the objectives last."""
+        least = np.full(len(upper), -math.inf) if lower is None else -_as_limits(-lower)
+        return np.append(self._limits[0], least), np.append(self._limits[1], _as_limits(upper))
+
+    def _solve(self, costs: Vector, limits: Interval) -> LinearSolution | None:
         """Solve the linear program; None where HiGHS does not, which ends all attempts."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         if self._linear is None:
             return None
-        limits = _as_limits(upper)
-        unit = cost_unit(costs)
+        unit, rows = cost_unit(costs), self._objective_rows
         try:
-            self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
+            self._linear.set_row_bounds(rows, limits[0][rows], limits[1][rows])
             self._linear.set_costs(costs / unit)
             solution = self._linear.solve(self._budget)
         except SolverError:  # numbers too large for its arithmetic; without it nothing is proved, or lost
@@ -206,14 +254,22 @@ class RelaxedZones:
         return dual_bound(costs, self._rows, limits, bounds, np.where(self._whole, duals, 0.0))
 
 
-def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
-    linear = LinearProgram(np.zeros(program.n_columns), program.column_lower, program.column_upper)
-    rows = sparse.csr_array(
-        sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))])
+def relaxation(program: Program, costs: NDArray[Any], *, n_more: int = 0) -> LinearProgram:
+    """Return a program without integrality in HiGHS's memory, with a row without limits for each of `costs`.
+
+    `n_more`: columns without bounds or entries that follow those of the program.
+    """
+    free, more = np.full(len(costs), math.inf), np.full(n_more, math.inf)
+    linear = LinearProgram(
+        np.zeros(program.n_columns + n_more),
+        np.concatenate([program.column_lower, -more]),
+        np.concatenate([program.column_upper, more]),
     )
-    free = np.full(len(integers), math.inf)
+    rows = sparse.vstack([program.rows, sparse.csr_array(costs.astype(np.float64))])
     linear.add_matrix(
-        rows, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
+        sparse.hstack([rows, sparse.csr_array((rows.shape[0], n_more))], format="csr"),
+        np.concatenate([program.row_lower, -free]),
+        np.concatenate([program.row_upper, free]),
     )
     return linear
 

@@ -4,7 +4,7 @@ A linear program with weights that balance the sides of the zone gives a bound a
 of what is looked for is first limited to little more than the bound: an answer within this limit is best, and
 few columns are left. Where there is none the limit rises, at last to the zone's own.
 
-What is left is searched in integers (:mod:`shortlist.methods.integer.part_search`). Where that takes too many
+What is left is searched in integers (:mod:`shortlist.methods.integer.branching`). Where that takes too many
 decisions, the zone is nearly always empty, and the weights do not show it: its sides were measured from the
 ideal point, and one objective leaves far less room than another. Then one linear program for each objective
 measures the sides anew, each fixing columns for the next, and the new weights bound the zone again. Only what

@@ -82,7 +82,8 @@ class LimitedSolves(BoundedSolves):
     short_programs = True
 
     @cached_property
-    def _relaxed(self) -> RelaxedZones:
+    def relaxed(self) -> RelaxedZones:
+        """The program without integrality."""
         return RelaxedZones(self.program, self.integers, self.budget)
 
     def remember(self, vector: Vector, columns: NDArray[np.int64]) -> None:
@@ -146,7 +147,7 @@ class LimitedSolves(BoundedSolves):
         self._check_limits()
         most = None if start is None else int(weights @ start) - 1
         nodes = max(LEAST_NODES, self.program.n_rows // ROWS_PER_NODE)
-        found = self._relaxed.best_by_branching(weights, upper, most, max_nodes=nodes)
+        found = self.relaxed.best_by_branching(weights, upper, most, max_nodes=nodes)
         if found is None or not found.finished:
             return None
         columns = self.columns_of(start) if found.values is None and start is not None else found.values
@@ -158,7 +159,7 @@ class LimitedSolves(BoundedSolves):
 
     def _better(self, weights: Vector, upper: Vector, value: int, each: Limits) -> bool | None:
         """Look for a solution with smaller weighted objectives than `value`; None where a limit ended it."""
-        relaxed = self._relaxed.relax(weights, upper)
+        relaxed = self.relaxed.relax(weights, upper)
         narrowed = None if relaxed is None else relaxed.within(value - 1)
         if narrowed is None:
             return False

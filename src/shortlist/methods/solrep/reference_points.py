@@ -13,14 +13,13 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from shortlist._validation import as_count
 from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector, integer_objectives
+from shortlist.methods.integer.relaxed_zones import relaxation
 from shortlist.methods.solrep.limited_solves import LimitedSolves, ProgramOutcome, Record, finished
-from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Limits, Solver
 from shortlist.milp.whole_rows import FINEST_TOLERANCE, RowSizes, largest_sum, tells_apart, whole_rows
@@ -353,16 +352,7 @@ class JumpLimits:
         if not self._decides:
             return
         self._costs = np.zeros(n + 1)
-        self._linear = LinearProgram(
-            self._costs, np.append(program.column_lower, -math.inf), np.append(program.column_upper, math.inf)
-        )
-        rows = sparse.vstack([program.rows, sparse.csr_array(costs)])
-        free = np.full(len(costs), math.inf)
-        self._linear.add_matrix(
-            sparse.hstack([rows, sparse.csr_array((m + len(costs), 1))], format="csr"),
-            np.concatenate([program.row_lower, -free]),
-            np.concatenate([program.row_upper, free]),
-        )
+        self._linear = relaxation(program, costs, n_more=1)
         self._rows = np.arange(m, m + len(costs))
 
     def between(self, place: NDArray[np.float64], direction: NDArray[np.float64]) -> tuple[float, float]:

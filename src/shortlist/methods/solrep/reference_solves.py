@@ -1,8 +1,6 @@
 """The programs of reference points, in chunks or one by one where the front is worst known."""
 
-import dataclasses
 import functools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,8 +14,8 @@ from shortlist.methods.integer.integer_objectives import (
     UNLIMITED,
     IntegerObjectives,
     Vector,
-    integer_objectives,
 )
+from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.solrep.limited_solves import ProgramOutcome, Record, finished
 from shortlist.methods.solrep.reference_points import (
     SolveSetting,
@@ -26,72 +24,10 @@ from shortlist.methods.solrep.reference_points import (
     remembered_vectors,
 )
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
-from shortlist.milp.backends import open_solver
-from shortlist.milp.program import Program
-from shortlist.milp.solution import NO_LIMITS, Limits
-from shortlist.milp.whole_rows import largest_sum, tells_apart
 from shortlist.results.proof import Status
 from shortlist.runs import Finished, Unit, Work, run_units
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where
-
-ROUNDING = 1e-6
-"""What an optimum of a linear program may be too large by, relative to its size."""
-
-
-class RelaxedBounds:
-    """A program without integrality in HiGHS's memory; it starts each solve from the basis of the last one.
-
-    HiGHS whatever solves the integer programs: not every backend takes continuous columns.
-
-    >>> from shortlist.results.objective import Objective
-    >>> from shortlist.milp.program import LinearObjective, make_program
-    >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0]))
-    >>> weight = LinearObjective(Objective("weight"), np.array([4.0, 1.0]))
-    >>> shop = make_program(
-    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
-    ...     objectives=[price, weight]
-    ... )
-    >>> relaxed = RelaxedBounds(shop, Budget())
-    >>> relaxed.least(np.array([0, 0]), np.array([8, 2])), relaxed.least(np.array([0, 0]), np.array([2, 2]))
-    (array([5, 1]), None)
-    """
-
-    def __init__(self, program: Program, budget: Budget) -> None:
-        integers = integer_objectives(program)
-        top = np.full(len(integers), math.inf)
-        rows = program.with_rows(integers.costs.astype(np.float64), -top, top)
-        relaxed = dataclasses.replace(rows, integer=np.zeros(program.n_columns, dtype=bool))
-        self._costs = integers.costs.astype(np.float64)
-        self._rows = program.n_rows + np.arange(len(integers))
-        solver = open_solver("highs")
-        self._decides = tells_apart(largest_sum(rows), solver.tolerance)
-        self._session = solver.open(relaxed, seed=budget.seed)
-        self._budget = budget
-
-    def least(self, lower: Vector, upper: Vector, each: Limits = NO_LIMITS) -> Vector | None:
-        """Return lower bounds on each objective of the feasible vectors y with ``lower <= y <= upper``.
-
-        None if there is no such vector even without integrality. Bounds that are not found within the limits
-        of `each` program stay as in `lower`; all do where the budget has ended, or the numbers are too large
-        for the solver's tolerance.
-        """
-        found = lower.copy()
-        if not self._decides or self._budget.stopped:
-            return found
-        for index, costs in enumerate(self._costs):
-            self._session.set_row_bounds(self._rows, found.astype(np.float64), upper.astype(np.float64))
-            self._session.set_costs(costs)
-            solution = self._session.solve(each.within(self._budget), cancellation=self._budget.cancellation)
-            if solution.status is Status.INFEASIBLE:
-                return None
-            if solution.status is Status.OPTIMAL:
-                slack = ROUNDING * max(1.0, abs(solution.bound))
-                found[index] = max(int(found[index]), math.ceil(solution.bound - slack))
-            if found[index] > upper[index]:
-                return None
-        return found
-
 
 SMALL_BOX = 1e-4
 """Boxes below this part of the whole volume are solved at once: their inner corner would mostly be a wasted
@@ -226,13 +162,12 @@ def solve_adaptively(
     integers = solves.integers
     if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
         raise BadInputError("`objectives` must be bounded for rule 'adaptive'. Bound the columns.")
-    relaxed = RelaxedBounds(setting.program, setting.budget)
     known = remembered_vectors(solves, anchors)
     boxes = _first_boxes(integers, anchors, records)
     tell(0)
     limit = ""
     for number in range(n_points):
-        chosen = _largest_box(boxes, relaxed, setting)
+        chosen = _largest_box(boxes, solves.relaxed)
         if chosen is None:
             break
         inner = not boxes.tried[chosen] and boxes.volumes()[chosen] > SMALL_BOX
@@ -260,40 +195,40 @@ def solve_adaptively(
         elif outcome.status is Status.UNKNOWN:
             boxes.given_up[chosen] = True
         tell(number + 1)
-    _tighten(boxes, relaxed, setting)
+    _tighten(boxes, solves.relaxed, setting.budget)
     return boxes, Answers(records, limit)
 
 
-def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> int | None:
+def _largest_box(boxes: UnexploredBoxes, relaxed: RelaxedZones) -> int | None:
     """Return the largest box when each that could be larger has its limits from the relaxation.
 
     None if none is open.
     """
     while (chosen := boxes.largest()) is not None and not boxes.relaxed[chosen]:
-        _relax(boxes, chosen, relaxed, setting)
+        _relax(boxes, chosen, relaxed)
     return chosen
 
 
-def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+def _relax(boxes: UnexploredBoxes, index: int, relaxed: RelaxedZones) -> None:
     """Raise the lower limits of a box to those of the relaxation."""
-    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1, setting.each)
+    least = relaxed.least(boxes.lower[index], boxes.upper[index] - 1)
     if least is None:
         boxes.close(index)
     else:
         boxes.raise_lower(index, least)
 
 
-def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetting) -> None:
+def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedZones, budget: Budget) -> None:
     """Relax the boxes that decide what may be missing, until no other one decides it."""
     indices = np.flatnonzero(boxes.open)
     lacks = boxes.lacks(indices)
-    while len(indices) and not setting.budget.stopped:
+    while len(indices) and not budget.stopped:
         largest = np.unique(lacks.argmax(axis=0))
         deciding = [int(i) for i in largest if lacks[i].any() and not boxes.relaxed[indices[i]]]
         if not deciding:
             break
         for place in deciding:
-            _relax(boxes, int(indices[place]), relaxed, setting)
+            _relax(boxes, int(indices[place]), relaxed)
         lacks[deciding] = boxes.lacks(indices[deciding]) * boxes.open[indices[deciding], None]
 
 
