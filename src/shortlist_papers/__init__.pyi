@@ -9,10 +9,9 @@ from shortlist_papers.opponents.budgeted_classifier import (
     OneSubset,
     SingleStage,
 )
-from shortlist_papers.opponents.cost_sensitive_tree import LinearTree
+from shortlist_papers.opponents.cost_sensitive_tree import CSTC, LinearTree
 from shortlist_papers.opponents.greedy_miser import GreedyMiser, MiserTrees
 from shortlist_papers.opponents.lasso import CactLasso, L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM, PricedBooster
-from shortlist_papers.opponents.tree_classifiers import ASTC, CSTC
 from shortlist_papers.pruning_comparison import compare_methods as compare_methods
 from shortlist_papers.rules.rule_pruners import OrderedPruner as OrderedPruner

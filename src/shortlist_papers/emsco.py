@@ -15,7 +15,7 @@ from shortlist.multistage.search.stage_objectives import StageResult
 from shortlist.runs import NO_STUDY, Budget, Unit
 from shortlist.runs.budget import processor_seconds
 from shortlist_papers.emsco_claims import CLAIMS
-from shortlist_papers.emsco_tables import GENERATIONS, STAGES, emsco_tables
+from shortlist_papers.emsco_tables import GENERATIONS, PRINTED, STAGES, emsco_tables
 from shortlist_papers.landscapes import (
     EXAMPLE_STAGES,
     PAPER_EXAMPLE,
@@ -46,7 +46,6 @@ from shortlist_papers.stage_opponents import (
     OpponentsSize,
     opponent_units,
 )
-from shortlist_papers.stage_settings import PRINTED
 
 RUN_SECONDS = {"pima": 4.0, "heart": 6.0, "credit": 9.0}
 TRUTH_SECONDS = {"pima": (0.2, 0.2, 0.3), "heart": (0.4, 0.5, 1.1), "credit": (3.0, 3.5, 13.0)}

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shortlist.multistage.holdout import aggregate
+from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist_papers.comparison import margin, with_margin
 from shortlist_papers.landscapes import PAPER_EXAMPLE, landscape_tables
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.stage_opponents import new_row_figures, stage_means, sums_of_measures
-from shortlist_papers.stage_settings import settings_tables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,17 @@ SHOWN = (50, 100, 200, 500)
 """After which its rows tell the mean."""
 
 
+PARAMETERS = ("mutation", "recombination", "elitism", "population", "beta", "confidence")
+
+PRINTED: dict[str, tuple[int, tuple[int, ...] | None, tuple[float, ...]]] = {
+    "heart": (2, (1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 1, 1), (0.075, 0.75, 0.2, 300, 2, 0.75)),
+    "pima": (3, (1, 3, 2, 2, 3, 2, 2, 1), (0.075, 0.8, 0.2, 300, 2, 0.65)),
+    SYNTHETIC30: (4, None, (0.05, 0.8, 0.2, 300, 2.5, 0.65)),
+    "credit": (5, (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2), (0.075, 0.8, 0.2, 300, 2.5, 0.75)),
+}
+"""Tables 2 to 5: by set the number of its table, cost classes of the features in its order, and parameters."""
+
+
 def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return the paper's tables and figures with what was measured, and the authors' example."""
     kinds = dict(list(rows.groupby("kind", sort=False)))
@@ -48,10 +59,31 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
         ("example", lambda part: [_example(part)]),
     )
     return (
-        settings_tables()
+        [_settings(name) for name in PRINTED]
         + landscape_tables(kinds)
         + [table for kind, make in makers if kind in kinds for table in make(kinds[kind])]
     )
+
+
+def _settings(name: str) -> ResultTable:
+    number, classes, printed = PRINTED[name]
+    ours = preset(name)
+    own = {one: getattr(ours.options, one, ours.confidence) for one in PARAMETERS}
+    found: Rows = [
+        {"what": parameter, "here": own[parameter], "paper": value}
+        for parameter, value in zip(PARAMETERS, printed, strict=True)
+    ]
+    found += [
+        {"what": f"cost class of {feature}", "here": cost_class, "paper": theirs}
+        for (feature, cost_class), theirs in zip(
+            ours.cost_classes.items(), classes or (None,) * len(ours.cost_classes), strict=True
+        )
+    ]
+    return ResultTable(
+        f"table-{number}", f"Table {number}: parameters and cost classes, {name}", found,
+        f"Costs are read as {ours.scaling}."
+        + ("" if classes else " The paper gives the rule of the classes, and not the classes."),
+    )  # fmt: skip
 
 
 def _fronts(rows: "pd.DataFrame") -> ResultTable:

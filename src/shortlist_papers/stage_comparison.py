@@ -18,10 +18,10 @@ from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases
 from shortlist_papers.comparison import described, side_by_side
 from shortlist_papers.opponents.budgeted_classifier import BudgetedClassifier, CostOrderedStages, SingleStage
+from shortlist_papers.opponents.cost_sensitive_tree import CSTC
 from shortlist_papers.opponents.greedy_miser import GreedyMiser
 from shortlist_papers.opponents.lasso import CactLasso, L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM
-from shortlist_papers.opponents.tree_classifiers import ASTC, CSTC
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 OPPONENTS: dict[str, type[BudgetedClassifier]] = {
     "greedy-miser": GreedyMiser,
     "cstc": CSTC,
-    "astc": ASTC,
     "co-t": CostOrderedStages,
     "cact-lasso": CactLasso,
     "single": SingleStage,

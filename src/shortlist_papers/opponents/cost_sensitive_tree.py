@@ -1,13 +1,24 @@
 """CSTC: a tree of linear classifiers trained under one global loss, with the price of each path."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import as_count, as_not_negative
 from shortlist.arrays import Flags, Floats, Longs, Mask, products_in_order
+from shortlist.multistage.subclassifiers.logistic_fits import standardised
 from shortlist.pickles import saved_from
-from shortlist_papers.opponents.budgeted_classifier import indicator_probabilities
+from shortlist_papers.opponents.budgeted_classifier import (
+    AskedOpponent,
+    BudgetedClassifier,
+    Candidates,
+    indicator_probabilities,
+    tried,
+)
+from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 
 def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
@@ -339,3 +350,55 @@ def _with_children(loss: TreeLoss, coefficients: Floats, thresholds: Floats) -> 
         half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
         thresholds[node] = scores[order][min(half, len(order) - 1)]
     return coefficients, thresholds
+
+
+@saved_from("shortlist_papers")
+@dataclass(eq=False, repr=False, kw_only=True)
+class CSTC(BudgetedClassifier):
+    """Cost-sensitive tree of classifiers with a terminal reject, CSTC* in Section 4.3 of the EMSCO paper.
+
+    A tree of linear classifiers under one loss with the price of every path (:class:`TreeLoss`, after
+    :cite:t:`Xu2014`), refitted without prices, and pruned on the validation rows. A row follows the gates,
+    pays for the features with a coefficient on its path, each once, and the last node answers.
+
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `trade_off`: λ, at least 0, relative to the price of
+    all features; several are tuned. `sparsity`: ρ, at least 0. `n_levels`: levels of nodes, from 1 to 8.
+
+    In the loss a feature's price is what it costs alone; what rows pay is exact, groups included.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CSTC(feature_costs=[1, 1, 5, 5], confidence=0.6, random_state=0).fit(X, y)
+    >>> bool(tree.predict_cost(X).max() < 12)
+    True
+    """
+
+    CHECKS = BudgetedClassifier.CHECKS | {
+        "trade_off": partial(tried, check=as_not_negative),
+        "sparsity": as_not_negative,
+        "n_levels": partial(as_count, at_most=8),
+    }
+
+    trade_off: float | Sequence[float] = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+    sparsity: float = 0.001
+    n_levels: int = 3
+
+    def _candidates(self, asked: AskedOpponent) -> Candidates:
+        """Yield a tree per trade-off, the dearest first."""
+        rows, costs = asked.rows, asked.costs
+        design, centres, spreads = standardised(rows.fit_rows)
+        targets, gate = class_targets(rows.fit_labels, rows.n_classes)
+        targets_of_validation, _ = class_targets(rows.validation_labels, rows.n_classes)
+        feature_of = feature_of_columns(rows)
+        prices = costs.price(np.eye(rows.n_features, dtype=bool)) / max(1, costs.total)
+        for trade_off in sorted(tried(self.trade_off, "trade_off", as_not_negative), reverse=True):
+            loss = TreeLoss(
+                design, targets, gate, feature_of, prices, trade_off, float(self.sparsity), self.n_levels
+            )
+            coefficients, thresholds = train_tree(loss)
+            inner = np.arange(loss.n_nodes) < loss.n_nodes // 2
+            tree = LinearTree(
+                coefficients, thresholds, inner, gate, centres, spreads, feature_of, rows.n_features
+            )
+            yield {"trade_off": trade_off}, pruned(tree, rows.validation_rows, targets_of_validation)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.milp.backends import open_solver
@@ -20,7 +19,13 @@ from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import KeptState, random_facts
 from shortlist_papers.product_evolution import _kernels as kernels
-from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, random_state, repaired
+from shortlist_papers.product_evolution.variation import (
+    Evolution,
+    EvolvedProblem,
+    Generations,
+    random_state,
+    repaired,
+)
 
 N_NODES = 100
 """Branch-and-bound nodes that one question may take; the authors' program stops Z3 after six seconds."""
@@ -75,7 +80,7 @@ class Improvement:
         return repaired(self._sat, bits)
 
 
-class Ibea:
+class Ibea(Generations):
     """Indicator-based evolution with feedback-directed mutation (Tan et al. 2015).
 
     That mutation draws the features of violated clauses anew. With ``settings.repair`` some offspring are
@@ -88,11 +93,9 @@ class Ibea:
     def __init__(
         self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget
     ) -> None:
+        super().__init__(problem, settings, seeds, budget)
         self.name = ("smtibea" if settings.improve else "satibea") if settings.repair else "ibea"
-        self._problem, self._settings = problem, settings
-        self._rng = np.random.default_rng(as_seed(budget.seed))
         self._repair = self._repairing(budget)
-        self.population = problem.first_population(settings.population_size, seeds, self._rng)
         self._state = random_state(self._rng)
         self._asked = self.population[:0]
         self._points: Points
@@ -153,10 +156,6 @@ class Ibea:
         }  # fmt: skip
         facts = {"n_evaluated": self._problem.n_evaluated, "random": random_facts(self._rng)}
         return KeptState(arrays, facts)
-
-    def members(self) -> NDArray[np.uint8]:
-        """Return the population."""
-        return self.population
 
     def _repairing(self, budget: Budget) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
         """Return what makes a product of a child; None without repair."""

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._validation import as_seed
 from shortlist.errors import MissingDependencyError
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import KeptState
-from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem
+from shortlist_papers.product_evolution.variation import Evolution, EvolvedProblem, Generations
 
 try:
     from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -26,7 +24,7 @@ CROSSOVER = 0.9
 """Probability of crossover per pair."""
 
 
-class Nsga2:
+class Nsga2(Generations):
     """NSGA-II: fewer violated clauses win, then dominance.
 
     Crossover at two points, mutation of one bit per child on average and the elimination of duplicates are
@@ -42,8 +40,7 @@ class Nsga2:
     def __init__(
         self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget
     ) -> None:
-        rng = np.random.default_rng(as_seed(budget.seed))
-        self.population = problem.first_population(settings.population_size, seeds, rng)
+        super().__init__(problem, settings, seeds, budget)
         self._algorithm = None
         if problem.n_variables:  # otherwise there is one product, and it is there
             self._algorithm = NSGA2(
@@ -56,13 +53,6 @@ class Nsga2:
                 _Configurations(problem), termination=termination, seed=budget.seed, verbose=False
             )
 
-    def begin(self) -> None:
-        """Evaluate nothing: pymoo does so in its first step."""
-
-    def resume(self, known: KeptState) -> None:
-        """Refuse to go on, as no state is kept."""
-        raise NotImplementedError
-
     def step(self, left: int) -> bool:
         """Make a generation; false once there are no new children."""
         algorithm = self._algorithm
@@ -74,15 +64,11 @@ class Nsga2:
         algorithm.tell(infills=children)
         return True
 
-    def state(self) -> KeptState:
-        """Return nothing: see :meth:`resume`."""
-        return KeptState()
-
     def members(self) -> NDArray[np.uint8]:
         """Return the population."""
         found = None if self._algorithm is None else self._algorithm.pop
         if found is None or not len(found):
-            return self.population
+            return super().members()
         return np.ascontiguousarray(found.get("X"), dtype=np.uint8)
 
 

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._validation import as_count
+from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
@@ -186,13 +186,18 @@ class EvolvedProblem:
         return selections[valid], float(valid.mean()) if len(valid) else 0.0
 
 
-class Generations(Protocol):
-    """One run of a method, generation by generation."""
+class Generations:
+    """One run of a method, generation by generation; what is here keeps no state."""
 
     name: str
     """Of the method."""
-    population: NDArray[np.uint8]
-    """The first one, and later the present one."""
+
+    def __init__(
+        self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget
+    ) -> None:
+        self._problem, self._settings = problem, settings
+        self._rng = np.random.default_rng(as_seed(budget.seed))
+        self.population = problem.first_population(settings.population_size, seeds, self._rng)
 
     def begin(self) -> None:
         """Evaluate the first population."""
@@ -202,12 +207,15 @@ class Generations(Protocol):
 
     def step(self, left: int) -> bool:
         """Make a generation of at most `left` evaluations; return whether there may be another one."""
+        raise NotImplementedError
 
     def state(self) -> KeptState:
         """Return what :meth:`resume` takes."""
+        return KeptState()
 
     def members(self) -> NDArray[np.uint8]:
         """Return what the front is made of."""
+        return self.population
 
 
 StartRun: TypeAlias = Callable[[EvolvedProblem, Evolution, ArrayLike | None, Budget], Generations]

@@ -22,26 +22,14 @@ class OrderedPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
-        What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
-        :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
-        on 30 %.
+    pool, voting, probabilities, n_classifiers, n_jobs
+        As of :class:`~shortlist.ensembles.estimators.rule_pruners.BaselinePruner`.
     rule : str, default="reduced-error"
         A name in :data:`shortlist_papers.rules.orderings.RULES`.
     stop : {"accuracy", "fitness"}, default="accuracy"
         What makes a prefix best; see :func:`shortlist_papers.rules.orderings.order_classifiers`.
     p, rho : float, default=0.075 and 0.25
         Parameters of the rules ``margin-distance`` and ``drep``.
-    voting : {"hard", "averaged"}, default="hard"
-        How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
-        probabilities. A rule chooses them by their votes either way.
-    probabilities : str, default="auto"
-        As of :class:`shortlist.ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the
-        calibrated mean.
-    n_classifiers : int, default=100
-        Size of the pool when `pool` is None.
-    n_jobs : int or None, default=None
-        Workers that fit the pool.
     random_state : int, RandomState or None, default=None
         Seed of the pool, the split and the rule ``random``.
 
@@ -52,18 +40,10 @@ class OrderedPruner(PluralityPruner):
     selection_ : ndarray of bool, shape (n_classifiers,)
         The same as a mask over the pool.
     ordering_ : Ordering
-        The whole order, with the number of correct decisions of every prefix.
-    accuracy_ : float
-        Share of the pruning rows that the members decide correctly.
-    voting_ : str
-        How they answer.
-    validation_ : RecordedRows
-        The pruning rows: their positions among the rows given to :meth:`fit`, and a fingerprint of these, for
-        ``shortlist verify``.
-    pool_ : Pool
-        The members only.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted: those of a given pool, otherwise those of the rows.
+        The whole order, with the number of correct decisions of every prefix; of ``margin`` the order of
+        distinct classifiers.
+    accuracy_, voting_, validation_, pool_, classes_
+        As of :class:`~shortlist.ensembles.estimators.rule_pruners.BaselinePruner`.
 
     Examples
     --------
