@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
+from shortlist.ensembles.pools.answers import positive_votes
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.pool import positive_probabilities
-from shortlist.ensembles.votes.hard_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.tables.files import read_set
 from shortlist_papers.paper import how_to_get
 from shortlist_papers.pruning import binary_table
@@ -29,4 +29,4 @@ def validation_votes(
     rest, _ = train_test_split(rows, test_size=0.10, stratify=y, random_state=seed)
     train, validation = train_test_split(rest, test_size=0.3, stratify=y[rest], random_state=seed)
     pool = make_pool(X.iloc[train], y[train], n_classifiers=n_classifiers, random_state=seed, n_jobs=n_jobs)
-    return merge_rows(round_votes(positive_probabilities(pool, X.iloc[validation], 1)), y[validation])
+    return merge_rows(positive_votes(pool, X.iloc[validation], 1), y[validation])

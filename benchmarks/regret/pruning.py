@@ -12,8 +12,8 @@ from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, K
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.pruning.mean_problem import MeanGoal, MeanProblem, mean_goal
 from shortlist.ensembles.pruning.mean_pruning import first_selections, prune_means
@@ -132,7 +132,7 @@ def _real_means(folder: Path, name: str, n_classifiers: int, objective: str) -> 
     X, y = read_uci(folder, name)
     fit, held = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)
     pool = make_pool(X.iloc[fit], y[fit], n_classifiers=n_classifiers, random_state=0, n_jobs=1)
-    positive = positive_probabilities(pool, X.iloc[held], 1)
+    positive = class_probabilities(pool, X.iloc[held])[:, :, 1]
     return mean_question(np.stack([1 - positive, positive], axis=2), y[held], objective)
 
 

@@ -16,9 +16,9 @@ from benchmarks.data.uci import read_uci
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import committee_problem
 from shortlist.ensembles.fronts.objectives import member_bytes, member_times
+from shortlist.ensembles.pools.answers import positive_votes
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pools.pool import positive_probabilities
-from shortlist.ensembles.votes.hard_votes import merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out
 
@@ -87,7 +87,7 @@ def _answers(X: Any, y: NDArray[Any], n_classifiers: int, seed: int) -> tuple[An
     pruning = validation[:MOST_ROWS]
     positive = pool.classes[1]
     votes = merge_rows(
-        round_votes(positive_probabilities(pool, rows[pruning], positive)),
+        positive_votes(pool, rows[pruning], positive),
         (y[pruning] == positive).astype(int),
     )
     drawn = np.random.default_rng(seed).integers(10, 1000, n_classifiers) / 100

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.data.uci import read_uci, validation_votes
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.pools.pool import positive_probabilities
+from shortlist.ensembles.pools.answers import positive_votes
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
 from shortlist.ensembles.pruning import engines
@@ -22,7 +22,7 @@ from shortlist.ensembles.pruning.pruning import prove
 from shortlist.ensembles.pruning.search_starts import BACKFITTING, rule_starts
 from shortlist.ensembles.pruning.tabu_search import search_selection
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
-from shortlist.ensembles.votes.hard_votes import Votes, merge_rows, round_votes
+from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.runs.budget import Budget, processor_seconds
 from shortlist_papers.pruning import N_FOLDS
 from shortlist_papers.pruning_comparison import fold_pool, stratified_folds
@@ -53,7 +53,7 @@ def fold_votes(folder: Path, name: str, number: int) -> Votes:
     folds = stratified_folds(name, X, y, n_folds=N_FOLDS, n_repeats=1, n_classifiers=100, seed=0)
     fold = next(one for one in folds if one.number == number)
     pool, rows = fold_pool(fold)
-    return merge_rows(round_votes(positive_probabilities(pool, rows[:, None], 1)), y[rows])
+    return merge_rows(positive_votes(pool, rows[:, None], 1), y[rows])
 
 
 def over_time(facts: dict[str, Any], votes: Votes, limits_s: tuple[float, ...]) -> Iterator[dict[str, Any]]:

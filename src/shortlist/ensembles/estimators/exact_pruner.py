@@ -35,11 +35,11 @@ from shortlist.ensembles.goals.weights import for_classes
 from shortlist.ensembles.pools.answers import (
     class_answers,
     class_shares,
+    positive_votes,
 )
 from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.members import whole_pool, with_copies
-from shortlist.ensembles.pools.pool import positive_votes
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.mean_problem import asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.pruning.pruning import (

@@ -9,18 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._threads import limited_threads
-from shortlist._words import all_of, any_of, counted
-from shortlist.arrays import Labels, VoteMatrix
+from shortlist._words import all_of, counted
+from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes
-from shortlist.ensembles.pools.judges import Judge, check_answers, judges_of, prices_of
-from shortlist.ensembles.votes.hard_votes import round_votes
-from shortlist.errors import BadInputError, ShortlistError
+from shortlist.ensembles.pools.judges import check_answers, judges_of, prices_of
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
-
-PROBABILITY_ROUNDING = 1e-6
-"""Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
 
 
 @saved_from("shortlist")
@@ -204,145 +199,6 @@ def numbered(families: Sequence[str]) -> tuple[str, ...]:
 def asking_cost(pool: Pool) -> float | None:
     """Return what asking every classifier once costs, None where there are no prices."""
     return None if pool.costs is None else math.fsum(pool.costs)
-
-
-def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.float64]:
-    """Return how probable every classifier finds one class on every row.
-
-    Raises BadInputError if `positive` is no class of the pool, X has other columns, or a classifier answers
-    NaN or a number outside [0, 1]; the sentence names the classifier.
-
-    `pool`: who is asked. The rows are transformed once. `X`: columns of a frame may come in another order,
-    ``(n_samples, n_features)``; names must match those the pool was fitted on. `positive`: one of
-    ``pool.classes``. `probabilities`, which it returns: within [0, 1], ``(n_samples, n_classifiers)``; a
-    classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise 0.
-    """
-    index = _class_index(pool.classes, positive)
-
-    def ask(name: str, classifier: Any, rows: Any) -> NDArray[np.float64]:
-        return _answers(name, classifier, rows, pool.classes, index)
-
-    return ask_pool(pool, X, ask, np.float64)
-
-
-def positive_votes(pool: Pool, X: Any, positive: Any) -> VoteMatrix:
-    """Return 1 where a classifier finds a class more probable than one half, in an eighth of the memory."""
-    index = _class_index(pool.classes, positive)
-
-    def ask(name: str, classifier: Any, rows: Any) -> VoteMatrix:
-        return round_votes(_answers(name, classifier, rows, pool.classes, index))
-
-    return ask_pool(pool, X, ask, np.uint8)
-
-
-TOGETHER, ROWS_TOGETHER = 32, 4096
-"""Classifiers, and rows, whose answers are written down together, as much as a cache holds."""
-
-
-def ask_pool(
-    pool: Pool,
-    X: Any,
-    ask: Callable[[str, Any, Any], NDArray[Any]],
-    dtype: type[np.generic],
-    width: tuple[int, ...] = (),
-) -> NDArray[Any]:
-    """Return what every classifier answers on every row, which are transformed once.
-
-    `X`: columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
-    pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
-    `dtype`: of the answers. `width`: shape of an answer on one row. The answers have the shape ``(n_samples,
-    n_classifiers, *width)``.
-    """
-    X = matched_columns(pool, X)
-    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
-    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    answers = np.empty((n_rows, len(pool), *width), dtype=dtype)
-    with limited_threads(1):  # many small calls: starting threads for each costs more than it saves
-        asked: dict[int, int] = {}  # who is in the pool twice is asked once
-        some: list[NDArray[Any]] = []  # written together: one column at a time is slow in a large table
-        for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):
-            first, start = asked.setdefault(id(classifier), place), place - len(some)
-            if first == place:
-                some.append(np.asarray(ask(name, classifier, rows), dtype=dtype))
-            else:
-                some.append(some[first - start] if first >= start else answers[:, first])
-            if len(some) == TOGETHER or place + 1 == len(pool):
-                for rows_from in range(0, n_rows, ROWS_TOGETHER):
-                    block = slice(rows_from, rows_from + ROWS_TOGETHER)
-                    answers[block, start : place + 1] = np.stack([one[block] for one in some], axis=1)
-                some = []
-    return answers
-
-
-def ask_classifier(
-    name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]
-) -> NDArray[Any]:
-    """Return what a classifier answers on rows; it may be of the user's own, so it may fail in any way.
-
-    Raises BadInputError if it fails, or does not give one answer per row.
-
-    `name`: what the classifier is called in a pool. `method`: its ``predict`` or ``predict_proba``. `rows`,
-    ``(n_rows, n_features)``. `width`: shape of the answer on one row.
-    """
-    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    try:
-        answers = np.asarray(method(rows))
-    except (ShortlistError, MemoryError):
-        raise
-    except Exception as error:  # a user's classifier may raise anything at all
-        why = (str(error).splitlines() or [""])[0]
-        raise BadInputError(
-            f"classifier {name} fails on these rows ({type(error).__name__}: {why}). Leave it out of the "
-            "pool, or fit it on the columns of this table."
-        ) from error
-    if answers.shape != (n_rows, *width):
-        raise BadInputError(
-            f"classifier {name} must answer with shape {(n_rows, *width)}, got {answers.shape}. Leave it "
-            "out of the pool."
-        )
-    return answers
-
-
-def _answers(name: str, classifier: Any, rows: Any, classes: Labels, index: int) -> NDArray[np.float64]:
-    """Return one classifier's probabilities of one class, checked."""
-    if not hasattr(classifier, "predict_proba"):
-        if isinstance(classifier, Judge):
-            return np.asarray(classifier.class_codes(rows) == index, dtype=np.float64)
-        return np.asarray(
-            ask_classifier(name, classifier.predict, rows, ()) == classes[index], dtype=np.float64
-        )
-    answers = np.asarray(
-        ask_classifier(name, classifier.predict_proba, rows, (len(classes),))[:, index], dtype=np.float64
-    )
-    return checked_probabilities(name, answers)
-
-
-def check_known(name: str, answers: NDArray[Any]) -> None:
-    """Refuse probabilities that are NaN; `answers` has a row per row that was asked about."""
-    n_missing = int(np.isnan(answers).reshape(len(answers), -1).any(axis=1).sum()) if answers.size else 0
-    if n_missing:
-        raise BadInputError(
-            f"classifier {name} answers NaN on {n_missing} of {len(answers)} rows. Leave it out of the pool, "
-            "or fit it again."
-        )
-
-
-def checked_probabilities(name: str, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities within [0, 1]; refuse NaN, and what is further outside than by rounding."""
-    check_known(name, answers)
-    if answers.size and (answers.min() < -PROBABILITY_ROUNDING or answers.max() > 1 + PROBABILITY_ROUNDING):
-        raise BadInputError(
-            f"classifier {name} must answer probabilities from 0 to 1, got {answers.min():g} to "
-            f"{answers.max():g}. Calibrate it, or leave it out of the pool."
-        )
-    return np.asarray(np.clip(answers, 0.0, 1.0))
-
-
-def _class_index(classes: Labels, positive: Any) -> int:
-    for index, label in enumerate(classes):
-        if label == positive:
-            return index
-    raise BadInputError("positive", f"must be one of the classes {any_of(classes)}", repr(positive))
 
 
 def named_columns(X: Any) -> tuple[str, ...] | None:

@@ -13,9 +13,9 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.probabilities import fit_probabilities
-from shortlist.ensembles.pools.answers import class_answers, class_shares
+from shortlist.ensembles.pools.answers import class_answers, class_shares, positive_votes
 from shortlist.ensembles.pools.judges import columns_asked
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.votes.soft_votes import Shares
 from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint
