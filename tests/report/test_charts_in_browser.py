@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.report.ensembles import confusion_chart
+from shortlist.report.held_out import confusion_chart
 from shortlist.report.page import Branch, Chart, Facts, Heading, Parts, Table, Text, Tree, page
 from shortlist.report.stages import PATHS
 from tests.report.browsing import Open

@@ -13,7 +13,7 @@ from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
-from shortlist.report.evolved import evolved_parts
+from shortlist.report.held_out import evolved_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text
 from shortlist_papers import OrderedPruner
 

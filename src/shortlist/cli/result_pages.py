@@ -80,7 +80,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
         return "Stages", staged_parts(estimator)
     if hasattr(estimator, "training_"):
-        from shortlist.report.evolved import evolved_parts
+        from shortlist.report.held_out import evolved_parts
 
         return "Evolved ensemble", evolved_parts(estimator)
     raise BadInputError(

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
-from shortlist.ensembles.measured import measured_facts
 from shortlist.ensembles.pools.members import AGAIN, counted_names
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
@@ -23,9 +21,10 @@ from shortlist.ensembles.votes.hard_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
+from shortlist.report.held_out import NOT_TESTED, confusion_chart, measured_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
-from shortlist.results.intervals import Kind, with_interval
+from shortlist.results.intervals import Kind
 from shortlist.results.picking import Pick
 from shortlist.results.proof import stopped_by
 
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 24
 """Largest number of members that a picture compares with each other."""
-
-NOT_TESTED = (
-    "Rows that were held out for testing are not in a model file: the page that the command writes when it "
-    "makes the model shows them."
-)
 
 
 def pruned_parts(
@@ -139,85 +133,6 @@ def _front(front: Front, pick: Pick) -> Parts:
     if "time" in front.names:
         more.append(Text("Time was measured, and depends on the machine and on what else it did.", note=True))
     return [*parts, *more, *([chart] if chart else [])]
-
-
-def held_out_table(
-    test: Mapping[str, Any], names: Mapping[str, str], n_rows: int, exits: Mapping[str, Any] | None = None
-) -> Table:
-    """Return what rules do on test rows, for a screen and for a page: whom to ask, how good, at what cost.
-
-    `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
-    called. `exits`: what asking the first one member by member takes, as ``early_exit`` of
-    :func:`shortlist.ensembles.committees.facts.chosen_facts`.
-    """
-    priced = all(one["price"] is not None for one in test.values())
-    asked = {name: f"{one['size']:,}" for name, one in test.items()}
-    costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
-    if exits is not None and exits["test"] is not None and "pruned" in test:
-        asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
-        if priced:
-            costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
-    rows = [
-        (
-            names[name],
-            with_interval(test[name]["accuracy"], test[name]["accuracy_interval"], ".4f", ".3f"),
-            f"{test[name]['balanced_accuracy']:.4f}",
-            asked[name],
-            *([costs[name]] if priced else []),
-        )
-        for name in sorted(test, key=lambda name: name == "full")
-    ]
-    return Table(
-        "On test rows, on which nothing was fitted or chosen",
-        (f"{n_rows:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row",
-         *(["cost a row"] if priced else [])),
-        tuple(rows),
-        ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
-    )  # fmt: skip
-
-
-def measured_parts(
-    test: "Mapping[str, Measured]",
-    names: Mapping[str, str] | None = None,
-    exits: Mapping[str, Any] | None = None,
-) -> Parts:
-    """Return what rules do on rows that were held out: a table, and the confusion of each.
-
-    `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
-    """
-    called = {name: name.replace("_", " ") for name in test} | dict(names or {})
-    n_rows = int(next(iter(test.values())).decisions.sum())
-    charts = [
-        confusion_chart(f"Confusion on the test rows: {called[name]}", measured.decisions, measured.classes)
-        for name, measured in test.items()
-    ]
-    return [held_out_table(measured_facts(test), called, n_rows, exits), *charts]
-
-
-def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
-    """Return a picture of rows by true class and decision."""
-    names = [str(label) for label in classes]
-    counts = np.asarray(decisions)
-    right, total = int(np.trace(counts)), int(counts.sum())
-    return Chart(
-        title,
-        f"{right:,} of {total:,} rows are right, those on the diagonal; rows are the true class, "
-        "columns the decision.",
-        {
-            "kind": "counts",
-            "rows": names,
-            "columns": names,
-            "values": counts.tolist(),
-            "diagonal": True,
-            "x": {"label": "decision"},
-            "y": {"label": "true class"},
-        },
-        Table(
-            title,
-            ("true class", *names),
-            tuple((name, *(f"{n:,}" for n in row)) for name, row in zip(names, counts.tolist(), strict=True)),
-        ),
-    )
 
 
 def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
 from shortlist.ensembles.measured import Measured, measured_facts
-from shortlist.report.ensembles import measured_parts
+from shortlist.report.held_out import measured_parts
 from tests.cli.running import shortlist
 
 

@@ -152,8 +152,8 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only evolution has."""
+    from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
     from shortlist.ensembles.measured import measured_facts
-    from shortlist.report.evolved import evolution_facts
 
     return {
         "command": "evolve",
@@ -176,7 +176,7 @@ def print_evolved(
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
     from shortlist.cli.text.pruned import proof_line
     from shortlist.ensembles.evolution.evolution import PATIENCE
-    from shortlist.report.ensembles import held_out_table
+    from shortlist.report.held_out import held_out_table
     from shortlist.results.proof import stopped_by
 
     advice = evolved.advice
@@ -316,6 +316,6 @@ def evolve(
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":
-    from shortlist.report.evolved import evolved_parts
+    from shortlist.report.held_out import evolved_parts
 
     return evolved_parts(evolved.classifier, evolved.test, evolved.advice)

@@ -135,7 +135,7 @@ def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 def _table(facts: dict[str, Any]) -> list[str]:
     """Return what the committee, the best single classifier and all of them do on the test rows."""
-    from shortlist.report.ensembles import held_out_table
+    from shortlist.report.held_out import held_out_table
 
     test = facts["test"]
     if test["pruned"]["size"] == 1 and facts["advice"]["kind"] == Kind.JUDGE:

@@ -13,9 +13,11 @@ from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
+from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.votes.hard_votes import vote_shares
 from shortlist.guarantees.cells import empty_rows, labels_of, warn_of_unknown_words
 from shortlist.pickles import saved_from
+from shortlist.results.proof import relative_gap
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.tables.fit_inputs import checked_rows
@@ -227,3 +229,37 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             codes = self.space_.predict(self.members_, encoded[start : start + 1024])
             shares[start : start + 1024] = vote_shares(codes, len(self.classes_))
         return shares
+
+
+def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:
+    """Return what is told of an evolved ensemble, whatever the rows that it was tested on."""
+    result, step = classifier.result_, classifier.result_.exact_step
+    bound = None if result.error_bound is None else 1 - result.error_bound
+    known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
+    return {
+        "method": classifier.mode,
+        "status": "optimal" if result.error == result.error_bound else "feasible",
+        "objective": "accuracy",
+        "value": 1 - result.error,
+        "bound": bound,
+        "gap": None if bound is None else relative_gap(1 - result.error, bound),
+        "certified_bound": known.certified_bound,
+        "proof": known.as_dict(),
+        "limit": result.stopped,
+        "space": classifier.space,
+        "classes": [str(label) for label in classifier.classes_],
+        "size": len(result.members),
+        "generations": len(result.history),
+        "max_members": classifier.max_members,
+        "selection": {"method": classifier.selection, "error_bound": result.error_bound},
+        "history": [
+            {
+                "generation": generation.number,
+                "best_error": generation.best_error,
+                "mean_error": generation.mean_error,
+                "ensemble_error": generation.ensemble_error,
+                "ensemble_size": generation.ensemble_size,
+            }
+            for generation in result.history
+        ],
+    }

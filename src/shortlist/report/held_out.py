@@ -1,0 +1,182 @@
+"""Rows that were held out, on pages of ensembles, and the page of an evolved one: errors by generation."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import counted
+from shortlist.arrays import Labels
+from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
+from shortlist.ensembles.measured import measured_facts
+from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, line_data
+from shortlist.results.intervals import with_interval
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.measured import Advice, Measured
+
+NOT_TESTED = (
+    "Rows that were held out for testing are not in a model file: the page that the command writes when it "
+    "makes the model shows them."
+)
+
+
+def held_out_table(
+    test: Mapping[str, Any], names: Mapping[str, str], n_rows: int, exits: Mapping[str, Any] | None = None
+) -> Table:
+    """Return what rules do on test rows, for a screen and for a page: whom to ask, how good, at what cost.
+
+    `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
+    called. `exits`: what asking the first one member by member takes, as ``early_exit`` of
+    :func:`shortlist.ensembles.committees.facts.chosen_facts`.
+    """
+    priced = all(one["price"] is not None for one in test.values())
+    asked = {name: f"{one['size']:,}" for name, one in test.items()}
+    costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
+    if exits is not None and exits["test"] is not None and "pruned" in test:
+        asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
+        if priced:
+            costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
+    rows = [
+        (
+            names[name],
+            with_interval(test[name]["accuracy"], test[name]["accuracy_interval"], ".4f", ".3f"),
+            f"{test[name]['balanced_accuracy']:.4f}",
+            asked[name],
+            *([costs[name]] if priced else []),
+        )
+        for name in sorted(test, key=lambda name: name == "full")
+    ]
+    return Table(
+        "On test rows, on which nothing was fitted or chosen",
+        (f"{n_rows:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row",
+         *(["cost a row"] if priced else [])),
+        tuple(rows),
+        ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
+    )  # fmt: skip
+
+
+def measured_parts(
+    test: "Mapping[str, Measured]",
+    names: Mapping[str, str] | None = None,
+    exits: Mapping[str, Any] | None = None,
+) -> Parts:
+    """Return what rules do on rows that were held out: a table, and the confusion of each.
+
+    `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
+    """
+    called = {name: name.replace("_", " ") for name in test} | dict(names or {})
+    n_rows = int(next(iter(test.values())).decisions.sum())
+    charts = [
+        confusion_chart(f"Confusion on the test rows: {called[name]}", measured.decisions, measured.classes)
+        for name, measured in test.items()
+    ]
+    return [held_out_table(measured_facts(test), called, n_rows, exits), *charts]
+
+
+def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
+    """Return a picture of rows by true class and decision."""
+    names = [str(label) for label in classes]
+    counts = np.asarray(decisions)
+    right, total = int(np.trace(counts)), int(counts.sum())
+    return Chart(
+        title,
+        f"{right:,} of {total:,} rows are right, those on the diagonal; rows are the true class, "
+        "columns the decision.",
+        {
+            "kind": "counts",
+            "rows": names,
+            "columns": names,
+            "values": counts.tolist(),
+            "diagonal": True,
+            "x": {"label": "decision"},
+            "y": {"label": "true class"},
+        },
+        Table(
+            title,
+            ("true class", *names),
+            tuple((name, *(f"{n:,}" for n in row)) for name, row in zip(names, counts.tolist(), strict=True)),
+        ),
+    )
+
+
+def evolved_parts(
+    classifier: "EvolutionaryEnsembleClassifier",
+    test: "Mapping[str, Measured] | None" = None,
+    advice: "Advice | None" = None,
+) -> Parts:
+    """Return the parts of a page that show an evolved ensemble.
+
+    `test`: what the ensemble and others do on rows that were held out, by name; the ensemble first. `advice`:
+    which of them to take.
+    """
+    told = evolution_facts(classifier)
+    stopped = f", stopped: {told['limit']}" if told["limit"] else ""
+    proved = "evolution proves nothing"
+    if told["selection"]["error_bound"] is not None:
+        among = "among the choices from the candidates of the last step"
+        proved = f"{among}: {told['proof']['sentence']}; of other candidates nothing is proved"
+    facts = Facts(
+        (
+            ("members", f"{told['size']:,}"),
+            ("error", f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
+            ("search", f"{told['method']}, {told['space']}"),
+            ("generations", f"{told['generations']:,} of {classifier.n_generations:,}{stopped}"),
+            ("proof", proved),
+        )
+    )
+    generations: list[Any] = [Heading("Generations"), *_history(classifier)]
+    if not test or advice is None:
+        return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
+    table, *confusions = measured_parts(test, advice.names)
+    compared = [Text(told) for told in (advice.compared(),) if told]
+    first = [Heading("What to do"), Text(advice.sentence), table, *compared]
+    return [*first, Heading("The ensemble"), facts, Heading("Held-out rows"), *confusions, *generations]
+
+
+def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
+    history = classifier.result_.history
+    if not history:
+        return [Text("No generation has ended.")]
+    errors = [
+        {"name": name, "points": [[one.number, getattr(one, field)] for one in history]}
+        for name, field in (
+            ("best individual", "best_error"),
+            ("mean of individuals", "mean_error"),
+            ("ensemble", "ensemble_error"),
+        )
+    ]
+    sizes = [{"name": "members", "points": [[one.number, one.ensemble_size] for one in history]}]
+    first, last = history[0], history[-1]
+    numbers = Table(
+        "By generation",
+        ("generation", "best error", "mean error", "ensemble error", "members"),
+        tuple(
+            (
+                str(one.number),
+                f"{one.best_error:.4f}",
+                f"{one.mean_error:.4f}",
+                f"{one.ensemble_error:.4f}",
+                f"{one.ensemble_size:,}",
+            )
+            for one in history
+        ),
+    )
+    return [
+        Chart(
+            "Errors by generation",
+            f"The ensemble's error on its own rows goes from {first.ensemble_error:.4f} to "
+            f"{last.ensemble_error:.4f}, that of the best individual from {first.best_error:.4f} to "
+            f"{last.best_error:.4f}.",
+            line_data("generation", "error", errors, whole=True),
+            numbers,
+        ),
+        Chart(
+            "Members by generation",
+            f"The ensemble has {counted(first.ensemble_size, 'member')} after the first generation and "
+            f"{last.ensemble_size:,} after the last.",
+            line_data("generation", "members", sizes, whole=True),
+        ),
+    ]
