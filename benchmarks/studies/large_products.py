@@ -199,7 +199,7 @@ def by_solrep(
         load, cpu, start = os.getloadavg()[0], time.process_time(), time.perf_counter()
         budget = Budget(math.inf if time_limit_s is None else time_limit_s, report=report)
         with parallel_config(backend="threading"):
-            front = find_front(question, "solrep", options, budget).front
+            front = find_front(question, "solrep", options, budget)[0]
         facts: dict[str, Any] = {"anchors_s": first[0] if first else None, "prepare_s": prepare_s}
         facts |= {"cpu_s": time.process_time() - cpu, "load": load}
         return dataclasses.replace(front, extras={**front.extras, **facts})

@@ -155,7 +155,7 @@ def _solrep(folder: Path) -> Job:
 
     def run(where: Where, report: Report) -> str:
         options = search_options("solrep", n_points=N_POINTS, workers=where)
-        front = find_front(question, "solrep", options, Budget(report=report)).front
+        front = find_front(question, "solrep", options, Budget(report=report))[0]
         facts = [front.values.tolist(), np.flatnonzero(front.decisions).tolist(), str(front.proof)]
         return json.dumps([*facts, front.extras["gaps"], front.extras["n_programs"]])
 

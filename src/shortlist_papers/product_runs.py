@@ -185,7 +185,7 @@ def measure_complete(
 ) -> Rows:
     """Find a complete front, and say whether it is the one that enumeration found."""
     question, _ = prepared_question(folder, *system, fixed=True)
-    front = find_front(question, method, search_options(method), _begun(budget, limit_s)).front
+    front = find_front(question, method, search_options(method), _begun(budget, limit_s))[0]
     facts = {
         "kind": "complete", "ended": front.proof.kind is ProofKind.COMPLETE,
         "same": _same(folder, system, front.points), "programs": front.extras.get("n_programs"),
@@ -285,7 +285,7 @@ def measure_solrep(
     options = search_options(
         "solrep", n_points=n_points, solve_limit_s=each, study=budget.study, objective=MINIMISED[kind]
     )
-    front = find_front(question, "solrep", options, budget).front
+    front = find_front(question, "solrep", options, budget)[0]
     facts = {
         "kind": kind, "reference_points": n_points, "solve_limit_s": each,
         "programs": front.extras["n_programs"], "unproved": front.extras["n_unproved"],

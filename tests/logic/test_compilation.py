@@ -25,10 +25,7 @@ from tests.logic.oracles import all_assignments, clause_sets, models
 def test_models_come_back_one_to_one(clauses: Clauses, complete: bool, probe: bool) -> None:
     smaller = presolve(clauses, complete=complete, probe=probe)
     every = all_assignments(smaller.clauses.n_variables)
-    found = every[smaller.clauses.satisfied(every)]
-    restored = np.tile(smaller.polarities, (len(found), 1))
-    live = smaller.places >= 0
-    restored[:, live] = found[:, smaller.places[live]] == smaller.polarities[live]
+    restored = smaller.restore(every[smaller.clauses.satisfied(every)])
 
     assert sorted(map(tuple, restored.tolist())) == models(clauses)
 

@@ -13,16 +13,13 @@ from shortlist.logic.sat import SearchStoppedError
 from shortlist.products import decisions as module
 from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.explanation import Least, best_product
+from shortlist.products.configuration.feasibility import Forced, LimitedModel, forced_features, limited_model
 from shortlist.products.configuration.question import FeatureObjective, parse_limit
 from shortlist.products.decisions import (
     Decision,
     DecisionState,
-    Forced,
-    LimitedModel,
     decide_all,
     decide_feature,
-    forced_features,
-    limited_model,
     start,
     undo,
     why,
@@ -252,7 +249,7 @@ def test_a_limit_without_clauses_leaves_what_propagation_finds_where_the_time_is
     def without_time(*asked: Any, budget: Budget) -> tuple[Least, Mask | None]:
         return (Least(), None) if budget.expired else best_product(*asked, budget=budget)
 
-    monkeypatch.setattr(module, "best_product", without_time)
+    monkeypatch.setattr("shortlist.products.configuration.explanation.best_product", without_time)
     limit = parse_limit("selected>=3", PHONE, {})
     limited = LimitedModel(with_constraints(PHONE, [limit]), limited_model(PHONE, []).clauses, whole=False)
     assert forced_features(limited, [3], budget=over) == Forced((1, 2, 3, -4), complete=False)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
+from shortlist.logic.probing import eliminated
 from shortlist.products import slicing
 from shortlist.products.formulas import Implies, Literal
 from shortlist.products.model import FeatureModel, make_group, make_model, with_details
-from shortlist.products.slicing import asked, eliminated, slice_model
+from shortlist.products.slicing import asked, slice_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from tests.examples import examples

@@ -42,6 +42,13 @@ class Presolved:
     Equivalent variables share a new one; opposite ones share it with opposite polarities.
     """
 
+    def restore(self, assignments: Mask) -> Mask:
+        """Turn models of the smaller clauses, one a row, into models of the original ones."""
+        restored = np.tile(self.polarities, (len(assignments), 1))
+        live = self.places >= 0
+        restored[:, live] = assignments[:, self.places[live]] == self.polarities[live]
+        return restored
+
 
 def presolve(
     clauses: Clauses, *, complete: bool = True, probe: bool = False, budget: Budget | None = None
@@ -49,7 +56,7 @@ def presolve(
     """Replace fixed and equivalent variables and drop clauses that others imply.
 
     The models of the result correspond one to one to the models of `clauses`, through
-    `places` and `polarities`.
+    :meth:`Presolved.restore`.
 
     `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
     unit propagation finds. Equivalences are the strongly connected components of the implications that
@@ -67,7 +74,9 @@ def presolve(
     # variable n + 1 stands for truth: what is fixed is mapped to it, what is equivalent to the first of its
     # kind
     roots = np.arange(n + 2)
-    current = clauses if known is None else _lifted(clauses).with_units(known)
+    current = clauses
+    if known is not None:
+        current = Clauses(n + 1, clauses.literals, clauses.offsets).with_units(known)
     while known is not None:
         mapping = _forced(current)
         if mapping is not None and (mapping == np.arange(n + 2)).all():
@@ -152,10 +161,6 @@ def without_subsumed(clauses: Clauses) -> Clauses:
 
 def _by_variable(literal: int) -> tuple[int, int]:
     return abs(literal), literal
-
-
-def _lifted(clauses: Clauses) -> Clauses:
-    return Clauses(clauses.n_variables + 1, clauses.literals, clauses.offsets)
 
 
 def _forced(clauses: Clauses) -> NDArray[np.int64] | None:

@@ -1,6 +1,6 @@
-"""What clauses imply beyond their letters, found by assuming one literal and propagating."""
+"""What clauses imply beyond their letters, by propagation, and what they say of some of their variables."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,22 +27,22 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """What unit propagation found."""
+    """Clauses with what follows from them and given literals at once, ready for assumptions."""
 
-    values: NDArray[np.int8]
-    """1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell,
-    ``(n_variables,)``.
-    """
+    store: ClauseStore
+    assignment: Assignment
+    counts: Counts
     consistent: bool
-    """False if the clauses and the given literals contradict each other; `values` is then what was found
+    """False if the clauses and the given literals contradict each other; `literals` is then what was found
     before the contradiction.
     """
 
     @property
     def literals(self) -> tuple[int, ...]:
         """Literals that must be true, by variable."""
-        known = np.flatnonzero(self.values >= 0)
-        return tuple(np.where(self.values[known] == 1, known + 1, -known - 1).tolist())
+        values = self.assignment.values[::2]  # 1 for true, 0 for false, -1 where propagation does not tell
+        known = np.flatnonzero(values >= 0)
+        return tuple(np.where(values[known] == 1, known + 1, -known - 1).tolist())
 
 
 def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
@@ -58,8 +58,26 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     n, given = clauses.n_variables, list(literals)
     if any(not 1 <= abs(literal) <= n for literal in given):
         raise BadInputError("literals", f"must name variables 1 to {n}", given, "Leave the others out.")
-    found = _propagated(clauses, given)
-    return Propagation(found.assignment.values[::2].copy(), found.consistent)
+    lengths = np.diff(clauses.offsets)
+    store = ClauseStore(
+        arena=literal_codes(clauses.literals),
+        starts=clauses.offsets,
+        heads=np.full(2 * n, -1, np.int32),
+        links=np.zeros(2 * clauses.n_clauses, np.int32),
+    )
+    assignment = Assignment(np.full(2 * n, -1, np.int8), *np.zeros((3, n), np.int32))
+    counts = np.zeros(1, COUNTS)
+    consistent = bool((lengths > 0).all())
+    units = clauses.literals[clauses.offsets[:-1][lengths == 1]].tolist()
+    for code in literal_codes(np.array([*units, *given], dtype=np.int64)).tolist():
+        if assignment.values[code] == 0:
+            consistent = False
+        elif assignment.values[code] < 0:
+            assign(code, -1, assignment, counts)
+    if consistent:
+        watch(store, 0, clauses.n_clauses)
+        consistent = propagate_clauses(store, assignment, counts) < 0
+    return Propagation(store, assignment, counts, consistent)
 
 
 MOST_IMPLICATIONS = 1 << 20
@@ -67,16 +85,6 @@ MOST_IMPLICATIONS = 1 << 20
 
 PROBED_AT_ONCE = 1024
 """Variables, or clauses, after which a budget is looked at."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Propagator:
-    """Clauses with what follows from them at once, ready for assumptions."""
-
-    store: ClauseStore
-    assignment: Assignment
-    counts: Counts
-    consistent: bool
 
 
 def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
@@ -95,7 +103,7 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()
     [[0, 4]]
     """
-    made = _propagated(clauses)
+    made = propagate(clauses)
     if not made.consistent:
         return np.zeros((0, 2), np.int32)
     n = clauses.n_variables
@@ -126,7 +134,7 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
     >>> list(shortened(known, known))
     [(1, -2), (1, 3)]
     """
-    made = _propagated(known)
+    made = propagate(known)
     if not made.consistent or not clauses.n_clauses:
         return clauses
     literals = literal_codes(clauses.literals)
@@ -189,26 +197,97 @@ def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.
     return components
 
 
-def _propagated(clauses: Clauses, literals: Iterable[int] = ()) -> _Propagator:
-    """Load clauses, and follow those of one literal and the given literals to the end or a contradiction."""
-    n = clauses.n_variables
-    lengths = np.diff(clauses.offsets)
-    store = ClauseStore(
-        arena=literal_codes(clauses.literals),
-        starts=clauses.offsets,
-        heads=np.full(2 * n, -1, np.int32),
-        links=np.zeros(2 * clauses.n_clauses, np.int32),
+MOST_LITERALS = 1_000_000
+"""Literals that elimination may have in store at once."""
+
+
+def eliminated(
+    clauses: Iterable[Sequence[int]],
+    variables: Collection[int],
+    *,
+    most_literals: int = MOST_LITERALS,
+    budget: Budget | None = None,
+) -> list[tuple[int, ...]] | None:
+    """Return clauses over the other variables that hold where some values of `variables` make all hold.
+
+    Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
+    clauses that contain another one are dropped.
+
+    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
+
+    None where more literals would be needed, or the budget ended.
+
+    >>> eliminated([(-1, 2), (-2, 3), (2, 4)], {2})
+    [(-1, 3), (3, 4)]
+    """
+    store = _Store(clauses)
+    left = set(variables)
+    while left:
+        if budget is not None and budget.stopped:
+            return None
+        variable = min(left, key=lambda v: (store.growth(v), v))
+        left.remove(variable)
+        if not store.eliminate(variable, most_literals, budget):
+            return None
+    return sorted(
+        (tuple(sorted(clause, key=abs)) for clause in store.clauses), key=lambda clause: (len(clause), clause)
     )
-    assignment = Assignment(np.full(2 * n, -1, np.int8), *np.zeros((3, n), np.int32))
-    counts = np.zeros(1, COUNTS)
-    consistent = bool((lengths > 0).all())
-    units = clauses.literals[clauses.offsets[:-1][lengths == 1]].tolist()
-    for code in literal_codes(np.array([*units, *literals], dtype=np.int64)).tolist():
-        if assignment.values[code] == 0:
-            consistent = False
-        elif assignment.values[code] < 0:
-            assign(code, -1, assignment, counts)
-    if consistent:
-        watch(store, 0, clauses.n_clauses)
-        consistent = propagate_clauses(store, assignment, counts) < 0
-    return _Propagator(store, assignment, counts, consistent)
+
+
+class _Store:
+    """Clauses as sets, found by their literals, none of which contains another."""
+
+    def __init__(self, clauses: Iterable[Sequence[int]]) -> None:
+        self.clauses: set[frozenset[int]] = set()
+        self.n_literals = 0
+        self._having: dict[int, set[frozenset[int]]] = {}
+        listed = {frozenset(clause) for clause in clauses}
+        for clause in sorted(listed, key=len):
+            self.add(clause)
+
+    def growth(self, variable: int) -> int:
+        """Return how many clauses more there can be without a variable."""
+        n_true, n_false = (len(self._having.get(v, ())) for v in (variable, -variable))
+        return n_true * n_false - n_true - n_false
+
+    def add(self, clause: frozenset[int]) -> None:
+        """Take up a clause unless another one, or none, says as much; drop those that say less."""
+        if any(-literal in clause for literal in clause):
+            return
+        if frozenset() in self.clauses:
+            return
+        if any(other <= clause for literal in clause for other in self._having.get(literal, ())):
+            return
+        if clause:
+            rarest = min((self._having.get(literal, set()) for literal in clause), key=len)
+            for other in [one for one in rarest if clause <= one]:
+                self._remove(other)
+        else:
+            for other in list(self.clauses):
+                self._remove(other)
+        self.clauses.add(clause)
+        self.n_literals += len(clause)
+        for literal in clause:
+            self._having.setdefault(literal, set()).add(clause)
+
+    def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
+        """Replace the clauses that name a variable by all that follow from two of them.
+
+        False if they are too many, or the budget has ended.
+        """
+        with_it, against = (list(self._having.get(v, ())) for v in (variable, -variable))
+        for clause in (*with_it, *against):
+            self._remove(clause)
+        for one in with_it:
+            rest = one - {variable}
+            for other in against:
+                self.add(rest | (other - {-variable}))
+            if self.n_literals > most_literals or (budget is not None and budget.stopped):
+                return False
+        return True
+
+    def _remove(self, clause: frozenset[int]) -> None:
+        self.clauses.discard(clause)
+        self.n_literals -= len(clause)
+        for literal in clause:
+            self._having[literal].discard(clause)

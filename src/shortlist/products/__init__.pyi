@@ -16,6 +16,7 @@ from shortlist.products.choices import finish as finish
 from shortlist.products.choices import values_left as values_left
 from shortlist.products.configuration.contradictions import Contradiction
 from shortlist.products.configuration.explanation import Explanation
+from shortlist.products.configuration.feasibility import LimitedModel
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.question import FeatureObjective, QuantityLimit
 from shortlist.products.configuration.requirements import Requirements as Requirements
@@ -27,7 +28,7 @@ from shortlist.products.decision_files import read_decisions as read_decisions
 from shortlist.products.decision_files import staged_decisions as staged_decisions
 from shortlist.products.decision_files import write_decisions as write_decisions
 from shortlist.products.decisions import Decision as Decision
-from shortlist.products.decisions import DecisionProblem, DecisionState, LimitedModel
+from shortlist.products.decisions import DecisionProblem, DecisionState
 from shortlist.products.decisions import decide_feature as decide_feature
 from shortlist.products.decisions import start as start
 from shortlist.products.decisions import undo as undo

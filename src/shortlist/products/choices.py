@@ -13,10 +13,11 @@ from shortlist.logic.diagram import Diagram, least_sums, n_models_with
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.explanation import Least, least_value
+from shortlist.products.configuration.feasibility import LimitedModel
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
-from shortlist.products.decisions import Decision, DecisionState, LimitedModel, decide_all
+from shortlist.products.decisions import Decision, DecisionState, decide_all
 from shortlist.products.rules import are_valid
 from shortlist.runs.budget import Budget
 

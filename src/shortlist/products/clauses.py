@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
@@ -133,20 +132,11 @@ def _plain_clause(formula: Formula) -> list[Clause] | None:
     """Return the clause that a disjunction of literals already is; None for anything else."""
     if not isinstance(formula, Or):
         return None
-    literals = _values(formula.parts)
-    if literals is None:
+    literals = [part.value for part in formula.parts if isinstance(part, Literal)]
+    if len(literals) < len(formula.parts):
         return None
     clause = tuple(dict.fromkeys(literals))
     return [] if any(-literal in clause for literal in clause) else [clause]
-
-
-def _values(parts: Iterable[Formula]) -> list[int] | None:
-    values = []
-    for part in parts:
-        if not isinstance(part, Literal):
-            return None
-        values.append(part.value)
-    return values
 
 
 _Node: TypeAlias = tuple[float, float, int]  # lowest and highest rest with this node, and its literal

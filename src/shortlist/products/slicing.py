@@ -9,6 +9,7 @@ import numpy as np
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
+from shortlist.logic.probing import MOST_LITERALS, eliminated
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, irreducible
 from shortlist.pickles import saved_from
 from shortlist.products.clauses import traced_clauses
@@ -25,106 +26,11 @@ from shortlist.products.model import (
 )
 from shortlist.runs.budget import Budget
 
-MOST_LITERALS = 1_000_000
-"""Literals that elimination may have in store at once."""
-
 MOST_QUESTIONS = 20_000
 """Questions to a satisfiability solver about configurations of the variables that are kept."""
 
 MOST_OPEN_NODES = 1_000_000
 """Nodes of the diagram of the configurations that nothing is known of yet."""
-
-
-def eliminated(
-    clauses: Iterable[Sequence[int]],
-    variables: Collection[int],
-    *,
-    most_literals: int = MOST_LITERALS,
-    budget: Budget | None = None,
-) -> list[Clause] | None:
-    """Return clauses over the other variables that hold where some values of `variables` make all hold.
-
-    Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
-    clauses that contain another one are dropped.
-
-    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
-
-    None where more literals would be needed, or the budget ended.
-
-    >>> eliminated([(-1, 2), (-2, 3), (2, 4)], {2})
-    [(-1, 3), (3, 4)]
-    """
-    store = _Store(clauses)
-    left = set(variables)
-    while left:
-        if budget is not None and budget.stopped:
-            return None
-        variable = min(left, key=lambda v: (store.growth(v), v))
-        left.remove(variable)
-        if not store.eliminate(variable, most_literals, budget):
-            return None
-    return sorted(
-        (tuple(sorted(clause, key=abs)) for clause in store.clauses), key=lambda clause: (len(clause), clause)
-    )
-
-
-class _Store:
-    """Clauses as sets, found by their literals, none of which contains another."""
-
-    def __init__(self, clauses: Iterable[Sequence[int]]) -> None:
-        self.clauses: set[frozenset[int]] = set()
-        self.n_literals = 0
-        self._having: dict[int, set[frozenset[int]]] = {}
-        listed = {frozenset(clause) for clause in clauses}
-        for clause in sorted(listed, key=len):
-            self.add(clause)
-
-    def growth(self, variable: int) -> int:
-        """Return how many clauses more there can be without a variable."""
-        n_true, n_false = (len(self._having.get(v, ())) for v in (variable, -variable))
-        return n_true * n_false - n_true - n_false
-
-    def add(self, clause: frozenset[int]) -> None:
-        """Take up a clause unless another one, or none, says as much; drop those that say less."""
-        if any(-literal in clause for literal in clause):
-            return
-        if frozenset() in self.clauses:
-            return
-        if any(other <= clause for literal in clause for other in self._having.get(literal, ())):
-            return
-        if clause:
-            rarest = min((self._having.get(literal, set()) for literal in clause), key=len)
-            for other in [one for one in rarest if clause <= one]:
-                self._remove(other)
-        else:
-            for other in list(self.clauses):
-                self._remove(other)
-        self.clauses.add(clause)
-        self.n_literals += len(clause)
-        for literal in clause:
-            self._having.setdefault(literal, set()).add(clause)
-
-    def eliminate(self, variable: int, most_literals: int, budget: Budget | None) -> bool:
-        """Replace the clauses that name a variable by all that follow from two of them.
-
-        False if they are too many, or the budget has ended.
-        """
-        with_it, against = (list(self._having.get(v, ())) for v in (variable, -variable))
-        for clause in (*with_it, *against):
-            self._remove(clause)
-        for one in with_it:
-            rest = one - {variable}
-            for other in against:
-                self.add(rest | (other - {-variable}))
-            if self.n_literals > most_literals or (budget is not None and budget.stopped):
-                return False
-        return True
-
-    def _remove(self, clause: frozenset[int]) -> None:
-        self.clauses.discard(clause)
-        self.n_literals -= len(clause)
-        for literal in clause:
-            self._having[literal].discard(clause)
 
 
 def asked(

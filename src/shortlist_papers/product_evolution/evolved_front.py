@@ -26,7 +26,7 @@ def find_front(question: ProductQuestion, method: str, options: SearchOptions, b
     Raises SolverError if a product does not stand the check.
     """
     if not isinstance(options, EvolutionOptions):
-        return front_search.find_front(question, method, options, budget).front
+        return front_search.find_front(question, method, options, budget)[0]
     found = front_by_evolution(question, method=method, options=options, budget=budget)
     return dataclasses.replace(checked_front(question, found, method), seconds=budget.elapsed)
 

@@ -204,6 +204,10 @@ def smaller(found: Contradiction) -> list[Contradiction]:
     ]
 
 
+def stopped(*_: object) -> None:
+    raise SearchStoppedError
+
+
 @pytest.mark.parametrize("by", ["clauses", "programs"])
 @given(question=questions())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -219,7 +223,7 @@ def test_nothing_of_a_contradiction_can_be_left_out(
     ]
     with pytest.MonkeyPatch.context() as patch:
         if by == "programs":
-            patch.setattr(module, "_by_clauses", lambda *_: None)
+            patch.setattr(module, "fewest_rules", stopped)
         found = find_contradiction(model, limits, literals)
     assert (found is None) == bool(every)
     if found is None:
@@ -266,7 +270,7 @@ def test_what_is_assumed_is_no_part_of_the_answer() -> None:
 @pytest.mark.parametrize("by", ["clauses", "programs"])
 def test_sums_of_many_digits_are_decided_in_integers(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if by == "programs":
-        monkeypatch.setattr(module, "_by_clauses", lambda *_: None)
+        monkeypatch.setattr(module, "fewest_rules", stopped)
     large = 9 * 10**14
     costs = {"cost": Attribute("cost", np.array([large, large + 1, large + 3]))}
     for limit, contradicts in ((f"cost<={2 * large}", True), (f"cost<={2 * large + 1}", False)):
@@ -299,7 +303,7 @@ def test_limits_within_one_unit_of_a_large_sum_are_decided_in_integers(
     text = f"cost{operator}{int(values[some].sum()) + data.draw(st.integers(-1, 1))}"
     limit = parse_limit(text, model, {"cost": Attribute("cost", values)})
     every = [selected for selected in oracles.products(model) if oracles.truth(limit.formula, selected)]
-    for by_clauses in (module._by_clauses, lambda *_: None):
+    for by_clauses in (module.fewest_rules, stopped):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "_by_clauses", by_clauses)
+            patch.setattr(module, "fewest_rules", by_clauses)
             assert (find_contradiction(model, [limit]) is None) == bool(every)

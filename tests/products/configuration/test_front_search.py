@@ -27,7 +27,12 @@ from shortlist.products.configuration.front_search import (
     front_by_program,
 )
 from shortlist.products.configuration.product_front import configure
-from shortlist.products.configuration.question import make_question, parse_limit, parse_question
+from shortlist.products.configuration.question import (
+    DiagramOptions,
+    make_question,
+    parse_limit,
+    parse_question,
+)
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.model import make_group, make_model, with_constraints
 from shortlist.products.rules import are_valid
@@ -118,13 +123,13 @@ def test_a_limit_of_a_share_is_told_as_the_users() -> None:
     diagram, _ = diagram_of(question, max_nodes=500_000, budget=whole)
     assert diagram is not None
     ended = Budget(LIMIT_S, clock=lambda: 2 * LIMIT_S, start=0.0).until(DIAGRAM_SHARE)
-    front = front_by_diagram(question, diagram, tolerance=None, max_bytes=10**9, budget=ended)
+    front = front_by_diagram(question, diagram, DiagramOptions(), ended)
     assert front.proof.limit in {"", "1000 s"}
 
 
-def limited_pass(question: Any, diagram: Any, *, budget: Budget, **options: Any) -> Front:
+def limited_pass(question: Any, diagram: Any, options: DiagramOptions, budget: Budget) -> Front:
     """Return every second point of the true front, as if the time had been over."""
-    front = real_pass(question, diagram, budget=Budget(), **options)
+    front = real_pass(question, diagram, options, Budget())
     proof = Proof(ProofKind.APPROXIMATE, missing=(13.0, 1e11), limit=budget.time_text)
     assert budget.part < 1
     return dataclasses.replace(front, values=front.values[::2], decisions=front.decisions[::2], proof=proof)

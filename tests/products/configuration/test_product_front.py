@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.products import FeatureModel, chosen_attributes, model_attributes, read_attributes, read_model
 from shortlist.products.attributes import Attribute
-from shortlist.products.configuration import front_search as configure_module
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility, summarise
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import parse_limit, parse_objectives
@@ -250,7 +249,7 @@ def test_a_method_that_errs_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
             good.objectives, good.points, 1 - good.decisions, good.candidates, good.proof
         )
 
-    monkeypatch.setattr(configure_module, "front_by_diagram", wrong)
+    monkeypatch.setattr("shortlist.methods.diagram.diagram_front.diagram_front", wrong)
     with pytest.raises(RuntimeError, match="breaks a rule of the model"):
         configure(SHOP, "min selected, max deselected")
 

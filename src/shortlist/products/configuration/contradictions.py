@@ -13,6 +13,7 @@ from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.configuration.explanation import (
+    Explanation,
     Least,
     ProgramRules,
     SwitchedRules,
@@ -113,28 +114,15 @@ def find_contradiction(
     """
     budget = budget or Budget()
     joined = _joined(model, limits, literals)
-    found = _by_clauses(joined, assumed, budget)
+    found, told_apart = _explained(joined, assumed, budget)
     if found is None:
-        found = _by_programs(joined, assumed, budget)
-    if not found.contradicts:
         return None
     rules, limited, places = joined.parted(found.rules)
-    given = [literals[place] for place in places]
-    listed = not found.whole_model and (found.irreducible or len(rules) <= MOST_RULES)
+    given = tuple(literals[place] for place in places)
+    listed = told_apart and (found.irreducible or len(rules) <= MOST_RULES)
     return Contradiction(
-        rules if listed else (), limited, tuple(given), found.smallest, found.irreducible, not listed
+        rules if listed else (), limited, given, found.smallest, found.irreducible, whole_model=not listed
     )
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What clauses or programs say of the joined rules."""
-
-    contradicts: bool
-    rules: tuple[int, ...] = ()
-    smallest: bool = False
-    irreducible: bool = False
-    whole_model: bool = False
 
 
 def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequence[int]) -> _Joined:
@@ -146,42 +134,25 @@ def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequenc
     return _Joined(joined, own, tuple(range(n_before, first)), tuple(range(first, first + len(literals))))
 
 
-def _by_clauses(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Found | None:
-    """Find the fewest rules by satisfiability; None where there are too many clauses, or too little time."""
-    own = _part(budget)
+def _explained(joined: _Joined, assumed: Sequence[int], budget: Budget) -> tuple[Explanation | None, bool]:
+    """Return joined rules that contradict each other, and whether the time did to tell the model's apart.
+
+    By satisfiability the fewest. Where there are too many clauses, or too little time, integer programs leave
+    out limits and choices first, then rules of the model, as long as the others contradict.
+    """
     try:
-        switched = SwitchedRules(traced_clauses(joined.model), own)
-        why = fewest_rules(switched, assumed)
+        return fewest_rules(SwitchedRules(traced_clauses(joined.model), _part(budget)), assumed), True
     except (BadInputError, SearchStoppedError):
-        return None
-    if why is None:
-        return _Found(contradicts=False)
-    return _Found(contradicts=True, rules=why.rules, smallest=why.smallest, irreducible=why.irreducible)
-
-
-def _by_programs(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Found:
-    """Leave out limits and choices first, then rules of the model, as long as the others contradict."""
-    known = _program_rules(joined, assumed, budget)
-    asked = [*joined.limits, *joined.literals]
+        known = ProgramRules(joined.model, assumed, _part(budget))
     if not known.contradict(range(joined.model.n_rules)):
         if not known.sure:
             raise SearchStoppedError
-        return _Found(contradicts=False)
-    kept = irreducible_rules(known, asked, joined.own)
-    sure = known.sure
-    known = _program_rules(joined, assumed, budget)
-    rules = irreducible_rules(known, joined.own, kept)
-    return _Found(
-        contradicts=True,
-        rules=tuple(sorted((*kept, *rules))),
-        smallest=sure and known.sure and len(kept) + len(rules) < 2,
-        irreducible=sure and known.sure,
-        whole_model=not known.sure,
-    )
-
-
-def _program_rules(joined: _Joined, assumed: Sequence[int], budget: Budget) -> ProgramRules:
-    return ProgramRules(joined.model, assumed, _part(budget))
+        return None, True
+    kept = irreducible_rules(known, [*joined.limits, *joined.literals], joined.own)
+    of_model = ProgramRules(joined.model, assumed, _part(budget))
+    rules = tuple(sorted((*kept, *irreducible_rules(of_model, joined.own, kept))))
+    sure = known.sure and of_model.sure
+    return Explanation(rules, smallest=sure and len(rules) < 2, irreducible=sure), of_model.sure
 
 
 def _part(budget: Budget) -> Budget:
@@ -226,7 +197,17 @@ def contradiction_sentences(
     every product has Phone
     """
     numbers = _Numbers(model, found, limits, literals, assumed, budget or Budget())
-    return _sentences(numbers, chosen or partial(required_text, model))
+    said = chosen or partial(required_text, model)
+    told: list[str] = []
+    alone = found.limits[0] if len(found.limits) == 1 else None
+    for number, literal in enumerate(found.literals):
+        spared = _without(numbers, alone, literal) if alone is not None and number < MOST_NUMBERED else ""
+        told.append(said(literal) + spared)
+    for number, place in enumerate(found.limits):
+        name = limits[place].name or formula_text(limits[place].formula, model.labels)
+        told.append(name + (_left_to(numbers, place) if number < MOST_NUMBERED else ""))
+    rules = [WHOLE_MODEL] if found.whole_model else [rule_text(model, rule) for rule in found.rules]
+    return (*told, *rules)
 
 
 def told_contradiction(
@@ -281,24 +262,6 @@ class _Numbers:
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)
         return least_value(whole, goal.minimised, literals, budget=self.budget)
-
-
-def _sentences(numbers: _Numbers, chosen: Callable[[int], str]) -> tuple[str, ...]:
-    found, model = numbers.found, numbers.model
-    told: list[str] = []
-    alone = found.limits[0] if len(found.limits) == 1 else None
-    for number, literal in enumerate(found.literals):
-        spared = _without(numbers, alone, literal) if alone is not None and number < MOST_NUMBERED else ""
-        told.append(chosen(literal) + spared)
-    for number, place in enumerate(found.limits):
-        left = _left_to(numbers, place) if number < MOST_NUMBERED else ""
-        told.append(_limit_text(numbers.limits[place], model) + left)
-    rules = [WHOLE_MODEL] if found.whole_model else [rule_text(model, rule) for rule in found.rules]
-    return (*told, *rules)
-
-
-def _limit_text(limit: Constraint, model: FeatureModel) -> str:
-    return limit.name or formula_text(limit.formula, model.labels)
 
 
 def _without(numbers: _Numbers, place: int, literal: int) -> str:

@@ -2,9 +2,8 @@
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,37 +34,35 @@ that is of use is mostly there within seconds; what is left must do for integer 
 """
 
 
-@dataclass(frozen=True, eq=False)
-class FoundFront:
-    """A checked front, and the diagram it came from, if any."""
+def find_front(
+    question: ProductQuestion, method: str, options: SearchOptions, budget: Budget
+) -> tuple[Front, Diagram | None]:
+    """Return what a method finds for a question whose requirements contradict nothing, and its diagram if any.
 
-    front: Front
-    diagram: Diagram | None = None
-
-
-def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> FoundFront:
-    """Return what a method finds for a question whose requirements contradict nothing, every product checked.
-
-    ``front.extras["why"]`` says which engine answered and why. See
+    Every product is checked. ``front.extras["why"]`` says which engine answered and why. See
     :func:`shortlist.products.configuration.product_front.configure` for the rest.
     """
-    diagram = None
+    diagram, why = None, f"asked for {method}"
     if isinstance(options, AutoOptions):
         front, diagram, why = _by_auto(question, options, budget)
     elif isinstance(options, DiagramOptions):
-        front, diagram, why = _by_diagram_alone(question, options, budget)
+        diagram, none = diagram_of(question, max_nodes=options.max_nodes, budget=budget)
+        if diagram is not None:
+            front = front_by_diagram(question, diagram, options, budget)
+        elif budget.stopped:
+            front = no_products(question, Proof(ProofKind.NONDOMINATED, limit=budget.limit_text), "diagram")
+            why = none
+        else:
+            raise BadInputError(f"method 'diagram' needs a diagram, but {none}. Take 'auto' or 'exact'.")
     else:
-        front = _by_method(question, method, options, budget)
-        why = _reason(f"asked for {method}", front)
-    extras = {**front.extras, "why": why}
-    return FoundFront(dataclasses.replace(front, seconds=budget.elapsed, extras=extras), diagram)
+        front = front_by_program(question, method, options, budget)
+        why = _reason(why, front)
+    return dataclasses.replace(front, seconds=budget.elapsed, extras={**front.extras, "why": why}), diagram
 
 
-Searched: TypeAlias = tuple[Front, Diagram | None, str]
-"""A checked front, the diagram it came from, if any, and why it came from there."""
-
-
-def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) -> Searched:
+def _by_auto(
+    question: ProductQuestion, options: AutoOptions, budget: Budget
+) -> tuple[Front, Diagram | None, str]:
     """Take the diagram, and integer programs where it does not end within its share of the time."""
     diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
     shape = ProgramShape(
@@ -75,12 +72,12 @@ def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) ->
         has_diagram=diagram is not None,
     )
     if diagram is None or engine_for(shape).name != DIAGRAM:
-        front = _by_method(question, "exact", options, budget)
+        front = front_by_program(question, "exact", options, budget)
         return front, None, _reason(why, front)
-    front = _by_diagram(question, diagram, options, budget.share(DIAGRAM_SHARE))
+    front = front_by_diagram(question, diagram, options, budget.share(DIAGRAM_SHARE))
     if budget.cancellation.cancelled or budget.time_text not in front.proof.limit:
         return front, diagram, why
-    exact = _by_method(question, "exact", options, budget)
+    exact = front_by_program(question, "exact", options, budget)
     why += ", but its front did not finish within its share of the time"
     return _better(question, front, exact), diagram, _reason(why, exact)
 
@@ -88,37 +85,6 @@ def _by_auto(question: ProductQuestion, options: AutoOptions, budget: Budget) ->
 def _reason(why: str, front: Front) -> str:
     """Return why there are integer programs, and which engine solved them."""
     return "; ".join([why, *filter(None, [front.extras.get("why")])])
-
-
-def _by_diagram_alone(question: ProductQuestion, options: DiagramOptions, budget: Budget) -> Searched:
-    """Take the diagram, and nothing else where there is none in time."""
-    diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget)
-    if diagram is not None:
-        return _by_diagram(question, diagram, options, budget), diagram, "asked for diagram"
-    if budget.stopped:
-        return _nothing(question, budget.limit_text), None, why
-    raise BadInputError(f"method 'diagram' needs a diagram, but {why}. Take 'auto' or 'exact'.")
-
-
-def _by_method(question: ProductQuestion, name: str, options: SearchOptions, budget: Budget) -> Front:
-    assert isinstance(options, ProgramOptions), f"{name} needs its own options, got {options!r}"
-    front = front_by_program(question, method=name, options=options, budget=budget)
-    return checked_front(question, front, name)
-
-
-def _by_diagram(
-    question: ProductQuestion, diagram: Diagram, options: DiagramOptions, budget: Budget
-) -> Front:
-    tolerance = options.tolerance
-    names = [goal.objective.name for goal in question.objectives]
-    front = front_by_diagram(
-        question,
-        diagram,
-        tolerance=[float(tolerance.get(name, 0.0)) for name in names] if tolerance else None,
-        max_bytes=options.max_bytes,
-        budget=budget,
-    )
-    return checked_front(question, front, "diagram")
 
 
 def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
@@ -138,18 +104,6 @@ def _better(question: ProductQuestion, rough: Front, exact: Front) -> Front:
         rough.proof,
         method=rough.method,
         extras={**rough.extras, **exact.extras},
-    )
-
-
-def _nothing(question: ProductQuestion, limit: str) -> Front:
-    """Return a front without points, because a limit came before the first."""
-    n = len(question.objectives)
-    return products_front(
-        question,
-        np.empty((0, n), np.int64),
-        np.empty((0, question.model.n_features), np.uint8),
-        Proof(ProofKind.NONDOMINATED, limit=limit),
-        method="diagram",
     )
 
 
@@ -195,6 +149,13 @@ def products_front(
     return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
 
 
+def no_products(question: ProductQuestion, proof: Proof, method: str) -> Front:
+    """Return a front without points, because there are none, or a limit came before the first."""
+    points = np.empty((0, len(question.objectives)), np.int64)
+    selections = np.empty((0, question.model.n_features), np.uint8)
+    return products_front(question, points, selections, proof, method=method)
+
+
 def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
     """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
@@ -219,40 +180,35 @@ def diagram_of(question: ProductQuestion, *, max_nodes: int, budget: Budget) -> 
 
 
 def front_by_diagram(
-    question: ProductQuestion,
-    diagram: Diagram,
-    *,
-    tolerance: Sequence[float] | None,
-    max_bytes: int,
-    budget: Budget,
+    question: ProductQuestion, diagram: Diagram, options: DiagramOptions, budget: Budget
 ) -> Front:
-    """Return the front of a diagram; limits on objectives are not applied."""
+    """Return the front of a diagram, checked and within the limits on objectives."""
     from shortlist.methods.diagram.diagram_front import diagram_front
     from shortlist.methods.diagram.sweep import SweepSettings
 
+    goals = [goal.objective for goal in question.objectives]
+    tolerance = options.tolerance
     costs, offsets = padded_costs(question, diagram.n_variables)
-    return diagram_front(
+    front = diagram_front(
         diagram,
         costs,
-        [goal.objective for goal in question.objectives],
+        goals,
         [f"variable {i}" for i in range(diagram.n_variables)],
         offsets=offsets,
-        tolerance=tolerance,
-        settings=SweepSettings(max_bytes),
+        tolerance=[float(tolerance.get(goal.name, 0.0)) for goal in goals] if tolerance else None,
+        settings=SweepSettings(options.max_bytes),
         budget=budget,
     )
+    return checked_front(question, front, "diagram")
 
 
-def front_by_program(
-    question: ProductQuestion, *, method: str, options: ProgramOptions, budget: Budget
-) -> Front:
-    """Return the front, or a part of it, by integer programs, all limits as rows."""
-    linears = two_linears(question)
-    alone = len(question.objectives) == 1
+def front_by_program(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> Front:
+    """Return the front, or a part of it, by integer programs, all limits as rows, and checked."""
+    assert isinstance(options, ProgramOptions), f"{method} needs its own options, got {options!r}"
     front = integer_method(method, options, partial(_feature_clauses, question))(
-        program_of(question, linears), solver=options.solver, budget=budget
+        program_of(question, two_linears(question)), solver=options.solver, budget=budget
     )
-    if alone:
+    if len(question.objectives) == 1:
         missing = None if front.proof.missing is None else front.proof.missing[:1]
         front = dataclasses.replace(
             front,
@@ -261,7 +217,7 @@ def front_by_program(
             proof=dataclasses.replace(front.proof, missing=missing),
             extras=dict(front.extras) | {"ideal": list(front.extras.get("ideal", []))[:1]},
         )
-    return front
+    return checked_front(question, front, method)
 
 
 def two_linears(question: ProductQuestion) -> "list[LinearObjective]":

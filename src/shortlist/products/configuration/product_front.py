@@ -22,6 +22,7 @@ from shortlist.products.configuration.front_search import (
     configurations_by_diagram,
     configurations_by_program,
     find_front,
+    no_products,
     products_front,
 )
 from shortlist.products.configuration.question import (
@@ -172,8 +173,8 @@ def configure(
             " and the requirements" if requirements.literals else ""
         )
         return _infeasible(question, reason, feasibility.conflict, budget.elapsed)
-    found = find_front(question, method, chosen, budget)
-    front, why = found.front, str(found.front.extras["why"])
+    front, diagram = find_front(question, method, chosen, budget)
+    why = str(front.extras["why"])
     implied = from_literals(model, feasibility.implied)
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
         from shortlist.products.configuration.contradictions import told_contradiction
@@ -191,11 +192,8 @@ def configure(
         front = dataclasses.replace(_first_product(question, front), method=method, seconds=budget.elapsed)
         if len(front):
             why += "; this is the product that shows that there is one"
-    if not len(front):
-        return Configured(Status.UNKNOWN, front, why, (), implied, question, found.diagram)
-    complete = front.proof.kind is ProofKind.COMPLETE
-    status = Status.OPTIMAL if complete else Status.FEASIBLE
-    return Configured(status, front, why, (), implied, question, found.diagram)
+    status = Status.OPTIMAL if front.proof.kind is ProofKind.COMPLETE else Status.FEASIBLE
+    return Configured(status if len(front) else Status.UNKNOWN, front, why, (), implied, question, diagram)
 
 
 def _check_tolerance(goals: Sequence[FeatureObjective], tolerance: Mapping[str, float]) -> None:
@@ -232,13 +230,6 @@ def _infeasible(
     seconds: float,
     implied: Requirements = NO_REQUIREMENTS,
 ) -> Configured:
-    n = len(question.objectives)
-    front = products_front(
-        question,
-        np.empty((0, n), np.int64),
-        np.empty((0, question.model.n_features), np.uint8),
-        Proof(ProofKind.COMPLETE, missing=(0.0,) * n),
-        method="contradiction",
-        seconds=seconds,
-    )
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(question.objectives))
+    front = dataclasses.replace(no_products(question, proof, "contradiction"), seconds=seconds)
     return Configured(Status.INFEASIBLE, front, reason, conflict, implied, question)

@@ -25,7 +25,7 @@ from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, Feasib
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.formulas import And, Linear
 from shortlist.products.model import Constraint, FeatureModel, suggestion
-from shortlist.results.objective import Objective, Sense, objective_names, read_limit
+from shortlist.results.objective import Objective, objective_names, read_limit
 from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
@@ -103,14 +103,11 @@ def parse_objectives(
     >>> first.coefficients.tolist(), first.offset, second.coefficients.tolist(), second.objective.scale
     ([-1, -1], 2, [125, 300], 100)
     """
-    return tuple(_objective(sense, name, model, attributes) for sense, name in objective_names(text))
-
-
-def _objective(
-    sense: Sense, name: str, model: FeatureModel, attributes: Mapping[str, Attribute]
-) -> FeatureObjective:
-    coefficients, offset, scale, unit = _vector(name, model, attributes)
-    return FeatureObjective(Objective(name, sense, scale, unit), coefficients, offset)
+    goals: list[FeatureObjective] = []
+    for sense, name in objective_names(text):
+        coefficients, offset, scale, unit = _vector(name, model, attributes)
+        goals.append(FeatureObjective(Objective(name, sense, scale, unit), coefficients, offset))
+    return tuple(goals)
 
 
 def _vector(
@@ -127,11 +124,6 @@ def _vector(
         raise BadInputError(f"there is no objective {name!r}. {hint}")
     attribute = attributes[name]
     return attribute.values, 0, attribute.scale, attribute.unit
-
-
-def limit_name(text: str) -> str:
-    """Return the name that a limit such as ``cost<=120`` is about."""
-    return read_limit(text).name
 
 
 def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribute]) -> QuantityLimit:
@@ -240,7 +232,7 @@ def parse_question(
     """Return objectives and limits, reading those that are text; attributes default to those of the model."""
     if attributes is None:
         names = [name for _, name in objective_names(objectives)] if isinstance(objectives, str) else []
-        names += [limit_name(limit) for limit in limits if isinstance(limit, str)]
+        names += [read_limit(limit).name for limit in limits if isinstance(limit, str)]
         attributes = chosen_attributes(names, [model_attributes(model)], model)
     goals = (
         parse_objectives(objectives, model, attributes) if isinstance(objectives, str) else tuple(objectives)
