@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.case_parts import cases_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.figures import figures
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.panel_choice import PanelChoice
-from shortlist.panels.panel_options import AUTO, PanelOptions
+from shortlist.panels.panel_options import AUTO, PanelOptions, cases_of
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies

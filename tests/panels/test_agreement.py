@@ -12,11 +12,11 @@ from shortlist.export import reader
 from shortlist.export.protocol_text import markdown
 from shortlist.panels.agreement import agreement_cascades, cascade
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
-from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import LATEST, Heard, JudgeVotes, confidence_scale
 from shortlist.panels.facts import panel_report
 from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.panel_options import cases_of as cases_of_log
 from shortlist.panels.policy import Final
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Cases, followed

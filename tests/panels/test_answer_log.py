@@ -7,7 +7,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import Measures, make_log
-from shortlist.panels.scores import SILENT, UNASKED
+from shortlist.panels.log_checks import SILENT, UNASKED
 
 SAID = [["1", 1.0, NOT_ASKED], [True, "2 ", None], ["Error 429", "", float("nan")], [2, "1.0", "1"]]
 TRUTH = [1, 2, "2", None]

@@ -10,15 +10,14 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.case_parts import _losses, cases_of, split_cases
 from shortlist.panels.choice import choose_panels, told_notes, with_promises
 from shortlist.panels.decisions import confidence_scale
+from shortlist.panels.log_checks import UNASKED
 from shortlist.panels.panel_choice import PanelChoice
-from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.panel_options import PanelOptions, _losses, cases_of, split_cases
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.panels.promises import candidates_of, ways_to_ask
 from shortlist.panels.recipes import Recipe
-from shortlist.panels.scores import UNASKED
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log

@@ -15,7 +15,6 @@ from shortlist.export.protocol_text import markdown
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.candidates import CONFIDENT, SINGLE, shape_of
-from shortlist.panels.case_parts import cases_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import (
     BY_CONFIDENCE,
@@ -29,7 +28,7 @@ from shortlist.panels.decisions import (
 )
 from shortlist.panels.figures import figures
 from shortlist.panels.learning import AGREEMENT, OutOfFold
-from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.panel_options import PanelOptions, cases_of
 from shortlist.panels.policy import FINALS, NEVER, Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Cases, fitted_on_others, followed

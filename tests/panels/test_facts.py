@@ -1,4 +1,4 @@
-"""What is told of a panel: the same numbers as counting by hand, and plain values for JSON."""
+"""What is told of a panel and what each budget buys: numbers as counted by hand, and plain values."""
 
 import functools
 import json
@@ -15,10 +15,14 @@ from shortlist.panels.facts import PanelReport, panel_report, round_budgets
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
+from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import difference_in_words
-from shortlist.panels.words import break_even_sentence, in_words, measured_in_words
+from shortlist.panels.words import break_even_sentence, budget_table, in_words, measured_in_words
 from shortlist.results.objective import read_limit
+from shortlist.runs.budget import Budget
 from tests.panels.made import JUDGES, priced_log
+from tests.panels.oracles import undominated
+from tests.panels.test_search import cases_of, tried_in
 
 FINALS = {"answer": Final(), "hand-over": Final("hand-over", 20.0), "reject": Final("reject")}
 
@@ -202,6 +206,18 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
     assert told
 
 
+def test_limits_on_both_kinds_of_errors_are_held_against_the_cases_that_measure_too() -> None:
+    truth = np.repeat(["ill", "well"], 200)
+    other = np.where(truth == "ill", "well", "ill")
+    said = np.column_stack([truth, np.where(np.arange(400) % 4 == 0, other, truth)])
+    log = make_log(["good", "poor"], range(400), said, truth, measures=Measures(prices=[2.0, 1.0]))
+    choice = choose_panels(log, PanelOptions(), objectives=("recall", "specificity", "price"))
+    poor = next(place for place, one in enumerate(choice.found) if one.recipe.judges == (1,))
+    for limit, is_broken in (("recall>=0.95", True), ("specificity>=0.95", True), ("recall>=0.5", False)):
+        told = panel_report(choice, poor, limits=[read_limit(limit)]).facts["verdict"]
+        assert told[0].startswith(f"The limit {limit} holds on the training cases, but") == is_broken
+
+
 def test_a_price_that_is_the_limit_keeps_it_however_doubles_round() -> None:
     log = make_log(
         ["a", "b"], range(40), [["x", "y"]] * 40, ["x", "y"] * 20, measures=Measures(prices=[0.1, 0.2])
@@ -248,3 +264,54 @@ def test_a_router_is_told_by_the_branches_that_most_cases_take(n_branches: int, 
     if n_branches > 6:
         rest = sum(range(1, n_branches - 4)) / 70
         assert said[-2] == f"{rest:.3g} % of the cases: 107 more branches, which the page lists."
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_policies_of_at_most_two_judges_are_the_front_of_all_that_were_tried(seed: int) -> None:
+    cases = cases_of(seed, 4, Final(), sure=True)
+    whole = find_policies(cases, max_stages=2, budget=Budget())
+    points = [(one.loss, one.price) for one in whole.of_two]
+    assert all(len(one.recipe.judges) <= 2 for one in whole.of_two)
+    every = [
+        (one.loss, one.price)
+        for one in tried_in(cases, 2)
+        if len({judge for judges in one.recipe.sets for judge in judges}) <= 2
+    ]
+    assert sorted(points) == undominated(every)
+
+
+def test_where_latency_is_an_objective_what_a_budget_buys_keeps_its_limit() -> None:
+    log = made()[0].chosen
+    assert log.latency is not None
+    log = replace(log, latency=log.latency[:, ::-1].copy())
+    choice = choose_panels(log, objectives=("accuracy", "price", "latency"))
+    for point in range(0, len(choice.found), len(choice.found) // 5):
+        told = panel_report(choice, point, limits=[read_limit("latency<=1.2")]).facts
+        for row in told["budgets"]:
+            assert row["latency"] <= 1.2
+            assert row["two_judges"] is None or row["two_judges"]["latency"] <= 1.2
+        for sentence in told["verdict"]:
+            assert "is cheaper then" not in sentence or "no worse in accuracy or latency" in sentence
+        title, (header, *rows) = budget_table(told)
+        assert title == "The best panel found at each mean price of a case, with latency<=1.2"
+        assert header[:4] == ("at most", "accuracy", "price", "seconds")
+        assert [row[-1] for row in rows] == [f"{row['number']}: {row['stages']}" for row in told["budgets"]]
+
+
+def test_each_budget_tells_what_two_judges_reach_for_it() -> None:
+    choice = choose_panels(made()[0].chosen, PanelOptions())
+    told = panel_report(choice, 0).facts
+    for row in told["budgets"]:
+        reached = [one["accuracy"] for one in told["cascades_of_two"] if one["price"] <= row["budget"]]
+        assert row["two_judges"]["accuracy"] == max(reached)
+        assert row["two_judges"]["accuracy"] <= row["accuracy"] + 1e-12
+    assert np.isfinite([one["price"] for one in told["cascades_of_two"]]).all()
+
+
+def test_under_a_promise_cascades_of_which_nothing_is_promised_are_not_told() -> None:
+    for promise in (False, True):
+        told = made(promise=promise)[1].facts
+        assert bool(told["cascades_of_two"]) != promise
+        assert all((row["two_judges"] is None) == promise for row in told["budgets"])
+        [title, *_] = budget_table(told)[1]
+        assert title[1] == ("right of all cases" if promise else "accuracy")

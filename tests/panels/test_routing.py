@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.candidates import near_front, trade_offs
-from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_report, ways_of
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.panel_options import cases_of as cases_of_log
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Candidate, Cases, followed
 from shortlist.panels.router import Fork

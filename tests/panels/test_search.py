@@ -1,4 +1,4 @@
-"""Policies of a search, each counted anew case by case."""
+"""Policies of a search, each counted anew case by case, and the thresholds of a stage."""
 
 import functools
 import itertools
@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from shortlist.panels.candidates import shape_of
-from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Heard, JudgeVotes
+from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Decided, Heard, JudgeVotes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.recipes import Candidate, Cases, bound_at, stages_of
+from shortlist.panels.recipes import Candidate, Cases, bound_at, stages_of, threshold_front
 from shortlist.panels.search import FAMILIES, find_policies
 from shortlist.runs.budget import Budget
-from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
+from tests.panels.oracles import best_of_oracle, out_of_fold, thresholds_tried, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
 NOBODY = JudgeVotes((), ())
@@ -206,3 +206,30 @@ def test_committees_that_break_ties_are_counted_as_they_decide(seed: int) -> Non
     assert committees
     for one in committees:
         assert stages_of(one.recipe, cases.decisions)[-1].decision.plain()["ties"] == FIRST
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_front_of_a_stage_is_that_of_all_its_thresholds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for most_loss in (1, 1, 5):
+        n_cases, n_classes = rng.integers(1, 9), int(rng.integers(1, 4))
+        codes = rng.integers(-1, n_classes, n_cases)
+        decided = Decided(codes, np.where(codes < 0, 0.0, rng.integers(1, 4, n_cases) / 4))
+        stopped = np.column_stack([rng.integers(0, most_loss + 1, n_cases), rng.integers(0, 4, n_cases)])
+        going_on = np.column_stack(
+            [rng.integers(0, most_loss + 1, n_cases), stopped[:, 1] + rng.integers(0, 4, n_cases)]
+        )
+        front = threshold_front(decided, stopped, going_on)
+        assert [tuple(point) for point in front.points.tolist()] == thresholds_tried(
+            decided, stopped, going_on
+        )
+        for point, least in zip(front.points, front.thresholds, strict=True):
+            ends = (codes >= 0) & (decided.sure >= least)
+            assert np.where(ends[:, None], stopped, going_on).sum(axis=0).tolist() == point.tolist()
+
+
+def test_a_stage_that_decides_nothing_sends_all_cases_on() -> None:
+    nothing = Decided(np.full(3, -1), np.zeros(3))
+    front = threshold_front(nothing, np.zeros((3, 2), dtype=np.int64), np.full((3, 2), 2))
+    assert front.points.tolist() == [[6, 6]]
+    assert front.thresholds.tolist() == [np.inf]

@@ -6,7 +6,7 @@ from html import escape
 
 import pytest
 
-from shortlist.report.page import Chart, Picture, Table, page
+from shortlist.report.page import Chart, Picture, Table, Text, page
 from shortlist.report.panels import _first_ways, panel_parts
 from tests.panels.made import JUDGES
 from tests.panels.test_facts import FINALS, made
@@ -24,6 +24,15 @@ def test_the_page_says_all_that_is_told_and_no_tag_comes_from_a_name(final: str,
     assert "<b>" not in body
     assert ("What is promised" in html) == promise
     assert len(re.findall("<svg ", body)) == 1
+
+
+def test_a_page_whose_panel_is_not_what_to_do_says_so_before_its_steps() -> None:
+    for final in FINALS:
+        report = made(final)[1]
+        words = [part.text for part in panel_parts(report) if isinstance(part, Text)]
+        is_advised = report.facts["advice"] is not None
+        assert words[0] == report.facts["advice"] if is_advised else report.facts["sentence"]
+        assert ("The panel of this page, which is not what to do:" in words) == is_advised
 
 
 def test_the_picture_has_each_stage_with_its_share_and_price() -> None:

@@ -15,6 +15,12 @@ from shortlist.errors import BadInputError
 from shortlist.export.reader import number_text
 from shortlist.guarantees.cells import NOT_ASKED, label_text
 from shortlist.panels.log_checks import (
+    RIGHT_ABOVE,
+    SILENT,
+    UNASKED,
+    Scored,
+    answers_right,
+    by_scores,
     checked_cases,
     checked_features,
     checked_groups,
@@ -23,16 +29,8 @@ from shortlist.panels.log_checks import (
     checked_prices,
     checked_probabilities,
     log_notes,
-    spelling_notes,
-)
-from shortlist.panels.scores import (
-    RIGHT_ABOVE,
-    SILENT,
-    UNASKED,
-    Scored,
-    answers_right,
-    by_scores,
     scored_codes,
+    spelling_notes,
 )
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from shortlist.guarantees.guarantee import Demand, promise_facts
 from shortlist.guarantees.promise import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.learning import folds_of
 from shortlist.panels.objectives import (
@@ -27,8 +26,11 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import (
     PanelOptions,
     all_choose,
+    cases_of,
     check_classes_of_parts,
     check_panel_options,
+    fully_asked,
+    split_cases,
 )
 from shortlist.panels.policy import ANSWER, NEVER, REJECT, Final
 from shortlist.panels.promises import (
@@ -96,7 +98,6 @@ def _chosen(
     objectives: Sequence[str],
     budget: Budget,
 ) -> PanelChoice:
-    """Return the front that some cases choose, beside those that measure and those that calibrate."""
     chosen, test, calibration = parts
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
@@ -141,7 +142,6 @@ def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Bud
 def _searched(
     chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
 ) -> tuple[list[Candidate], list[str], list[Candidate]]:
-    """Return the policies of the front, what was searched, and those of at most two judges."""
     if measure_of(objectives) == BALANCED:
         found, claims = find_by_two_errors(cases, objectives, max_stages=options.max_stages, budget=budget)
         useful = [one for one in found if not _is_idle(one)] if options.demand is None else []
@@ -206,7 +206,6 @@ def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
 
 
 def _ordered(choice: PanelChoice) -> PanelChoice:
-    """Bring the policies into the order of the points of the front."""
     place: dict[tuple[float, ...], Candidate] = {}
     for one in choice.found:
         place.setdefault(tuple(choice.values_of(one).values()), one)
@@ -236,7 +235,6 @@ def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> Pan
 
 
 def _with_front(choice: PanelChoice, found: list[Candidate]) -> PanelChoice:
-    """Return a choice with other policies on its front."""
     old = choice.front
     front = _front(
         found, choice.cases, old.names, steps=choice.steps, judges=choice.chosen.judges, proof=old.proof

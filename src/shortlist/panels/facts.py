@@ -364,7 +364,6 @@ def what_one_gets(
 
 
 def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
-    """Return the rows that keep limits."""
     return [row for row in rows if all(one.met_by(np.array([row[one.name]]), None).all() for one in limits)]
 
 

@@ -184,7 +184,6 @@ def _adds(scores: Sequence[float]) -> tuple[str, ...]:
 
 
 def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
-    """Return when a stage answers a class."""
     answer = plain(panel.classes[code]) if panel.classes else "what was said"
     least = 0.0 if always else stage.answer_from
     if isinstance(stage.decision, Alone):

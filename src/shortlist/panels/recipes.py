@@ -11,10 +11,10 @@ from shortlist.arrays import Floats, Mask
 from shortlist.panels._kernels import group_steps
 from shortlist.panels.decisions import Decided, Heard
 from shortlist.panels.learning import Judged, OutOfFold
+from shortlist.panels.log_checks import answers_right, scored_codes
 from shortlist.panels.objectives import classes_of
 from shortlist.panels.policy import HAND_OVER, NEVER, Final, Outcome, Stage, ask_judges, by_ways
 from shortlist.panels.router import ALONE, Alone, Fork
-from shortlist.panels.scores import answers_right, scored_codes
 from shortlist.policies import Said
 
 Judges = tuple[int, ...]

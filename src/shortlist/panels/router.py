@@ -104,7 +104,6 @@ class _Read(NamedTuple):
 
 
 def _walk(fork: Fork, read: dict[str, _Read], rows: NDArray[np.intp], found: NDArray[np.int64]) -> None:
-    """Write the branch of each case of some rows."""
     says = read[fork.column].says(fork)[rows]
     for wanted, way in ((1, fork.yes), (0, fork.no)):
         here = rows[says == wanted]

@@ -341,7 +341,6 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
 
 
 def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
-    """Return the policies behind a router for all trade-offs, with what they cost out of fold."""
     choice = _chosen(tables, told.grouping, np.arange(len(tables.folds)), told.prior)
     found = []
     for place, places in enumerate(choice.places.tolist()):

@@ -121,7 +121,6 @@ def _singles(
 
 
 def _cascades(size: int) -> Family:
-    """Return the family of agreement cascades of `size` judges."""
 
     def works(
         cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
@@ -249,7 +248,6 @@ def _combined_by(name: str) -> str:
 
 
 def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
-    """Say how complete the sets of judges are whose answers are decided together."""
     if cases.n_judges <= ALL_SETS_UP_TO:
         return "the one judge" if n_sets == 1 else f"all {n_sets:,} sets of judges"
     some = f"{counted(n_sets, 'set')} of judges, not all"
@@ -262,7 +260,6 @@ def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
 
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
-    """Say how complete the chains of two stages are."""
     n, begin = cases.n_judges, f"Two stages{_combined_by(name)}"
     thresholds = (
         "with every threshold"
@@ -321,7 +318,6 @@ def _added_seconds(cases: Cases, sets: tuple[Judges, ...]) -> Floats:
 
 
 def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Candidate]:
-    """Return the front of the thresholds of a chain of two stages."""
     decisions = cases.decisions[name]
     one, two = decisions.of(first).decided, decisions.of(second).decided
     between = decisions.of(second).ordering

@@ -1,13 +1,19 @@
-"""How a saved panel stands beside a new one, and under a promise whether it keeps it."""
+"""How a saved panel stands beside a new one, whether it keeps its promise, and all that is told of both."""
 
+import dataclasses
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.figures import PanelFigures
-from shortlist.panels.objectives import accuracy_scoring
+from shortlist.panels.figures import PanelFigures, figures
+from shortlist.panels.objectives import ACCURACY, accuracy_scoring
+from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel, surest
 from shortlist.panels.policy import Panel
-from shortlist.panels.verdict import Verdict
-from shortlist.results.intervals import Difference, by_case, sign_flip_p
+from shortlist.panels.verdict import Verdict, compared, difference_in_words, promised_share
+from shortlist.panels.words import stages_in_words
+from shortlist.results.intervals import MARGIN, Difference, by_case, sign_flip_p
+from shortlist.results.objective import Limit, read_limit
 
 CHEAPER = 0.01
 """Relative; a new panel that saves less is not worth the change."""
@@ -77,3 +83,84 @@ def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_pro
 def is_cheaper(told: Verdict) -> bool:
     """Whether a new panel is cheaper than the saved one by what is worth the change."""
     return told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
+
+
+def compared_facts(
+    choice: PanelChoice,
+    old: Panel,
+    known: AnswerLog,
+    beside: tuple[int, float | None, Sequence[Limit]],
+    *,
+    margin: float = MARGIN,
+) -> dict[str, Any]:
+    """Return a saved panel on all new cases, and beside a new one and the best single judge on some of them.
+
+    `known`: all cases of known truth. `beside`: the point of the new panel, with the promise of the saved
+    one, if it has one; up to which price of a case it was looked for; and within which other limits.
+    `margin`: how much worse the new panel may be and still be as good.
+    """
+    point, most, others = beside
+    new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
+    judge = best_single(choice, [*others, *([] if most is None else [read_limit(f"price<={most!r}")])])
+    alone, promised = single_panel(choice, judge), None
+    if choice.guarantees and scoring.objective == ACCURACY:
+        promised = promised_share(choice, new)
+        alone = surest(choice, judge, log, int((new.run(log).codes >= 0).sum()))
+    told = compared("the saved panel", old, new, log, scoring, promised=promised)
+    told = dataclasses.replace(told, margin=margin)
+    found, share, kept = standing(told), None if promised is None else 0.0, None
+    of_all = None if known.is_open else choice.scoring(known)  # free text is right or wrong
+    every = figures(old, known, of_all, promised=share)
+    difference, interval, p = told.difference, told.difference_interval, told.p_value
+    words, of_what = difference_in_words(told), scoring.objective
+    if old.question is not None and old.question.promise is not None:
+        kept = kept_promise(figures(old, known, promised=0.0), old.question.promise[0])
+    if promised is not None:
+        coverage, of_what = coverage_of(new, old, log), "answered"
+        difference, interval, p = coverage.gain, coverage.interval, coverage.p_value
+        words = coverage.in_points("share answered")
+        is_promised = choice.guarantees[point].promised
+        found = promised_standing(told, coverage, kept or Kept.KEPT, is_promised=is_promised)
+    return {
+        "saved_on_all": dataclasses.asdict(every),
+        "promise": _promise_facts(old, kept),
+        "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
+        "new": {
+            "asks": stages_in_words(new), "point": point,
+            "promised": choice.guarantees[point].promised if choice.guarantees else None,
+            **dataclasses.asdict(told.panel_figures),
+        },
+        "single": {
+            "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
+            **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
+        },
+        "at_most": most,
+        "limits": [str(limit) for limit in others],
+        "prices_changed": _prices_changed(old, log),
+        "difference_of": of_what,
+        "difference": difference,
+        "difference_interval": list(interval),
+        "difference_in_words": words,
+        "p_value": p,
+        "cheaper": is_cheaper(told),
+        "margin": margin,
+        "standing": found.value,
+        "still_best": found is not Standing.BEATEN,
+    }  # fmt: skip
+
+
+CHANGED = 0.1
+"""Relative; prices that differ by less are those of other cases."""
+
+
+def _prices_changed(old: Panel, log: AnswerLog) -> dict[str, list[float]]:
+    now = log.prices.mean(axis=0)[[log.judges.index(name) for name in old.judges]]
+    pairs = zip(old.judges, old.prices, now.tolist(), strict=True)
+    return {name: [one, price] for name, one, price in pairs if abs(price - one) > CHANGED * max(price, one)}
+
+
+def _promise_facts(old: Panel, kept: Kept | None) -> dict[str, Any] | None:
+    if kept is None or old.question is None or old.question.promise is None:
+        return None
+    accuracy, level = old.question.promise
+    return {"accuracy": accuracy, "confidence_level": level, "kept": kept.value}

@@ -85,7 +85,6 @@ def in_words(
 
 
 def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
-    """Say which way most cases go behind a router, the most frequent ways first."""
     branches = sorted(router["branches"], key=lambda branch: -branch["share"])
     said = [f"Before the first call, a case is routed by {all_of(router['columns'])}:"]
     for branch in branches[: MOST_WAYS + (len(branches) == MOST_WAYS + 1)]:
@@ -104,7 +103,6 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
 
 
 def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
-    """Say why cases get no answer although the last stage always answers."""
     what = "a class" if panel.classes else "an answer"
     if stages and all(one["decides"] == BY_CONFIDENCE for one in stages):
         return f": no judge gave {what}"
@@ -124,7 +122,6 @@ COMBINED = {
 
 
 def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how several answers are combined."""
     rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
     if not rules or len({name for one in stages for name in one["asks"]}) < 2:
         return []
@@ -269,7 +266,6 @@ def _every_stage(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _limits_exceeded(facts: Mapping[str, Any], limits: Sequence[Limit]) -> list[str]:
-    """Say which limits do not hold beyond the training cases, by more than chance."""
     own, said = facts["held_out"], list[str]()
     for limit in limits:
         value, interval = figure_of(own, limit.name)
@@ -287,7 +283,6 @@ def _limits_exceeded(facts: Mapping[str, Any], limits: Sequence[Limit]) -> list[
 
 
 def _best_of_all_sentence(best: Verdict) -> str:
-    """Say what the most accurate judge does, which exceeds what the user allows."""
     own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
     return (
         f"The best of all judges on the training cases, {best.single!r}, does not keep the limits: "

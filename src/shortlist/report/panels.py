@@ -118,7 +118,6 @@ def _held_out(told: Mapping[str, Any]) -> Table:
 
 
 def _intervals(told: Mapping[str, Any]) -> str:
-    """Say how the intervals of what was measured are made."""
     names = dict.fromkeys((*led_by(told["objective"]), ACCURACY, PRICE))
     ways = dict.fromkeys(OBJECTIVES[name].interval for name in names)
     of = {way: all_of(in_text(name) for name in names if OBJECTIVES[name].interval == way) for way in ways}

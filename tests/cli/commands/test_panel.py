@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.cli.text.panels import _measured_lines, print_compared
+from shortlist.cli.text.front_text import contract
+from shortlist.cli.text.panels import _measured_lines, print_compared, print_panel
 from shortlist.panels import load_panel
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.facts import panel_report
@@ -129,6 +130,30 @@ def test_the_answer_is_a_screen_of_24_lines_and_100_columns(folder: Path, tmp_pa
     assert compared.returncode == 0, compared.stderr
     assert len(compared.stdout.splitlines()) <= 24
     assert max(map(len, compared.stdout.splitlines())) <= 100
+
+
+def test_answers_that_are_no_class_are_told_on_the_screen(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "answers.csv")
+    table.loc[:11, "small"] = "maybe"
+    table.to_csv(tmp_path / "odd.csv", index=False)
+    run = shortlist("panel", "odd.csv", "--target", "truth", "--set", "decide=votes", cwd=tmp_path)
+    told = "12 answers are no class and count as missing; the most frequent: 'maybe' (12 times)."
+    assert told in unwrapped(run.stdout)
+
+
+@pytest.mark.parametrize("n_sentences", [8, 40])
+def test_the_judges_to_ask_fill_the_screen(n_sentences: int, capsys: pytest.CaptureFixture[str]) -> None:
+    choice = choose_panels(priced_log(), PanelOptions(decide="votes"))
+    told = contract(choice.front, "panel") | {"limit": None} | panel_report(choice, 0).facts
+    print_panel(told | {"in_words": [f"Ask {n}." for n in range(n_sentences)]}, ["Written: p.json, it."])
+    lines = capsys.readouterr().out.splitlines()
+    n_shown = sum(line.startswith("  Ask ") for line in lines)
+    assert lines[-1] == "Written: p.json, it."
+    if n_sentences == 8:
+        assert (n_shown, "--details has all" in "".join(lines)) == (8, False)
+    else:
+        assert len(lines) == 24
+        assert f"... and {40 - n_shown} more; --details has all" in lines
 
 
 def test_without_prices_no_price_is_told(folder: Path) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.log_checks import SILENT
 from shortlist.panels.logs.inspect_logs import member_names, members
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
-from shortlist.panels.scores import SILENT
 
 SAMPLES = Path(__file__).parent / "samples"
 EVALS = [SAMPLES / "mini.eval", SAMPLES / "large.eval"]

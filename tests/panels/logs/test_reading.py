@@ -12,9 +12,9 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.log_checks import SILENT, UNASKED
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
-from shortlist.panels.scores import SILENT, UNASKED
 
 LONG = pd.DataFrame(
     {

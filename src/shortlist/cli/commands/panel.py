@@ -122,7 +122,6 @@ def panel(
 
 
 def _written(files: dict[str, str | None], report: Path | None, what: str) -> list[str]:
-    """Return what is said of files, and what to do next."""
     front, path = files["front_file"], files["out"]
     told = [f"Written: {front}, all panels of the front."] if front else []
     told += [f"Report in {report}."] if report else []
@@ -143,7 +142,6 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
 
 
 def _check_promised(choice: "PanelChoice") -> None:
-    """Refuse to go on where no point can make the promise."""
     from shortlist.errors import UnmetChoiceError
     from shortlist.results.picking import why_none
 
@@ -182,10 +180,12 @@ def compare(
     from shortlist.cli.files import check_files
 
     check_files(inputs={"PANEL": saved, "LOGS": logs, "--costs": log.costs}, outputs={})
-    from shortlist.cli.text.panels import compared_facts, print_compared
+    from shortlist.cli.text.front_text import contract
+    from shortlist.cli.text.panels import new_options, print_compared
     from shortlist.panels import load_panel
     from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.router import columns_of
+    from shortlist.panels.standing import compared_facts
 
     check_shared(context.params)
     refuse_unused(context)
@@ -201,7 +201,10 @@ def compare(
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     known = read.at(read.truth >= 0)
-    facts = compared_facts(choice, old, known, picked_beside(choice, policy, old), margin=policy.margin)
+    beside = picked_beside(choice, policy, old)
+    facts = contract(choice.front, "panel compare")
+    facts |= compared_facts(choice, old, known, beside, margin=policy.margin)
+    facts["new_options"] = new_options(choice, old, beside[2])
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))
     else:

@@ -1,6 +1,5 @@
 """What is printed of panels."""
 
-import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 from textwrap import fill, shorten
@@ -9,27 +8,20 @@ from typing import Any
 from shortlist._words import all_of, counted
 from shortlist.cli.options.panel_options import in_senses
 from shortlist.cli.options.shared import PromiseOptions
-from shortlist.cli.text.front_text import contract
 from shortlist.cli.text.output import WIDTH, print_fitted, print_lines
-from shortlist.panels.answer_log import AnswerLog, cases_in_words
-from shortlist.panels.figures import figures
+from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.log_checks import CASE, PUNCTUATION
 from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL, in_text
-from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel, surest
+from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.router import columns_of
 from shortlist.panels.standing import (
     Kept,
     Standing,
-    coverage_of,
-    is_cheaper,
-    kept_promise,
-    promised_standing,
-    standing,
 )
-from shortlist.panels.verdict import NESTED, compared, difference_in_words, promised_share
-from shortlist.panels.words import budget_table, measured_in_words, stages_in_words
-from shortlist.results.intervals import CHANCE, MARGIN, Kind
+from shortlist.panels.verdict import NESTED
+from shortlist.panels.words import budget_table, measured_in_words
+from shortlist.results.intervals import CHANCE, Kind
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
 
@@ -70,7 +62,6 @@ def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, detail
 
 
 def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
-    """Return what was measured, of the panel and of the best single judge beside it."""
     rechosen, single = facts["single_rechosen"], facts["single"]
     lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'])}."]
     on_what = "" if rechosen is None else ", on its training cases, which is optimistic"
@@ -87,7 +78,6 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _first_sentences(facts: Mapping[str, Any]) -> list[str]:
-    """Return the verdict and the promise alone."""
     promise = "" if facts["guarantee"] is None else facts["guarantee"]["sentence"]
     own = {facts["instead"], facts["sentence"], promise}
     sentences = [one for one in facts["verdict"] if one in own or one.startswith(LIMIT_BROKEN)]
@@ -95,7 +85,6 @@ def _first_sentences(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _proof_line(facts: Mapping[str, Any]) -> str:
-    """Say in one line what is proved about the front."""
     if facts["proof"] == ProofKind.COMPLETE:
         told = "Search: complete, every best trade-off is listed"
     else:
@@ -117,72 +106,7 @@ def _print_budgets(facts: Mapping[str, Any]) -> None:
         print(fill(row[-1], WIDTH, initial_indent=f"  {cells}  ", subsequent_indent=indent))
 
 
-def compared_facts(
-    choice: PanelChoice,
-    old: Panel,
-    known: AnswerLog,
-    beside: tuple[int, float | None, Sequence[Limit]],
-    *,
-    margin: float = MARGIN,
-) -> dict[str, Any]:
-    """Return a saved panel on all new cases, and beside a new one and the best single judge on some of them.
-
-    `known`: all cases of known truth. `beside`: the point of the new panel, with the promise of the saved
-    one, if it has one; up to which price of a case it was looked for; and within which other limits.
-    `margin`: how much worse the new panel may be and still be as good.
-    """
-    point, most, others = beside
-    new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
-    judge = best_single(choice, [*others, *([] if most is None else [read_limit(f"price<={most!r}")])])
-    alone, promised = single_panel(choice, judge), None
-    if choice.guarantees and scoring.objective == ACCURACY:
-        promised = promised_share(choice, new)
-        alone = surest(choice, judge, log, int((new.run(log).codes >= 0).sum()))
-    told = compared("the saved panel", old, new, log, scoring, promised=promised)
-    told = dataclasses.replace(told, margin=margin)
-    found, share, kept = standing(told), None if promised is None else 0.0, None
-    of_all = None if known.is_open else choice.scoring(known)  # free text is right or wrong
-    every = figures(old, known, of_all, promised=share)
-    difference, interval, p = told.difference, told.difference_interval, told.p_value
-    words, of_what = difference_in_words(told), scoring.objective
-    if old.question is not None and old.question.promise is not None:
-        kept = kept_promise(figures(old, known, promised=0.0), old.question.promise[0])
-    if promised is not None:
-        coverage, of_what = coverage_of(new, old, log), "answered"
-        difference, interval, p = coverage.gain, coverage.interval, coverage.p_value
-        words = coverage.in_points("share answered")
-        is_promised = choice.guarantees[point].promised
-        found = promised_standing(told, coverage, kept or Kept.KEPT, is_promised=is_promised)
-    return contract(choice.front, "panel compare") | {
-        "saved_on_all": dataclasses.asdict(every),
-        "promise": _promise_facts(old, kept),
-        "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
-        "new": {
-            "asks": stages_in_words(new), "point": point,
-            "promised": choice.guarantees[point].promised if choice.guarantees else None,
-            **dataclasses.asdict(told.panel_figures),
-        },
-        "single": {
-            "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
-            **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
-        },
-        "at_most": most,
-        "limits": [str(limit) for limit in others],
-        "new_options": _options_of(choice, old, others),
-        "prices_changed": _prices_changed(old, log),
-        "difference_of": of_what,
-        "difference": difference,
-        "difference_interval": list(interval),
-        "difference_in_words": words,
-        "p_value": p,
-        "cheaper": is_cheaper(told),
-        "margin": margin,
-        "standing": found.value,
-        "still_best": found is not Standing.BEATEN,
-    }  # fmt: skip
-
-
-def _options_of(choice: PanelChoice, old: Panel, limits: Sequence[Limit]) -> str:
+def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit]) -> str:
     """Return the options, but for the price and files of the log, with which the new panel was looked for."""
     names, final, told = choice.front.names, choice.cases.final, list[str]()
     for limit in limits:
@@ -224,25 +148,6 @@ USUAL_LEVEL = PromiseOptions().confidence_level
 """Of a promise; options need not tell it."""
 ROUNDED_UP = 1 + 5e-4
 """Times this a price in four digits is no lower than it was."""
-CHANGED = 0.1
-"""Relative; prices that differ by less are those of other cases."""
-
-
-def _prices_changed(old: Panel, log: AnswerLog) -> dict[str, list[float]]:
-    """Return the prices of a saved panel, and those in a log, of judges for which they differ."""
-    now = log.prices.mean(axis=0)[[log.judges.index(name) for name in old.judges]]
-    pairs = zip(old.judges, old.prices, now.tolist(), strict=True)
-    return {name: [one, price] for name, one, price in pairs if abs(price - one) > CHANGED * max(price, one)}
-
-
-def _promise_facts(old: Panel, kept: Kept | None) -> dict[str, Any] | None:
-    """Return whether a saved panel keeps its promise on all cases: as far as they tell."""
-    if kept is None or old.question is None or old.question.promise is None:
-        return None
-    accuracy, level = old.question.promise
-    return {"accuracy": accuracy, "confidence_level": level, "kept": kept.value}
-
-
 KEPT_WORDS = {
     Kept.KEPT: "The saved panel keeps its promise on these cases",
     Kept.MISSED: "The saved panel has fewer right answers than promised, which may be chance",
@@ -272,7 +177,6 @@ PROMISED_WORDS = {
 
 
 def _standing_words(facts: Mapping[str, Any]) -> str:
-    """Say how the saved panel stands, and so which one to take."""
     found = Standing(facts["standing"])
     if facts["new"]["promised"] is False:
         if facts["promise"]["kept"] == Kept.KEPT and facts["saved_on_all"]["answered"]:

@@ -77,7 +77,6 @@ REGIONS = "annotations that only mark places, such as boxes or spans, which no p
 
 
 def _results(place: str, annotation: dict[str, Any]) -> dict[str, Any]:
-    """Return what an annotation says, by the name of what was asked."""
     told: dict[str, Any] = {}
     for at, result in objects(place, field(place, annotation, "result", list) or []):
         value = field(at, result, "value", dict) or {}
@@ -124,7 +123,6 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
 
 
 def _argilla_answers(place: str, record: Row) -> list[tuple[str, Row]]:
-    """Return the questions and answers of a record, with who gave each."""
     found: list[tuple[str, Any, Any]] = []
     responses, suggestions = record.get("responses"), record.get("suggestions")
     for question, given in responses.items() if isinstance(responses, dict) else ():

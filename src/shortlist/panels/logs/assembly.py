@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Coded, Measures, label_of, make_log, sorted_labels
-from shortlist.panels.log_checks import CASE, PUNCTUATION, checked_probabilities, folded
-from shortlist.panels.logs.prices import prices_by_name, read_prices
+from shortlist.panels.log_checks import CASE, PUNCTUATION, SILENT, UNASKED, checked_probabilities, folded
+from shortlist.panels.logs.numbers import prices_by_name, read_prices
 from shortlist.panels.logs.records import (
     LogColumns,
     Records,
@@ -26,7 +26,6 @@ from shortlist.panels.logs.records import (
     refuse_nameless,
 )
 from shortlist.panels.panel_options import FEWEST_CASES
-from shortlist.panels.scores import SILENT, UNASKED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -298,7 +297,6 @@ def _groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
 def _filled_prices(
     prices: NDArray[np.float64], judges: Sequence[str], codes: NDArray[np.int64], notes: list[str]
 ) -> NDArray[np.float64]:
-    """Fill gaps with the judge's mean; a judge without any price is an error, and calls filled are noted."""
     unknown = np.isnan(prices)
     without = [judge for judge, column in zip(judges, unknown.T, strict=True) if column.all()]
     if without:
@@ -316,7 +314,6 @@ def _filled_prices(
 
 
 def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame", ways: Sequence[str]) -> AnswerLog:
-    """Return the log with the probabilities that its records have, if those are of its classes."""
     known = frame[frame["probabilities"].notna()]
     if known.empty:
         return log

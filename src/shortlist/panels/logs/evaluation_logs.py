@@ -70,7 +70,6 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
 def _of_one_filter(
     source: str, samples: list[tuple[str, Row]], columns: LogColumns, notes: list[str]
 ) -> list[tuple[str, Row]]:
-    """Return the samples of one filter of responses: the one that is named, or the first."""
     filters = list(dict.fromkeys(str(sample.get("filter")) for _, sample in samples))
     if columns.answer is not None and columns.answer not in filters:
         advice = f"It has {any_of(map(repr, filters))}."

@@ -21,13 +21,13 @@ from shortlist.panels.logs.forms import (
     tool_records,
 )
 from shortlist.panels.logs.json_content import plain
-from shortlist.panels.logs.number_labels import (
+from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
     holds_numbers,
+    priced_by_tokens,
     with_number_labels,
     with_plain_cells,
 )
-from shortlist.panels.logs.prices import priced_by_tokens
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
     REPEATS,
@@ -155,7 +155,6 @@ def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str
 
 
 def _without(records: Records, names: Sequence[str]) -> Records:
-    """Return the records without those of some judges; a name may also be that of a column."""
     check_dropped(set(records.frame["judge"]), records.columns, names)
     kept = records.frame[~records.frame["judge"].isin(list(names))]
     return replace(records, frame=kept.reset_index(drop=True))
@@ -193,7 +192,6 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
 
 
 def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> "pd.DataFrame":
-    """Return the table of a file that is no log of a tool."""
     import pandas as pd
 
     if found.form != "rows":
@@ -275,7 +273,6 @@ def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[st
 
 
 def _with_truth(records: Records, told: Truth, notes: list[str]) -> Records:
-    """Return records with the truth of another file; cases that it does not name have none."""
     of_case = told.of_case
     if told.table is not None:
         answers = records.frame["answer"].unique()
@@ -292,7 +289,6 @@ def _with_truth(records: Records, told: Truth, notes: list[str]) -> Records:
 
 
 def _truth_of_cases(told: Truth) -> dict[str, Any]:
-    """Return the truth by case from a table with a column of each."""
     assert told.table is not None
     cases = as_text(told.table[told.case])
     if cases.duplicated().any():

@@ -11,7 +11,7 @@ import numpy as np
 from shortlist._words import counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.scores import RIGHT_ABOVE
+from shortlist.panels.log_checks import RIGHT_ABOVE
 from shortlist.tables.numbers import told_numbers
 
 if TYPE_CHECKING:

@@ -221,7 +221,6 @@ def long_columns(
 
 
 def _differs(table: "pd.DataFrame", name: str, case: str) -> bool:
-    """Whether a column differs within a case."""
     return int(table.groupby(case, sort=False)[name].nunique().max()) > 1
 
 

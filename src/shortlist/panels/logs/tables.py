@@ -12,7 +12,7 @@ from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.assembly import Wide, coded
-from shortlist.panels.logs.number_labels import with_number_labels
+from shortlist.panels.logs.numbers import with_number_labels
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
     SUFFIXES,
@@ -280,7 +280,6 @@ def _is_truth(table: "pd.DataFrame", target: str, names: Sequence[str]) -> bool:
 
 
 def _names_case(name: str) -> bool:
-    """Say whether a column of a wide table is called as one that names the case often is."""
     return bool(IDENTIFIER.fullmatch(name)) or name.strip().casefold() in KNOWN_COLUMNS["case"]
 
 
@@ -353,7 +352,6 @@ def _part(source: str, table: "pd.DataFrame", name: str | None, part: str) -> An
 
 
 def _cases_of(table: "pd.DataFrame", ids: Sequence[str]) -> Any:
-    """Return the names of the cases, by the columns that name them or by the numbers of their rows."""
     if not ids:
         return np.arange(1, len(table) + 1).astype(str).astype(object)
     texts = [as_text(table[name]).fillna("").to_numpy(dtype=object) for name in ids]
