@@ -22,7 +22,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import cross_fit, make_pool, refit_members
 from shortlist.ensembles.pools.pool import out_of_fold
-from shortlist.ensembles.pruning.pruning import prune_soft
+from shortlist.ensembles.pruning.mean_pruning import prune_soft
 from shortlist.ensembles.rules import greedy_means
 from shortlist.ensembles.votes.soft_votes import fitted_factors, soft_votes
 from shortlist.runs.budget import Budget

@@ -19,8 +19,9 @@ from shortlist.ensembles.goals.selection_limits import diversity_limits, selecti
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES, EngineSettings
 from shortlist.ensembles.pruning.problems import problem_of
-from shortlist.ensembles.pruning.pruning import prove, prune_exactly
+from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.pruning.search_starts import START_RULES, rule_starts
+from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress

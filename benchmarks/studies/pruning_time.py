@@ -13,15 +13,13 @@ from benchmarks.data.uci import read_uci, validation_votes
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pools.answers import positive_votes
-from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
 from shortlist.ensembles.pruning import engines
-from shortlist.ensembles.pruning.engines import EngineSettings, Run
+from shortlist.ensembles.pruning.engines import EngineSettings
 from shortlist.ensembles.pruning.problems import ThresholdProblem
-from shortlist.ensembles.pruning.pruning import prove
 from shortlist.ensembles.pruning.search_starts import BACKFITTING, rule_starts
 from shortlist.ensembles.pruning.tabu_search import search_selection
-from shortlist.ensembles.pruning.vote_steps import VoteSteps
+from shortlist.ensembles.pruning.vote_steps import VoteSteps, prove
 from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.runs.budget import Budget, processor_seconds
 from shortlist_papers.pruning import N_FOLDS
@@ -107,17 +105,16 @@ def _raced(votes: Votes, objective: str, diversity: str, most_nodes: int) -> dic
         "walk_ended": walked.complete,
     }  # fmt: skip
     for nodes in (500, 2000):
-        best = Incumbent(problem)
-        best.offer(found.mask)
         turns = tuple(
             turn for turn in engines.VOTES if turn.engine in {engines.CONFLICTS, engines.SHORT_CP_SAT}
         )
         settings = EngineSettings(turns=turns, short_nodes=nodes)
-        begun = processor_seconds()
-        VoteSteps(Run(best, Budget(), settings, None, ""), problem).run_all()
+        steps, begun = VoteSteps(problem, Budget(), settings), processor_seconds()
+        steps.best.offer(found.mask)
+        steps.run_all()
         row |= {
             f"cpsat_{nodes}_s": round(processor_seconds() - begun, 2),
-            f"cpsat_{nodes}_proved": best.proved,
+            f"cpsat_{nodes}_proved": steps.best.proved,
         }
     return row
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
-from shortlist.ensembles.proofs.cuts import CutBound
+from shortlist.ensembles.proofs.certificate import Certificate, CutBound, cut_terms, proves, vote_certificate
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, confusion
 
@@ -72,12 +71,29 @@ def conflicts(rows: RightRows) -> tuple[set[tuple[int, int]], set[int]]:
 def threshold_certificate(
     votes: Votes, weights: Weights, rows: RightRows, bound: CutBound | int, *, mask: Mask, threshold: int
 ) -> Certificate:
-    claim = threshold_claim(votes, weights, rows.limits, mask, threshold)
-    return vote_certificate(claim, rows, bound, weights.total(confusion(votes, mask, threshold)))
+    value = weights.total(confusion(votes, mask, threshold))
+    return vote_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold, value=value)
 
 
 def class_certificate(
     votes: ClassVotes, weights: ClassWeights, rows: RightRows, bound: CutBound | int, mask: Mask
 ) -> Certificate:
-    claim = class_claim(votes, weights, rows.limits, mask)
-    return vote_certificate(claim, rows, bound, weights.total(votes, mask))
+    value = weights.total(votes, mask)
+    return vote_certificate(votes, weights, rows, bound, mask=mask, threshold=0, value=value)
+
+
+def certified_bound(rows: RightRows, bound: CutBound) -> int:
+    """What the cuts of a bound prove, each of them true, added up in Python's integers."""
+    left = [int(gain) * bound.denominator for gain in rows.gains]
+    spent, members = 0, np.zeros(rows.n_classifiers, dtype=np.int64)
+    for cut, weight in zip(bound.cuts, bound.multipliers.tolist(), strict=True):
+        assert proves(rows, cut)
+        assert weight >= 0
+        reach, against = 1, 0
+        if cut.kept is not None:
+            terms = cut_terms(rows, cut)
+            reach, against, members = terms.reach, terms.against, members + weight * terms.coefficients
+        spent += weight * ((len(cut.rows) - 1) * reach + against)
+        for row in cut.rows:
+            left[row] -= weight * reach
+    return (spent + rows.largest(members) + sum(max(0, one) for one in left)) // bound.denominator

@@ -16,9 +16,9 @@ from shortlist.ensembles.goals.weights import (
     class_weights,
     named_weights,
 )
+from shortlist.ensembles.proofs.certificate import CutBound
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_rows
 from shortlist.runs.budget import Budget

@@ -234,7 +234,7 @@ def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ord
     the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
     classifiers only. Equal prefixes go to the smallest.
 
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
     >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
     >>> select_by_margins(votes).order.tolist()
     [1, 2, 0]

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.fronts import mean_front as mean_fronts
+from shortlist.ensembles.fronts import committee_front as fronts
+from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
 from shortlist.ensembles.fronts.front_walk import WalkedFront
-from shortlist.ensembles.fronts.mean_front import mean_front, walk_means
+from shortlist.ensembles.fronts.mean_walk import walk_means
 from shortlist.ensembles.fronts.objectives import MOST_ROWS_OF_LOSSES
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pruning import _tangent_kernels as averaging
@@ -73,7 +74,7 @@ def test_the_front_is_that_of_all_subsets(votes: SoftVotes, names: list[str], da
     most = data.draw(st.integers(least, k))
     limits = selection_limits(k, min_size=least, max_size=most)
 
-    front = mean_front(mean_front_problem(votes, names, costs={"cost": costs}, limits=limits))
+    front = committee_front(mean_front_problem(votes, names, costs={"cost": costs}, limits=limits))
 
     assert str(front.proof.kind) == "complete"
     assert [objective.name for objective in front.objectives] == [name[4:] for name in names]
@@ -85,7 +86,7 @@ def test_tangents_save_most_committees_and_no_point(n_classes: int) -> None:
     votes, names = mean_oracles.random_pool(30, 10, n_classes), ["min log-loss", "min cost", "min size"]
     costs = np.random.default_rng(0).integers(1, 9, 10).tolist()
 
-    front = mean_front(mean_front_problem(votes, names, costs={"cost": costs}))
+    front = committee_front(mean_front_problem(votes, names, costs={"cost": costs}))
 
     check(votes, names, costs, front, (1, 10))
     assert front.extras["n_nodes"] < 2**10
@@ -98,7 +99,7 @@ def test_one_loss_and_the_size_are_proved_size_by_size(name: str, least: int) ->
     votes, names = mean_oracles.random_pool(30, 10, 2), [name, "min size"]
     problem = mean_front_problem(votes, names, limits=selection_limits(10, min_size=least, max_size=8))
 
-    front, cut = mean_front(problem), mean_front(problem, Budget(nodes=1), max_nodes=2)
+    front, cut = committee_front(problem), committee_front(problem, Budget(nodes=1), max_nodes=2)
 
     assert (str(front.proof.kind), front.extras["final_to"]) == ("complete", {"size": 8.0})
     check(votes, names, [1.0] * 10, front, (least, 8))
@@ -109,9 +110,9 @@ def test_one_loss_and_the_size_are_proved_size_by_size(name: str, least: int) ->
 
 def test_a_limit_leaves_final_sizes_and_a_bound_on_what_is_missing() -> None:
     votes, names = mean_oracles.random_pool(30, 10, 2), ["min brier", "min log-loss", "min size"]
-    whole = mean_front(mean_front_problem(votes, names))
+    whole = committee_front(mean_front_problem(votes, names))
 
-    cut = mean_front(mean_front_problem(votes, names), Budget(nodes=1), max_nodes=60)
+    cut = committee_front(mean_front_problem(votes, names), Budget(nodes=1), max_nodes=60)
 
     final = cut.extras["final_to"]["size"]
     assert 1 <= final < 10
@@ -133,7 +134,7 @@ def test_committees_may_have_more_members_than_calls_may_be_nested() -> None:
     limits = selection_limits(1_010, min_size=1_000)
     problem = mean_front_problem(votes, ["min log-loss", "min size"], classes=classes, limits=limits)
 
-    front = mean_front(problem, Budget(nodes=1), names=names.tolist(), max_nodes=20_000)
+    front = committee_front(problem, Budget(nodes=1), names=names.tolist(), max_nodes=20_000)
 
     assert front.candidates == tuple(names)
     assert front.decisions.sum(axis=1).min() == 1_000
@@ -151,8 +152,8 @@ def test_time_that_ends_while_tangents_are_looked_for_ends_the_walk(monkeypatch:
         now[0] = 100.0
         return look(*given)
 
-    monkeypatch.setattr("shortlist.ensembles.fronts.mean_front.better_tangents", slow)
-    front = mean_front(problem, Budget(10.0, clock=lambda: now[0]))
+    monkeypatch.setattr("shortlist.ensembles.fronts.mean_walk.better_tangents", slow)
+    front = committee_front(problem, Budget(10.0, clock=lambda: now[0]))
 
     assert looks == [0.0]
     assert front.extras["n_nodes"] == 0
@@ -166,7 +167,7 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
     problem = mean_front_problem(
         mean_oracles.random_pool(30, 9, 2), ["min log-loss", "min brier", "min size"]
     )
-    whole = mean_front(problem, Budget(nodes=5))
+    whole = committee_front(problem, Budget(nodes=5))
     n_told = 0
 
     def kill(news: Any) -> None:
@@ -177,13 +178,13 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
 
     with open_study(tmp_path / "s.db", keeping=KeepSettings(0.0, 1.0)) as study:
         with pytest.raises(KeyboardInterrupt):
-            mean_front(problem, Budget(nodes=5, study=study, report=kill))
-        assert study.kept(mean_fronts.MEAN_WALK) is not None
-        monkeypatch.setattr(mean_fronts, "prune_means", None)
+            committee_front(problem, Budget(nodes=5, study=study, report=kill))
+        assert study.kept(fronts.MEAN_WALK) is not None
+        monkeypatch.setattr(fronts, "prune_means", None)
 
-        resumed = mean_front(problem, Budget(nodes=5, study=study))
+        resumed = committee_front(problem, Budget(nodes=5, study=study))
 
-        assert study.kept("bounds") is study.kept(mean_fronts.MEAN_WALK) is None
+        assert study.kept("bounds") is study.kept(fronts.MEAN_WALK) is None
     assert resumed.points.tolist() == whole.points.tolist()
     assert resumed.decisions.tolist() == whole.decisions.tolist()
     assert resumed.extras == whole.extras

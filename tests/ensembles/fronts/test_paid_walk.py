@@ -18,7 +18,6 @@ from shortlist.ensembles.fronts.committee_problem import (
     mean_front_problem,
 )
 from shortlist.ensembles.fronts.front_claims import looked_at
-from shortlist.ensembles.fronts.mean_front import mean_front
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -151,7 +150,9 @@ def test_of_means_the_price_is_that_of_the_cheapest_order(seed: int) -> None:
         rng.integers(0, 2, 9).astype(np.uint8),
     )
     costs = rng.integers(0, 5, 3).astype(float).tolist()
-    front = mean_front(mean_front_problem(votes, ["min log-loss", "min price-paid"], costs={"cost": costs}))
+    front = committee_front(
+        mean_front_problem(votes, ["min log-loss", "min price-paid"], costs={"cost": costs})
+    )
 
     def paid(members: tuple[int, ...]) -> float:
         spent = []

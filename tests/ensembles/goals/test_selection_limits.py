@@ -18,7 +18,7 @@ from shortlist.ensembles.goals.selection_limits import (
     pairwise_failure_crediting,
     selection_limits,
 )
-from shortlist.ensembles.verification.recheck_certificate import is_diverse
+from shortlist.ensembles.verification.recheck_selections import is_diverse
 from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies

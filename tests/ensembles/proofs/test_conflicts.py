@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.proofs.certificate import proves
 from shortlist.ensembles.proofs.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cuts import proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.runs.budget import Budget

@@ -12,7 +12,6 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts import certified_bound
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.runs.budget import Budget
@@ -33,7 +32,7 @@ def test_bounds_are_never_below_the_best_selection(rows: RightRows) -> None:
     if best is not None:
         assert best <= second.bound <= first.bound <= rows.total_gain
     for bound in (first, second):
-        assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
+        assert bound_oracles.certified_bound(rows, bound) == bound.bound
 
 
 @given(rows=two_classes)
@@ -68,7 +67,7 @@ def test_gains_beyond_32_bits_keep_the_bound_valid_and_close() -> None:
     best = bound_oracles.best_gain(rows)
     assert best is not None
     assert best <= bound.bound
-    assert certified_bound(rows, bound.cuts, bound.multipliers, 1) == bound.bound
+    assert bound_oracles.certified_bound(rows, bound) == bound.bound
     assert len(conflicts.pairs) > 0
     plain = normalise(votes, named_weights("accuracy", votes), selection_limits(6))
     close = min_cut_bound(plain, find_conflicts(plain, Budget()))
@@ -137,7 +136,7 @@ def test_a_limit_stops_the_cuts_in_their_round_with_a_proved_bound(kind: str) ->
     bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), budget, max_rounds=40, on_bound=stop_in_the_third_round)  # fmt: skip
 
     assert len(heard) == 3
-    assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
+    assert bound_oracles.certified_bound(rows, bound) == bound.bound
 
 
 @pytest.mark.slow

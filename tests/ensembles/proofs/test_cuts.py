@@ -2,22 +2,17 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.proofs.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cut_bounds import min_cut_bound
-from shortlist.ensembles.proofs.cuts import Cut, certified_bound, make_cut, proves
+from shortlist.ensembles.proofs.certificate import Cut, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.hard_votes import merge_rows
-from shortlist.errors import SolverError
-from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
-from tests.ensembles.strategies import noisy_rows, right_rows, tightened
+from tests.ensembles.strategies import right_rows, tightened
 from tests.examples import examples
 
 
@@ -54,14 +49,3 @@ def test_what_no_multipliers_prove_is_no_cut() -> None:
     assert not proves(rows, dataclasses.replace(cut, rows=(1,)))
     assert not proves(rows, dataclasses.replace(cut, multipliers=(0, 1)))
     assert not proves(rows, dataclasses.replace(cut, multipliers=(2**31, 2**31)))
-
-
-def test_a_false_cut_and_a_negative_weight_are_refused() -> None:
-    rows = noisy_rows()
-    p, q = np.flatnonzero(rows.is_positive), np.flatnonzero(~rows.is_positive)
-    apart = next((int(a), int(b)) for a in p for b in q if (rows.votes[a] > rows.votes[b]).any())
-    with pytest.raises(SolverError, match="not proved"):
-        certified_bound(rows, [make_cut(rows, sorted(apart), (1, 1))], np.array([1]), 1)
-    bound = min_cut_bound(rows, find_conflicts(rows, Budget()))
-    with pytest.raises(SolverError, match="at least 0"):
-        certified_bound(rows, bound.cuts, -bound.multipliers, 1)

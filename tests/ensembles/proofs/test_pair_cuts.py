@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles.proofs.cuts import Cut, certified_bound, cut_terms, proves
+from shortlist.ensembles.proofs.certificate import Cut, cut_terms, proves
 from shortlist.ensembles.proofs.pair_cuts import PairSettings, bound_by_pairs, most_violated, violated_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.runs.budget import Budget
@@ -105,7 +105,7 @@ def test_the_bound_is_proved_and_no_selection_is_above_it(rows: RightRows) -> No
     best = bound_oracles.best_gain(rows)
     assert best is None or bound.bound >= best
     assert bound.bound <= rows.total_gain
-    assert certified_bound(rows, bound.cuts, bound.multipliers, bound.denominator) == bound.bound
+    assert bound_oracles.certified_bound(rows, bound) == bound.bound
     assert all(proves(rows, cut) for cut in bound.pool)
 
 

@@ -10,7 +10,7 @@ from shortlist.ensembles.goals.weights import (
     class_weights,
 )
 from shortlist.ensembles.proofs.conflicts import find_conflicts
-from shortlist.ensembles.proofs.pruning_program import plurality_program
+from shortlist.ensembles.proofs.pruning_program import tight_program
 from shortlist.ensembles.proofs.row_forms import class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools, members_of, value_of
@@ -25,7 +25,7 @@ def test_an_encoded_selection_satisfies_the_program_at_its_value(
     limits = selection_limits(pool[1], min_size=0)
     rows = class_rows(votes, weights, limits)
     conflicts = find_conflicts(rows, Budget())
-    built = plurality_program(rows, [conflicts.cut(rows, i) for i in range(len(conflicts.pairs))])
+    built = tight_program(rows, [conflicts.cut(rows, i) for i in range(len(conflicts.pairs))])
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=pool[1], max_size=pool[1])))
 
     values = built.encode(mask)

@@ -7,8 +7,8 @@ from scipy.optimize import linprog
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.proofs.cuts import CutSettings, proves
-from shortlist.ensembles.proofs.row_by_row import AskedRows, row_by_row, whole_cut
+from shortlist.ensembles.proofs.certificate import proves
+from shortlist.ensembles.proofs.row_by_row import AskedRows, CutSettings, row_by_row, whole_cut
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.runs.budget import Budget

@@ -16,8 +16,8 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
 from shortlist.ensembles.pruning.engines import VOTES, EngineSettings
 from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
-from shortlist.ensembles.pruning.pruning import prove
 from shortlist.ensembles.pruning.search_starts import rule_starts, rules_for
+from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.runs.budget import Budget
 from tests.ensembles.plurality_oracles import made_votes

@@ -8,7 +8,7 @@ import pytest
 
 from shortlist.ensembles import ExactPruner, Pool, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
+from shortlist.ensembles.pruning.pruning import evidence_of, selections_meant
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import Facts
 

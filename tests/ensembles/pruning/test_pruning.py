@@ -15,17 +15,15 @@ from shortlist.ensembles.proofs.row_forms import normalise
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
 from shortlist.ensembles.pruning.engines import EngineSettings
+from shortlist.ensembles.pruning.mean_problem import few_members
+from shortlist.ensembles.pruning.mean_pruning import prune_soft, taken_copies
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import (
-    few_members,
     parse_objective,
-    prove,
     prune_exactly,
     prune_for,
-    prune_soft,
-    taken_copies,
 )
-from shortlist.ensembles.pruning.vote_steps import conflict_cuts
+from shortlist.ensembles.pruning.vote_steps import conflict_cuts, prove
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.ensembles.verification.recheck_mean_certificate import check_mean_certificate
 from shortlist.ensembles.votes.hard_votes import merge_rows

@@ -11,7 +11,7 @@ from shortlist.ensembles.pruning._tangent_kernels import (
     Looked,
     better_tangents,
 )
-from shortlist.ensembles.pruning.mean_problem import SCALE, mean_goal, mean_terms, reach_of, total_of
+from shortlist.ensembles.pruning.mean_problem import SCALE, MeanProblem, mean_goal
 from tests.ensembles import mean_oracles
 
 
@@ -20,8 +20,8 @@ from tests.ensembles import mean_oracles
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
 def test_tangents_bound_every_selection_of_a_node(objective: str, n_classes: int, n_steps: int) -> None:
     votes = mean_oracles.random_pool(14, 7, n_classes, seed=n_steps)
-    goal = mean_goal(objective, votes)
-    terms = mean_terms(votes, goal)
+    problem = MeanProblem(votes, mean_goal(objective, votes), selection_limits(7))
+    terms = problem.terms
     fixed = np.full(7, FREE, dtype=np.uint8)
     fixed[3] = IN
     parts = np.where(fixed == IN, 1.0, 2 / 6)
@@ -31,7 +31,7 @@ def test_tangents_bound_every_selection_of_a_node(objective: str, n_classes: int
     bound = better_tangents(terms, looked, parts, found)
 
     worths = [
-        total_of(terms, reach_of(terms, mean_oracles.as_mask(members, 7)), 3) / SCALE
+        problem.rate(problem.tally(mean_oracles.as_mask(members, 7)), 3)[0] / SCALE
         for members in mean_oracles.selections(7, selection_limits(7, min_size=3, max_size=3))
         if 3 in members
     ]

@@ -28,9 +28,9 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning.engines import EngineSettings, Turn
-from shortlist.ensembles.pruning.evidence import evidence_of
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
-from shortlist.ensembles.pruning.pruning import prove, prune_exactly
+from shortlist.ensembles.pruning.pruning import evidence_of, prune_exactly
+from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, check_certificate
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.errors import SolverError

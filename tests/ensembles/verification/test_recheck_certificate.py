@@ -22,11 +22,11 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
+    CutBound,
     write_certificate,
 )
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections

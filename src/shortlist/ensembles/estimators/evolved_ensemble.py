@@ -13,7 +13,7 @@ from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
-from shortlist.ensembles.pruning.evidence import evidence_of_step
+from shortlist.ensembles.pruning.pruning import evidence_of_step
 from shortlist.ensembles.votes.hard_votes import vote_shares
 from shortlist.guarantees.cells import empty_rows, labels_of, warn_of_unknown_words
 from shortlist.pickles import saved_from

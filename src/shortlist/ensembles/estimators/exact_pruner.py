@@ -40,13 +40,12 @@ from shortlist.ensembles.pools.answers import (
 from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.members import whole_pool, with_copies
-from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
-from shortlist.ensembles.pruning.mean_problem import asks_for_choice, decision_gains, soft_metric
+from shortlist.ensembles.pruning.mean_problem import WHY_FEW, asks_for_choice, decision_gains, soft_metric
+from shortlist.ensembles.pruning.mean_pruning import prune_soft, taken_copies
 from shortlist.ensembles.pruning.pruning import (
-    WHY_FEW,
+    evidence_of,
     prune_for,
-    prune_soft,
-    taken_copies,
+    selections_meant,
 )
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
@@ -80,7 +79,7 @@ class ExactPruner(ExactOptions):
         ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
         ``"log-loss"``, ``"brier"``, or ``"auto"``, which is the log loss of a tenth of the pool; a name
         followed by ``+auto`` then decides by what gains most of it. See
-        :func:`shortlist.ensembles.pruning.pruning.prune_soft`.
+        :func:`shortlist.ensembles.pruning.mean_pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
         has ``predict_proba`` and no option asks for votes; otherwise hard. ``"hard"``: members are chosen by

@@ -26,8 +26,7 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     mean_front_problem,
 )
-from shortlist.ensembles.fronts.front_claims import as_selection, best_at_its_price
-from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
+from shortlist.ensembles.fronts.front_claims import as_selection, best_at_its_price, mean_selection
 from shortlist.ensembles.fronts.objectives import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
@@ -43,8 +42,8 @@ from shortlist.ensembles.pools.answers import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, soft_metric
+from shortlist.ensembles.pruning.pruning import CHEAPER_WALK
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
@@ -289,7 +288,7 @@ class FrontPruner(ExactPruner):
         problem: CommitteeProblem | MeanFrontProblem
         if isinstance(votes, SoftVotes):
             problem = mean_front_problem(votes, self._texts(), **given)
-            front = mean_front(problem, budget.begun(), names=pool.names)
+            front = committee_front(problem, budget.begun(), names=pool.names)
         else:
             problem = committee_problem(votes, self._texts(), **given)
             front = committee_front(problem, budget.begun(), names=pool.names)

@@ -1,32 +1,28 @@
-"""The search for a front of committees, however they answer, and what is claimed of it.
+"""What is claimed of a front of committees, and what of it is kept in a study.
 
-First it is proved how good each value can be at all, which lets the searches give up early. What a search has
-passed is final. Where the first does not finish, a search adds good committees of other sizes, which
-are not proved. The proof says how far any committee can be ahead of the points that are there.
+What a walk has passed is final. The proof says how far any committee can be ahead of the points that are there.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
 from shortlist.arrays import Points
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.fronts.committee_problem import FrontProblem
-from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee, WalkedFront
+from shortlist.ensembles.fronts.committee_problem import FrontProblem, MeanFrontProblem
+from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
-from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, COMMITTEE_WALK, bound_of_front
+from shortlist.ensembles.pruning.pruning import CHEAPER_WALK, COMMITTEE_WALK, bound_of_front
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.studies.checkpoints import KeptState
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
@@ -73,6 +69,22 @@ def as_selection(
         seconds=front.seconds,
         proved_by=by if by == CHEAPER_WALK else bound_of_front(by),
     )
+
+
+def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
+    """Return a committee of a front as a selection, with its first value and what none can exceed."""
+    value, mask = problem.values[0], front.decisions[index].astype(bool)
+    total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
+    shown = value.value(total)
+    bound = float(known.get("at_most", known.get("at_least")))
+    near, by = max(value.tolerance, 1e-9), known["proved_by"]
+    optimal, at_its_price = abs(bound - shown) <= near, best_at_its_price(front, index)
+    if not optimal and at_its_price is not None and abs(bound - at_its_price[0]) > near:
+        (bound, optimal), by = at_its_price, CHEAPER_WALK
+    return as_selection(
+        front, value.result(mask, 0), objective=value.objective, value=shown, bound=bound, optimal=optimal,
+        by=by, tolerance=value.tolerance,
+    )  # fmt: skip
 
 
 def looked_at(front: Front) -> str:
@@ -230,80 +242,6 @@ def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:
     excess = max(0, int(highest[0] + highest[1] - highest[2]))
     given_up = np.arange(excess + 1)
     return np.column_stack([highest[0] - given_up, highest[1] - excess + given_up])
-
-
-BOUND_UNIT, WALK_STAGE = "bounds", "searching committees"
-"""What a study calls the proofs of the largest values, and the stage of the walks."""
-
-BOUNDS_END, SEARCHED_SHARE = 0.2, 0.15
-"""Parts of the time limit: until the proofs of the best values end, and for the search."""
-
-
-def find_front(
-    problem: FrontProblem,
-    budget: Budget,
-    *,
-    bound: Callable[[Budget], ValueBounds],
-    turns: Sequence[tuple[int | None, str, float]],
-    walk: Callable[..., tuple[WalkedFront, dict[int, int]]],
-    search: Callable[[Budget], Iterable[FoundCommittee]],
-    names: Sequence[str] | None,
-    max_nodes: int | None,
-) -> Front:
-    """Return the committees that no other dominates, and what is proved of them.
-
-    `bound`: proves how good values can be. `turns`: the objective of members that each walk goes by, what a
-    study calls the walk, and the part of the time limit at which it ends. The search comes after the first.
-    `walk`: takes what to go by, what is known, the bounds, and up to what walks were final before; returns
-    what was walked, and up to what this walk was final. `search`: finds good committees, which are not
-    proved. `max_nodes`: nodes of each walk.
-    """
-    budget.tell("bounding")
-    bounds = _kept_bounds(problem, budget, bound)
-    known, final, walked, begin = list(bounds.found), dict[int, int](), None, BOUNDS_END
-    for by, key, end in turns:
-        is_first = walked is None
-        walked, ended = walk(
-            by, known, bounds, final, budget=_from_now(budget, begin, end), max_nodes=max_nodes,
-            on_nodes=lambda _, n_points: budget.tell("full search", value=n_points),
-            checkpoint=Checkpoint(key, budget.study),
-        )  # fmt: skip
-        known, final = walked.found, final | ended
-        if walked.complete or budget.stopped:
-            break
-        if is_first:
-            known = only_best([*known, *search(_from_now(budget, end, end + SEARCHED_SHARE))])
-        begin = end + SEARCHED_SHARE * is_first
-    assert walked is not None, "there is a turn at least"
-    best = counted(len(walked.found), "point")
-    budget.study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
-    if walked.complete:  # nothing is left to go on from
-        budget.study.drop([BOUND_UNIT, *(key for _, key, _ in turns)])
-    return LookedAt(problem, bounds, final, walked.complete, walked.nodes).front(known, budget, names)
-
-
-def _from_now(budget: Budget, begin: float, end: float) -> Budget:
-    """Return the budget of a step that was to take these parts of the time limit, of what is left by now."""
-    return budget.share(min(1.0, (end - begin) / max(1e-9, 1 - begin)))
-
-
-def _kept_bounds(
-    problem: FrontProblem, budget: Budget, bound: Callable[[Budget], ValueBounds]
-) -> ValueBounds:
-    """Return how good values can be, as a study knows it or as is proved now.
-
-    What a cancellation cut short is not kept.
-    """
-    checkpoint = Checkpoint(BOUND_UNIT, budget.study)
-    if (last := checkpoint.last()) is not None:
-        found = kept_committees(last, problem)
-        return ValueBounds(last.arrays["highest"], tuple(last.facts["proved_by"]), found)
-    bounds = bound(budget.until(BOUNDS_END))
-    if not budget.cancellation.cancelled:
-        facts = {"proved_by": list(bounds.proved_by)}
-        arrays = {"highest": bounds.highest} | committee_arrays(bounds.found, problem.n_classifiers)
-        checkpoint.keep(lambda: KeptState(arrays, facts), now=True)
-    return bounds
 
 
 def committee_arrays(committees: Sequence[FoundCommittee], n_classifiers: int) -> dict[str, NDArray[Any]]:

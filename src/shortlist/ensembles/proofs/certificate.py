@@ -1,71 +1,214 @@
-"""Certificates of pruning: value and bound of a selection, and the cuts that prove it, as plain data."""
+"""Cuts: rows that cannot all be right, with the integers that prove it; the bounds and certificates of them."""
 
 import hashlib
 import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.proofs.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.files import write_text
 
+_EXACT = 2**62
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What rows that are right together ask of the members; mostly more than any selection has.
+
+    Positive integers y, one for each form, add the forms up: with the largest that the threshold can add,
+    ``w @ x >= P`` where all rows R are right. Without `kept` no selection has as much, so that one row is
+    wrong: ``Σ_R t <= |R| − 1``. With `kept` it is an inequality in x and t, :class:`CutTerms`.
+    :func:`proves` checks either.
+    """
+
+    rows: tuple[int, ...]
+    """Rows of :class:`RightRows`, increasing."""
+    forms: tuple[int, ...]
+    """Forms of these rows that cannot all hold, increasing, at least one for each row."""
+    multipliers: tuple[int, ...]
+    """y, one for each of `forms`."""
+    kept: tuple[int, ...] | None = None
+    """Classifiers whose membership counts, increasing."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutTerms:
+    """A cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
+
+    Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and
+    ``w @ x >= P``; what is not kept adds at most its positive w, so that ``Σ_C w x + Σ_D |w| (1 − x)`` is at
+    least ``P − Σ_{w > 0, not in C} w + Σ_D |w|``, which is `reach`. If a row is wrong, τ is at most 0, and
+    the left side is never below 0. A coefficient above `reach` does as much as `reach`.
+    """
+
+    coefficients: NDArray[np.int64]
+    """c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
+    reach: int
+    """Below 1 the cut says nothing."""
+    against: int
+    """What the coefficients of D add to, its sign changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutBound:
+    """A bound on the gain of the right rows, proved by cuts."""
+
+    bound: int
+    """No selection within the limits gains more, in units of ``rows.step``."""
+    cuts: tuple[Cut, ...]
+    """The cuts that it takes."""
+    multipliers: NDArray[np.int64]
+    """λ, ``(n_cuts,)``: how much of each, over `denominator`."""
+    denominator: int
+    pool: tuple[Cut, ...] = ()
+    """Cuts of more than two rows, used or not, for the steps that go on from here."""
+    exhausted: bool = False
+    """Whether looking for more cuts found none at the end."""
+
+
+def make_cut(rows: RightRows, forms: Sequence[int], multipliers: Sequence[int]) -> Cut:
+    """Return the cut of these forms, with the rows that they belong to.
+
+    Whether it is true is for :func:`proves` to say.
+    """
+    return Cut(tuple(np.unique(rows.row_of[list(forms)]).tolist()), tuple(forms), tuple(multipliers))
+
+
+def proves(rows: RightRows, cut: Cut) -> bool:
+    """Whether the multipliers show that the rows of a cut cannot all be right, decided in integers.
+
+    If they were, ``signs @ x + level · L >= least`` would hold in all the forms, and so would the sum of
+    these by the multipliers y, which reads ``c @ x + l · L >= P``. Since L is from 0 to the number of
+    members, the left side is at most the largest ``(c + max(0, l)) @ x`` over the selections within the
+    sizes; below P, the forms cannot all hold. This is Farkas' lemma, the alternative system of
+    :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
+
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.proofs.row_forms import normalise
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
+    >>> from shortlist.ensembles.goals.weights import named_weights
+    >>> merged = merge_rows([[1, 0], [0, 1], [1, 1]], [1, 0, 0])
+    >>> rows = normalise(merged, named_weights("accuracy", merged), selection_limits(2))
+    >>> rows.votes.tolist()
+    [[0, 1], [1, 0], [1, 1]]
+    >>> proves(rows, make_cut(rows, (1, 2), (1, 1))), proves(rows, make_cut(rows, (0, 1), (1, 1)))
+    (True, False)
+    """
+    forms = np.array(cut.forms, dtype=np.int64)
+    if not len(forms) or min(cut.multipliers) < 1 or sum(cut.multipliers) >= 2**31:
+        return False
+    if tuple(np.unique(rows.row_of[forms]).tolist()) != cut.rows:
+        return False
+    if cut.kept is not None:
+        return cut_terms(rows, cut).reach >= 1
+    w, wanted = _added_up(rows, cut)
+    return rows.largest(w) < wanted
+
+
+def cut_terms(rows: RightRows, cut: Cut) -> CutTerms:
+    """Return a cut with kept classifiers as an inequality."""
+    w, wanted = _added_up(rows, cut)
+    w[~rows.affordable] = 0
+    kept = np.zeros(len(w), dtype=bool)
+    kept[list(cut.kept or ())] = True
+    reach = wanted - int(w[(w > 0) & ~kept].sum()) - int(w[(w < 0) & kept].sum())
+    coefficients = np.where(kept, np.clip(w, -max(0, reach), max(0, reach)), 0)
+    return CutTerms(coefficients, reach, -int(coefficients[coefficients < 0].sum()))
+
+
+def _added_up(rows: RightRows, cut: Cut) -> tuple[NDArray[np.int64], int]:
+    """Return w and P: the forms by their multipliers, the threshold replaced by the most that it adds."""
+    forms, y = list(cut.forms), np.array(cut.multipliers, dtype=np.int64)
+    level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
+    return y @ rows.signs[forms].astype(np.int64) + level, int(y @ rows.least[forms])
+
+
+def dual_bound(
+    rows: RightRows,
+    supports: Sequence[NDArray[np.int64]],
+    multipliers: NDArray[np.int64],
+    denominator: int,
+    terms: Sequence[CutTerms] | None = None,
+) -> int:
+    """Return the same bound for the rows of cuts that are proved, as inequalities with `terms`."""
+    sizes = np.array([len(support) for support in supports], dtype=np.int64)
+    reach = np.ones_like(sizes) if terms is None else np.array([one.reach for one in terms], dtype=np.int64)
+    coefficients = np.zeros((len(sizes), 0), dtype=np.int64)
+    if terms:
+        coefficients = np.array([one.coefficients for one in terms])
+    against = np.maximum(0, -coefficients).sum(axis=1)
+    weights = np.abs(coefficients).sum(axis=1) + sizes * reach
+    entries = float(multipliers.astype(np.float64) @ weights) + float(denominator) * rows.total_gain
+    # Python integers where 64 bits may not do
+    whole = np.int64 if entries < _EXACT else object
+    used = np.zeros(rows.n_rows, dtype=whole)
+    exact = multipliers.astype(whole)
+    if len(supports):
+        np.add.at(used, np.concatenate(supports), np.repeat(exact * reach, sizes))
+    left = rows.gains.astype(whole) * denominator - used
+    spent = (exact * ((sizes - 1) * reach + against)).sum() if len(supports) else 0
+    members = rows.largest(exact @ coefficients) if terms else 0
+    return int(int(spent) + members + int(left[left > 0].sum())) // denominator
+
+
+def denominator_for(rows: RightRows) -> int:
+    """Return a denominator that keeps sums of multipliers small integers, a power of two."""
+    bits = 50 - math.frexp(float(max(1, rows.total_gain)))[1]
+    return 1 << min(24, max(0, bits))
+
+
 FORMAT = "shortlist pruning certificate 1"
 """What the first field of a certificate says."""
+
 
 Certificate = dict[str, Any]
 """Names, whole numbers and lists only, so that JSON holds it and any program can read it."""
 
 
-def threshold_claim(
-    votes: Votes, weights: Weights, limits: SelectionLimits, mask: Mask, threshold: int
+def vote_certificate(
+    votes: Votes | ClassVotes,
+    weights: Weights | ClassWeights,
+    rows: RightRows,
+    bound: CutBound | int,
+    *,
+    mask: Mask,
+    threshold: int,
+    value: int,
 ) -> Certificate:
-    """Write down what a selection for two classes is, and of which problem.
-
-    `votes`, `weights`, `limits`: the validation rows, what decisions are worth, and what a selection must
-    keep. `mask`, ``(n_classifiers,)``: the selection.
-    """
-    return {
-        "format": FORMAT,
-        "data": fingerprint(votes),
-        **plain_problem(weights, limits),
-        "members": np.flatnonzero(mask).tolist(),
-        "threshold": int(threshold),
-    }
-
-
-def class_claim(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits, mask: Mask) -> Certificate:
-    """Write down the same for several classes, whose rows are merged."""
-    return {
-        "format": FORMAT,
-        "data": class_fingerprint(votes),
-        **plain_problem(weights, limits),
-        "members": np.flatnonzero(mask).tolist(),
-    }
-
-
-def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int, value: int) -> Certificate:
-    """Add to a claim what the selection is worth, and what proves the bound.
+    """Write down what a selection is, of which problem, what it is worth, and what proves the bound.
 
     Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
     among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier
     for each of its forms. All sums are in the integers of the weights.
     :func:`shortlist.ensembles.verification.recheck_certificate.check_certificate` says how it is checked.
 
-    `claim`: from :func:`threshold_claim` or :func:`class_claim`. `rows`: from
-    :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there. `bound`: of `rows`; or how
-    many selections there are, each of which was looked at, so that the selection is the best. `value`:
-    weighted sum of the selection.
+    `votes`, `weights`: the validation rows, those of several classes merged, and what decisions are worth.
+    `rows`: the same with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or
+    `class_rows` there. `bound`: of `rows`; or how many selections there are, each of which was looked at, so
+    that the selection is the best. `mask`, ``(n_classifiers,)``, `threshold`: the selection. `value`: its
+    weighted sum.
     """
-    if isinstance(bound, int):
-        return claim | {"value": value, "bound": value, "selections": bound}
-    return claim | {
+    claim = {
+        "format": FORMAT,
+        "data": fingerprint(votes) if isinstance(votes, Votes) else class_fingerprint(votes),
+        **plain_problem(weights, rows.limits),
+        "members": np.flatnonzero(mask).tolist(),
+        **({"threshold": int(threshold)} if isinstance(votes, Votes) else {}),
         "value": value,
+    }
+    if isinstance(bound, int):
+        return claim | {"bound": value, "selections": bound}
+    return claim | {
         "bound": rows.weighted_sum(bound.bound),
         "denominator": bound.denominator,
         "cuts": [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shortlist._bits import Words, WordTable, pack, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, Shorts
-from shortlist.ensembles.proofs.cuts import Cut, make_cut
+from shortlist.ensembles.proofs.certificate import Cut, make_cut
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.hard_votes import tally
 from shortlist.runs.budget import Budget
@@ -183,7 +183,7 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
     With a threshold these are the pairs whose positive row never has more votes than the negative one: any
     vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
-    their least numbers, which :func:`shortlist.ensembles.proofs.cuts.proves` decides with multipliers 1
+    their least numbers, which :func:`shortlist.ensembles.proofs.certificate.proves` decides with multipliers 1
     and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
     `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive

@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Floats
+from shortlist.ensembles.proofs.certificate import (
+    Cut,
+    CutBound,
+    denominator_for,
+    dual_bound,
+    make_cut,
+)
 from shortlist.ensembles.proofs.conflicts import Conflicts
-from shortlist.ensembles.proofs.cuts import Cut, CutBound, CutSettings, denominator_for, dual_bound, make_cut
 from shortlist.ensembles.proofs.row_by_row import (
     Alternative,
     AskedRows,
+    CutSettings,
     draw_rows,
     forms_of,
     row_by_row,

@@ -26,59 +26,37 @@ WITHOUT_IDLE = ", without members that changed nothing"
 """What is added to who found a selection, where such members were left out of it."""
 
 
-class Counting(Protocol):
-    """What an incumbent asks of a problem: counts of votes, and what they are worth.
+class _Counting(Protocol):
+    """What an incumbent asks of a problem: what members add up to, and what that is worth.
 
-    See ``pruning_problems``.
+    The problems say what each is: :class:`shortlist.ensembles.pruning.problems.VoteProblem` of votes,
+    :class:`shortlist.ensembles.pruning.mean_problem.MeanProblem` of probabilities.
     """
 
     @property
-    def limits(self) -> SelectionLimits:
-        """What a selection must keep."""
-
+    def limits(self) -> SelectionLimits: ...
     @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-
+    def n_classifiers(self) -> int: ...
     @property
-    def objective(self) -> Objective:
-        """What the value is called."""
-
+    def objective(self) -> Objective: ...
     @property
-    def first_bound(self) -> int:
-        """The weighted sum when every row is right that can be."""
-
+    def first_bound(self) -> int: ...
     @property
-    def slack(self) -> int:
-        """Weighted sums that differ by no more are equal; 0 where sums are exact."""
-
+    def slack(self) -> int: ...
     @property
-    def tolerance(self) -> float:
-        """The same as a difference of values."""
-
-    def tally(self, mask: Mask) -> NDArray[Any]:
-        """Count the votes of the members on every row."""
-
-    def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
-        """Return the counts without one of the members."""
-
-    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum of `size` members, and the best threshold of those that reach it."""
-
-    def value(self, total: int) -> float:
-        """Turn a weighted sum into the user's unit."""
-
-    def rounded(self, bound: int) -> int:
-        """Return the largest weighted sum that is possible and no larger than `bound`."""
-
-    def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return what makes a result of these members, given what all results have."""
+    def tolerance(self) -> float: ...
+    def tally(self, mask: Mask) -> NDArray[Any]: ...
+    def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]: ...
+    def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]: ...
+    def value(self, total: int) -> float: ...
+    def rounded(self, bound: int) -> int: ...
+    def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]: ...
 
 
 class Incumbent:
     """The best selection so far, and a bound that none can exceed; both in the integers of a problem."""
 
-    def __init__(self, problem: Counting) -> None:
+    def __init__(self, problem: _Counting) -> None:
         self.problem = problem
         self.mask: Mask | None = None
         self.threshold = 0
@@ -172,48 +150,38 @@ class Incumbent:
         self.bound = max(self.bound, self.total)
         self.record(seconds)
         optimal = self.proved
-        return problem.result(self.mask, self.threshold)(
-            objective=problem.objective,
-            value=problem.value(self.total),
-            bound=problem.value(self.bound),
-            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-            proof=Proof(
-                ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
-                tolerances=(problem.tolerance,) if problem.tolerance else (),
-                missing=(abs(problem.value(self.bound - self.total)),),
-                limit="" if optimal else limit,
-            ),
-            seconds=seconds,
-            history=tuple(self.history),
-            proved_by=self.bound_by,
+        proof = Proof(
+            ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
+            tolerances=(problem.tolerance,) if problem.tolerance else (),
+            missing=(abs(problem.value(self.bound - self.total)),),
+            limit="" if optimal else limit,
         )
+        return self._answer(
+            self.mask, self.threshold, proof=proof, status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+            value=problem.value(self.total), bound=problem.value(self.bound), seconds=seconds,
+        )  # fmt: skip
 
     def no_selection(
         self, status: Status, *, limit: str, seconds: float, reason: str = ""
     ) -> PrunedSelection:
         """Return a result that chooses nothing and says why; the bound stands unless nothing is feasible."""
         infeasible = status is Status.INFEASIBLE
-        if not reason:
-            reason = (
-                NONE_FEASIBLE
-                if infeasible
-                else f"no selection was found before the limit ({limit or 'the solver gave up'})"
-            )
+        why = f"no selection was found before the limit ({limit or 'the solver gave up'})"
+        reason = reason or (NONE_FEASIBLE if infeasible else why)
+        proof = Proof(ProofKind.COMPLETE if infeasible else ProofKind.APPROXIMATE, limit=limit)
+        bound = math.nan if infeasible else self.problem.value(self.bound)
         nothing = np.zeros(self.problem.n_classifiers, dtype=bool)
-        return self.problem.result(nothing, -1)(
-            objective=self.problem.objective,
-            value=math.nan,
-            bound=math.nan if infeasible else self.problem.value(self.bound),
-            status=status,
-            proof=Proof(ProofKind.COMPLETE if infeasible else ProofKind.APPROXIMATE, limit=limit),
-            seconds=seconds,
+        return self._answer(
+            nothing, -1, proof=proof, status=status, value=math.nan, bound=bound, seconds=seconds,
             reason=reason,
-            history=tuple(self.history),
-            proved_by=self.bound_by,
-        )
+        )  # fmt: skip
+
+    def _answer(self, mask: Mask, threshold: int, **known: Any) -> PrunedSelection:
+        make, history = self.problem.result(mask, threshold), tuple(self.history)
+        return make(objective=self.problem.objective, history=history, proved_by=self.bound_by, **known)
 
 
-def without_idle_members(problem: Counting, mask: Mask) -> Mask:
+def without_idle_members(problem: _Counting, mask: Mask) -> Mask:
     """Drop members, the last first, as long as the rest is worth as much and keeps the limits.
 
     Many selections are worth the same; members that change nothing cost calls.

@@ -2,7 +2,7 @@
 
 If a form of each of two rows holds, so does their sum, in which the threshold cancels:
 ``w @ x >= P``. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right, and every set of kept
-classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.cuts.CutTerms`):
+classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.certificate.CutTerms`):
 
     Σ_C w x + Σ_D |w| (1 − x) >= (P − Σ_{w > 0, not in C} w + Σ_D |w|) τ
 
@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist.arrays import Floats, Longs, ShortTable
-from shortlist.ensembles.proofs.cuts import Cut, CutBound, CutTerms, cut_terms, denominator_for, dual_bound
+from shortlist.ensembles.proofs.certificate import (
+    Cut,
+    CutBound,
+    CutTerms,
+    cut_terms,
+    denominator_for,
+    dual_bound,
+)
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget

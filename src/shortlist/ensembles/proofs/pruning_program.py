@@ -1,6 +1,8 @@
 """The integer program of ensemble pruning (Eqs. 1 to 20 of Bastos, Brandão and Valle, 2022)."""
 
-from collections.abc import Sequence
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +17,7 @@ from shortlist.ensembles.goals.selection_limits import (
     SelectionLimits,
 )
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.proofs.cuts import Cut, CutTerms, cut_terms
+from shortlist.ensembles.proofs.certificate import Cut, CutTerms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.milp import LinearObjective, Program, make_program
@@ -24,29 +26,45 @@ from shortlist.results.objective import Objective, Sense
 
 @dataclass(frozen=True, eq=False)
 class PruningProgram:
-    """A program to minimise, and where to find its parts.
+    """A program to minimise, where to find its parts, and what its costs mean.
 
-    The columns are x_k (is classifier k a member), L (the threshold), one t per row whose decision matters
-    (is it right), and with diversity limits one y per pair (are both members). The cost of a solution plus
-    `offset` is minus the weighted sum of Eq. 1, in the integers of :class:`Weights`.
+    The columns are x_k (is classifier k a member), with two classes L (the threshold), one t per row whose
+    decision matters (is it right), and with diversity limits one y per pair (are both members).
     """
 
     program: Program
-    offset: int
     n_classifiers: int
     decided_rows: NDArray[np.int64]
+    """Rows with a column, ``(n_decided,)``."""
+    right: Callable[[Mask, int], Mask]
+    """Says which of these rows members are right on with a threshold."""
+    has_threshold: bool
     pairs: NDArray[np.int64]
+    offset: int = 0
+    """What is added to a cost for minus the gain."""
+    base: int = 0
+    step: int = 1
+    """The weighted sum without gain, and what a gain of 1 adds to it."""
+    absolute_gap: float = 1 - 1e-6
+    """Costs that differ by no more are equal."""
 
     def members(self, values: NDArray[np.float64]) -> Mask:
         """Read the selection from a solution."""
         return np.asarray(values[: self.n_classifiers] > 0.5)
 
-    def encode(self, votes: Votes, mask: Mask, threshold: int) -> NDArray[np.float64]:
+    def encode(self, mask: Mask, threshold: int = 0) -> NDArray[np.float64]:
         """Write a selection and threshold as a solution, for a start."""
-        positive = votes.votes[:, mask].sum(axis=1) > threshold
-        right = positive == (votes.labels == 1)
         both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
-        return np.concatenate([mask, [threshold], right[self.decided_rows], both]).astype(np.float64)
+        level = [threshold] if self.has_threshold else []
+        return np.concatenate([mask, level, self.right(mask, threshold), both]).astype(np.float64)
+
+    def total_of(self, cost: float) -> float:
+        """Turn a cost, or a bound on it, into a weighted sum, fractions included."""
+        return self.base - self.step * (cost + self.offset)
+
+    def total_bound(self, bound: float, otherwise: int) -> int:
+        """Turn a bound on the cost into one on the weighted sum."""
+        return otherwise if math.isinf(bound) else math.floor(self.total_of(bound) + 1e-6)
 
 
 def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
@@ -68,36 +86,26 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
     silent = voters == 0  # never positive, since L >= 0
     decided = np.flatnonzero((gains != 0) & ~silent)
     fixed_gain = int(gains[silent & (votes.labels == 0)].sum())
-    pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
+    pairs = member_pairs(limits, n_classifiers)
     n_columns = n_classifiers + 1 + len(decided) + len(pairs)
-
-    blocks = [
+    rows = [
         _decision_rows(votes, gains, voters, decided, most=most, n_columns=n_columns),
-        limit_rows(limits, n_classifiers, n_columns),
+        limit_rows(limits, n_classifiers, n_columns, has_threshold=True),
     ]
-    if limits.diversity is not None:
-        blocks.append(diversity_rows(limits.diversity, pairs, most, n_columns))
-    rows, lower, upper = (list(part) for part in zip(*blocks, strict=True))
 
-    costs = np.zeros(n_columns)
-    costs[n_classifiers + 1 : n_classifiers + 1 + len(decided)] = -gains[decided]
-    column_upper = np.ones(n_columns)
-    column_upper[n_classifiers] = most
+    def right(mask: Mask, threshold: int) -> Mask:
+        positive = votes.votes[decided][:, mask].sum(axis=1) > threshold
+        return np.asarray(positive == (votes.labels[decided] == 1))
+
     return PruningProgram(
-        program=make_program(
-            sparse.vstack(rows),
-            row_lower=np.concatenate(lower),
-            row_upper=np.concatenate(upper),
-            column_lower=0,
-            column_upper=column_upper,
-            # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
-            integer=True,
-            objectives=[LinearObjective(Objective("minus weighted sum"), costs)],
-        ),
-        offset=-weights.floor(votes) - fixed_gain,
-        n_classifiers=n_classifiers,
-        decided_rows=decided,
+        _as_program(rows, gains[decided], limits, pairs, has_threshold=True),
+        n_classifiers,
+        decided,
+        right,
+        has_threshold=True,
         pairs=pairs,
+        offset=-weights.floor(votes) - fixed_gain,
+        absolute_gap=weights.step * (1 - 1e-6),
     )
 
 
@@ -135,19 +143,49 @@ def _decision_rows(
     )
 
 
-def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
-    """Return min_size ≤ S ≤ max_size, L ≤ S and the budget."""
+def _as_program(
+    blocks: "list[_Rows]",
+    gains: NDArray[np.int64],
+    limits: SelectionLimits,
+    pairs: NDArray[np.int64],
+    *,
+    has_threshold: bool,
+) -> Program:
+    """Put rows together with those of the diversity limits; costs are minus the gains of right rows."""
+    n_columns = blocks[0][0].shape[1]
+    first = n_columns - len(pairs) - len(gains)
+    if limits.diversity is not None:
+        blocks = [*blocks, diversity_rows(limits.diversity, pairs, limits.max_size, n_columns)]
+    rows, lower, upper = (list(part) for part in zip(*blocks, strict=True))
+    costs, column_upper = np.zeros(n_columns), np.ones(n_columns)
+    costs[first : first + len(gains)] = -gains
+    if has_threshold:
+        column_upper[first - 1] = limits.max_size
+    return make_program(
+        sparse.vstack(rows),
+        row_lower=np.concatenate(lower),
+        row_upper=np.concatenate(upper),
+        column_lower=0,
+        column_upper=column_upper,
+        # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
+        integer=True,
+        objectives=[LinearObjective(Objective("minus gain"), costs)],
+    )
+
+
+def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int, *, has_threshold: bool) -> _Rows:
+    """Return min_size ≤ S ≤ max_size, with two classes L ≤ S, and the budget."""
     members = np.zeros((1, n_columns))
     members[0, :n_classifiers] = 1
-    below = members.copy()
-    below[0, n_classifiers] = -1
-    rows, lower, upper = [members, below], [limits.min_size, 0.0], [limits.max_size, np.inf]
+    rows, lower, upper = [members], [float(limits.min_size)], [float(limits.max_size)]
+    if has_threshold:
+        below = members.copy()
+        below[0, n_classifiers] = -1
+        rows, lower, upper = [*rows, below], [*lower, 0.0], [*upper, np.inf]
     if limits.costs is not None:
         price = np.zeros((1, n_columns))
         price[0, :n_classifiers] = limits.costs
-        rows.append(price)
-        lower.append(-np.inf)
-        upper.append(limits.budget)
+        rows, lower, upper = [*rows, price], [*lower, -np.inf], [*upper, limits.budget]
     return (
         sparse.csr_array(np.vstack(rows)),
         np.array(lower, dtype=np.float64),
@@ -217,9 +255,10 @@ def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sp
     )
 
 
-def member_pairs(n_classifiers: int) -> NDArray[np.int64]:
-    """Return every pair k < l, ``(n_pairs, 2)``."""
-    return np.column_stack(np.triu_indices(n_classifiers, 1)).astype(np.int64)
+def member_pairs(limits: SelectionLimits, n_classifiers: int) -> NDArray[np.int64]:
+    """Return every pair k < l where there are diversity limits, ``(n_pairs, 2)``."""
+    n = 0 if limits.diversity is None else n_classifiers
+    return np.column_stack(np.triu_indices(n, 1)).astype(np.int64)
 
 
 def without_selection(program: Program, mask: Mask) -> Program:
@@ -227,62 +266,6 @@ def without_selection(program: Program, mask: Mask) -> Program:
     row = np.zeros((1, program.n_columns))
     row[0, : len(mask)] = np.where(mask, 1.0, -1.0)
     return program.with_rows(row, -np.inf, mask.sum() - 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class PluralityProgram:
-    """A program to minimise, and where to find its parts.
-
-    The columns are x_k (is classifier k a member), one t per row (is it right), and with diversity limits one
-    y per pair (are both members). The cost of a solution is minus the gain of the rows.
-    """
-
-    program: Program
-    rows: RightRows
-    n_classifiers: int
-    pairs: NDArray[np.int64]
-
-    def members(self, values: NDArray[np.float64]) -> Mask:
-        """Read the selection from a solution."""
-        return np.asarray(values[: self.n_classifiers] > 0.5)
-
-    def encode(self, mask: Mask) -> NDArray[np.float64]:
-        """Write a selection as a solution, for a start."""
-        right = self.rows.right(mask)
-        both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
-        return np.concatenate([mask, right, both]).astype(np.float64)
-
-
-def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityProgram:
-    """Build the program: maximise the gains of right rows within the size, cost and diversity limits.
-
-    `rows`: of several classes, with the limits. `cuts`: each becomes a row, as of :func:`tight_program`.
-    """
-    limits, n_classifiers = rows.limits, rows.n_classifiers
-    pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
-    n_columns = n_classifiers + rows.n_rows + len(pairs)
-    blocks = [_right_rows(rows, n_columns), _limit_rows(limits, n_classifiers, n_columns)]
-    if len(cuts):
-        blocks.append(_cut_rows(rows, cuts, n_classifiers, n_columns))
-    if limits.diversity is not None:
-        blocks.append(diversity_rows(limits.diversity, pairs, limits.max_size, n_columns))
-    parts, lower, upper = (list(part) for part in zip(*blocks, strict=True))
-    costs = np.zeros(n_columns)
-    costs[n_classifiers : n_classifiers + rows.n_rows] = -rows.gains
-    return PluralityProgram(
-        program=make_program(
-            sparse.vstack(parts),
-            row_lower=np.concatenate(lower),
-            row_upper=np.concatenate(upper),
-            column_lower=0,
-            column_upper=1,
-            integer=True,
-            objectives=[LinearObjective(Objective("minus gain"), costs)],
-        ),
-        rows=rows,
-        n_classifiers=n_classifiers,
-        pairs=pairs,
-    )
 
 
 def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
@@ -300,17 +283,6 @@ def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
         lowest.astype(np.float64),
         np.full(rows.n_forms, np.inf),
     )
-
-
-def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
-    coefficients, lower, upper = [np.ones(n_classifiers)], [limits.min_size], [limits.max_size]
-    if limits.costs is not None:
-        coefficients.append(limits.costs.astype(np.float64))
-        lower.append(0)
-        upper.append(limits.budget)
-    rows = np.zeros((len(coefficients), n_columns))
-    rows[:, :n_classifiers] = coefficients
-    return sparse.csr_array(rows), np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
 
 
 def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
@@ -336,25 +308,40 @@ UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0,
 """Gains are counts already."""
 
 
-def as_votes(rows: RightRows) -> Votes:
-    """Return normalised rows as votes of which every right decision counts its gain."""
-    return Votes(rows.votes, rows.is_positive.astype(np.uint8), rows.gains)
-
-
-def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
-    """Return the program whose cost plus `offset` is minus the gain, with the cuts as rows.
+def tight_program(rows: RightRows, cuts: Sequence[Cut] = (), *, slack: int = 0) -> PruningProgram:
+    """Return the program of the rows that matter within the size, cost and diversity limits, with cuts as rows.
 
     That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's
     integers but not from its linear relaxation. Each such one is a clause to CP-SAT.
 
     `rows`: at the root: nothing fixed but members that are too dear. `cuts`: rows that no selection is right
-    on together.
+    on together. `slack`: weighted sums that differ by no more are equal.
     """
-    built = pruning_program(as_votes(rows), UNIT, rows.limits)
-    assert len(built.decided_rows) == rows.n_rows, "normalised rows have votes and a gain"
-    if not cuts:
-        return built
-    program: Program = built.program.with_rows(
-        *_cut_rows(rows, cuts, built.n_classifiers + 1, built.program.n_columns)
+    limits, n = rows.limits, rows.n_classifiers
+    if rows.has_threshold:
+        # as votes of which every right decision counts its gain
+        votes = Votes(rows.votes, rows.is_positive.astype(np.uint8), rows.gains)
+        built = pruning_program(votes, UNIT, limits)
+        assert len(built.decided_rows) == rows.n_rows, "normalised rows have votes and a gain"
+        program = built.program
+        if cuts:
+            program = program.with_rows(*_cut_rows(rows, cuts, n + 1, program.n_columns))
+        return dataclasses.replace(
+            built, program=program, right=rows.right, base=rows.offset, step=rows.step, absolute_gap=1 - 1e-6
+        )
+    pairs = member_pairs(limits, n)
+    n_columns = n + rows.n_rows + len(pairs)
+    blocks = [_right_rows(rows, n_columns), limit_rows(limits, n, n_columns, has_threshold=False)]
+    if cuts:
+        blocks.append(_cut_rows(rows, cuts, n, n_columns))
+    return PruningProgram(
+        _as_program(blocks, rows.gains, limits, pairs, has_threshold=False),
+        n,
+        np.arange(rows.n_rows),
+        rows.right,
+        has_threshold=False,
+        pairs=pairs,
+        base=rows.offset,
+        step=rows.step,
+        absolute_gap=max(slack / rows.step, 1 - 1e-6),
     )
-    return PruningProgram(program, built.offset, built.n_classifiers, built.decided_rows, built.pairs)

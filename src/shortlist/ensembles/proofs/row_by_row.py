@@ -2,15 +2,83 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask, stray_flags_ignored
-from shortlist.ensembles.proofs.cuts import Cut, CutSettings, make_cut, proves
+from shortlist.ensembles.proofs.certificate import Cut, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
 from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutSettings:
+    """How cuts are looked for; decision 8 has the measurements.
+
+    A round solves the master program, whose solution t says how much of every row the cuts so far allow,
+    and looks for cuts that t violates. The search by price comes first, and the search row by row where the
+    first one finds hardly anything.
+    """
+
+    least_violation: float = 1e-3
+    """A cut is taken up only if t violates it by more than this; rows that t calls right cost as much in the
+    search by price.
+    """
+    few: int = 3
+    """With fewer new cuts than this by price, the round goes on row by row, or ends where only quick rounds
+    are wanted.
+    """
+    idle_rounds: int = 10
+    """Rounds in a row without a new cut after which there is nothing more to look for."""
+    row_round_cost: int = 5
+    """How many further rounds a search row by row counts as, where rounds are limited."""
+    most_recalled: int = 500
+    """How many known cuts and conflicts a round takes up at most, the most violated first."""
+    slack: float = 0.05
+    """A cut is slack in a round if t stays below it by more than this."""
+    patience: int = 12
+    """Rounds in which a cut may be slack before the master program does without it."""
+    unlikely: float = 0.2
+    """Rows of which t allows no more than this are left out where rows have to be drawn: they make no
+    violated cuts.
+    """
+    price_starts: int = 4
+    """From how many vectors of costs the search by price begins in every round."""
+    price_reweightings: int = 3
+    """How often each of these searches goes on with costs divided by the multipliers just found."""
+    price_floor: float = 0.03
+    """What is added to multipliers, in parts of their mean, before costs are divided by them, so that 0
+    divides nothing.
+    """
+    price_spread: float = 0.5
+    """Standard deviation of the logarithm of the factors by which costs are multiplied at random."""
+    price_avoidance: float = 0.2
+    """What a row costs more for every search of the round that used it."""
+    priced_rows: int = 500
+    priced_votes: int = 200_000
+    """Most forms in the search by price, and most votes in these: beyond, rows are drawn."""
+    asked_votes: int = 2_000_000
+    """Most votes in the search row by row: beyond, rows are drawn."""
+    asked_tries: int = 40
+    """How often a search row by row begins anew; each try takes about ten linear programs."""
+    asked_sure: float = 1 - 1e-6
+    """Rows of which t allows at least this count as right at no cost."""
+    asked_least_excess: float = 1e-3
+    """What rows that are asked for must lack together, less than 1 by this, so that t violates the cut
+    clearly.
+    """
+    asked_shortfall: float = 1e-4
+    """A row is missed if it lacks more votes than this; shortfalls are in single precision."""
+    asked_at_once: int = 30
+    """How many missed rows that count as right are asked for at once."""
+    asked_noise: float = 0.7
+    """Standard deviation of the logarithm of the factors by which prices of rows are multiplied at random."""
+    asked_floor: float = 0.3
+    """What is added to shortfalls before prices are divided by them, so that tiny ones do not decide."""
+
 
 SMALL = 60
 """Multipliers are first tried as whole numbers with the least one scaled to at most this."""
@@ -23,7 +91,7 @@ class Alternative:
     """The system whose solutions are the multipliers of cuts: it has none where all rows can be right.
 
     Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms by these multipliers reads
-    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.cuts.proves`: x are the members, L
+    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.certificate.proves`: x are the members, L
     is the threshold, and c, l and P are sums of y by the numbers of the forms. A cut is proved where no
     selection reaches P. What selections reach is bounded by linear programming duality, with further
     unknowns: u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w
@@ -133,7 +201,7 @@ class AskedRows:
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
     and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma
     the solver then has a dual ray, which holds the multipliers of
-    :func:`shortlist.ensembles.proofs.cuts.proves`.
+    :func:`shortlist.ensembles.proofs.certificate.proves`.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:

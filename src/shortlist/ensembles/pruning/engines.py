@@ -3,19 +3,14 @@
 The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
 at that moment, and gets its share of the time that is left then: who overruns takes nothing from later
 turns, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes does,
-shares do not count. :class:`Run` holds what the engines of one run share.
+shares do not count.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from shortlist.ensembles.proofs.cuts import CutSettings
-from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
 from shortlist.ensembles.proofs.pair_cuts import PairSettings
-from shortlist.milp import Solver
-from shortlist.runs.budget import Budget
+from shortlist.ensembles.proofs.row_by_row import CutSettings
 
 RULES = "a pruning rule"
 SEARCH = "tabu search"
@@ -240,50 +235,3 @@ class EngineSettings:
     least_solve_s: float = 0.1
     """Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
     """
-
-
-Step: TypeAlias = Callable[[Budget], None]
-"""Goes on with the search or the proof until its part of the budget ends."""
-
-
-@dataclass(eq=False)
-class Run:
-    """One run of the engine."""
-
-    best: Incumbent
-    """The best selection and the bound."""
-    budget: Budget
-    """Of the whole run."""
-    settings: EngineSettings
-    """How the steps share it."""
-    solver: Solver | None
-    """The one that was asked for alone."""
-    solver_name: str
-    """What it is called."""
-    infeasible: bool = False
-    """Whether no selection keeps the limits, as `infeasible_by` claims, if that is not empty."""
-    infeasible_by: str = ""
-    last_limit: str = ""
-    """What ended the last step that was ended by something else than the budget."""
-    turn: Turn | None = None
-    """The last turn that lowered the bound; None where every row is right that can be."""
-
-    def goes_on(self, budget: Budget) -> bool:
-        """Whether there is something left to prove, and time for it."""
-        return self.is_open and not budget.stopped
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is something left to prove."""
-        return not (self.best.proved or self.infeasible)
-
-    def tell(self, stage: str, *, total: float = math.nan) -> None:
-        """Note and report value and bound; `total` is a weighted sum that a solver claims."""
-        best, value = self.best, self.best.problem.value
-        KeptBest(self.best, self.budget).keep()
-        best.record(self.budget.elapsed)
-        known = best.value
-        if not math.isnan(total):
-            claimed = value(round(total))
-            known = claimed if known is None else max(claimed, known)
-        self.budget.tell(stage, value=known, bound=value(best.bound))

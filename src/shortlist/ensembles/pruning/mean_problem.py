@@ -1,11 +1,11 @@
 """Pruning for a mean of probabilities: the loss, the gains by which the mean decides, and the problem."""
 
+import dataclasses
 import functools
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,37 @@ def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, floa
     return "accuracy" if first == AUTO or first in MEAN_LOSSES else first
 
 
+FEW = 10
+"""``auto`` takes one classifier of this number."""
+
+FEWEST = 5
+"""But not fewer than these, nor more than half of a small pool."""
+
+WHY_FEW = "on other tables, a tenth of the pool chosen by log loss did best"
+
+
+def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
+    """Return limits for a tenth of a pool, at least five members, of a small pool half, within those given.
+
+    The mean of few members that are best together is worse on new rows than that of some more, as the study
+    of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
+    cheapest, half of those are the least number, so that there is something to choose.
+
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
+    [1, 2, 5, 5, 10]
+    """
+    if limits.conflict():
+        return limits
+    few = max(-(-n_classifiers // FEW), min(FEWEST, -(-n_classifiers // 2)))
+    most = max(limits.min_size, min(few, limits.max_size))
+    least = most
+    if limits.costs is not None:
+        affordable = int((np.cumsum(np.sort(limits.costs)) <= limits.budget).sum())
+        least = max(limits.min_size, min(most, affordable // 2), 1)
+    return dataclasses.replace(limits, min_size=min(least, most), max_size=most)
+
+
 SCALE = 2**32
 """Worths of rows are rounded to parts of this."""
 
@@ -160,11 +191,6 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     return MeanTerms(np.ascontiguousarray(columns.T), aims, kind, float(WHOLE))
 
 
-def reach_of(terms: MeanTerms, mask: Mask) -> NDArray[np.int64]:
-    """Return what the members add to every term, ``(n_terms,)``."""
-    return np.asarray(terms.columns[mask].sum(axis=0, dtype=np.int64))
-
-
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
     """Return what members are worth by their number and what they reach, in parts of :data:`SCALE`.
 
@@ -175,56 +201,30 @@ def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
     return int(np.rint(SCALE * worths).astype(np.int64).sum())
 
 
-@dataclass(frozen=True, eq=False)
 class MeanProblem:
     """Probabilities of rows, what their means are worth, and what a selection must keep.
 
     Totals are larger the better, whatever the sense of the objective: a loss is counted with minus.
+
+    `votes`: validation rows. `goal`: what is summed up. `limits`: size and cost. An empty selection has no
+    mean: at least one member is wanted.
     """
 
-    votes: SoftVotes
-    """Validation rows."""
-    goal: MeanGoal
-    """What is summed up."""
-    limits: SelectionLimits
-    """Size and cost. An empty selection has no mean: at least one member is wanted."""
-
-    @cached_property
-    def terms(self) -> MeanTerms:
-        """The summands."""
-        return mean_terms(self.votes, self.goal)
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return self.votes.n_classifiers
-
-    @property
-    def objective(self) -> Objective:
-        """What the value is called."""
-        return self.goal.objective
-
-    @cached_property
-    def slack(self) -> int:
-        """Whole totals of equal selections may differ by so much: rounding, twice a part a term."""
-        return 2 * len(self.terms.aims) + 4
-
-    @property
-    def tolerance(self) -> float:
-        """The same as a difference of values."""
-        return self.slack / SCALE / self.goal.denominator
-
-    @cached_property
-    def first_bound(self) -> int:
-        """What every row would be worth with the best of all classifiers for it alone."""
+    def __init__(self, votes: SoftVotes, goal: MeanGoal, limits: SelectionLimits) -> None:
+        self.votes, self.goal, self.limits = votes, goal, limits
+        self.terms = mean_terms(votes, goal)
+        self.objective, self.n_classifiers = goal.objective, votes.n_classifiers
+        # whole totals of equal selections may differ by so much: rounding, twice a part a term
+        self.slack = 2 * len(self.terms.aims) + 4
+        self.tolerance = self.slack / SCALE / goal.denominator
         columns = self.terms.columns
-        # of all that are to be 1 the largest, of all that are to be 0 the smallest
+        # every row with the best classifier for it alone: of all that are to be 1 the largest
         best = np.where(self.terms.aims > 0, columns.max(axis=0), columns.min(axis=0))
-        return total_of(self.terms, best.astype(np.int64), 1) + self.slack
+        self.first_bound = total_of(self.terms, best.astype(np.int64), 1) + self.slack
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
-        """Add up what the members reach in every term."""
-        return reach_of(self.terms, mask)
+        """Add up what the members reach in every term, ``(n_terms,)``."""
+        return np.asarray(self.terms.columns[mask].sum(axis=0, dtype=np.int64))
 
     def without(self, tally: NDArray[Any], k: int) -> NDArray[Any]:
         """Return the sums without one of the members."""
@@ -235,9 +235,7 @@ class MeanProblem:
 
         An empty selection is worth less than any other.
         """
-        if not size:
-            return -(2**62), 0
-        return total_of(self.terms, tally, size), 0
+        return total_of(self.terms, tally, size) if size else -(2**62), 0
 
     def value(self, total: int) -> float:
         """Turn a total into the user's unit and sign."""
@@ -285,9 +283,13 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
     :func:`shortlist.ensembles.verification.recheck_mean_certificate.check_mean_certificate` says how they are
     checked.
     """
+    votes = problem.votes
+    digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
+    for label, row in zip(votes.labels.tolist(), votes.shares.astype("<i2"), strict=True):
+        digest.update(bytes([label]) + row.tobytes())
     return {
         "format": FORMAT,
-        "data": mean_fingerprint(problem.votes),
+        "data": digest.hexdigest(),
         **plain_mean_problem(problem.goal, problem.limits),
         "members": np.flatnonzero(mask).tolist(),
         "value": total,
@@ -301,12 +303,3 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 def plain_mean_problem(goal: MeanGoal, limits: SelectionLimits) -> Certificate:
     """Return the fields ``goal`` and ``limits``, which say what a certificate is of."""
     return {"goal": {"kind": goal.kind, "gains": goal.gains.tolist()}, "limits": limits.plain()}
-
-
-def mean_fingerprint(votes: SoftVotes) -> str:
-    """Return the SHA-256 of the rows, as the audit defines it."""
-    digest = hashlib.sha256(f"{votes.n_classifiers},{votes.n_classes};".encode())
-    little = votes.shares.astype("<i2")
-    for label, row in zip(votes.labels.tolist(), little, strict=True):
-        digest.update(bytes([label]) + row.tobytes())
-    return digest.hexdigest()

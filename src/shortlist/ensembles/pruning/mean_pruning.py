@@ -1,16 +1,17 @@
-"""The best mean of probabilities, with proof: branch and bound over sizes and members.
+"""From probabilities and an objective to the members whose mean is best, with proof.
 
-The worth of a row is a concave function of its mean, and the largest sum over all fractions of members bounds
-every selection. A tangent of each function makes that sum linear, and the members that gain most are its
-largest: the bound that a certificate shows. As means do not grow with the number of members, what bounds one
-size with members in parts bounds all larger sizes too.
+Branch and bound over sizes and members. The worth of a row is a concave function of its mean, and the largest
+sum over all fractions of members bounds every selection. A tangent of each function makes that sum linear,
+and the members that gain most are its largest: the bound that a certificate shows. As means do not grow with
+the number of members, what bounds one size with members in parts bounds all larger sizes too.
 """
 
 import dataclasses
 import heapq
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,10 @@ from shortlist.ensembles.pruning.mean_problem import (
     MeanGoal,
     MeanProblem,
     Tangents,
+    asks_for_choice,
+    few_members,
     mean_certificate,
+    mean_goal,
     total_of,
 )
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -41,6 +45,16 @@ from shortlist.runs.budget import Budget
 
 BRANCHES = "branch and bound"
 """Name of the method that proved the bound."""
+
+TANGENTS = "tangents"
+"""Name of what proves a bound that the certificate proves alone."""
+
+FIRST_BOUND_SHARE = 0.3
+"""Part of the time that is left for the first bound of a large table, whose members are then tried."""
+
+WHY_SMALL = "tangents bound means of members", "decision 25"
+WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
+"""Why this is asked, and what measured that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +76,72 @@ class MeanSettings:
     """Numbers of a table from which on a bound is looked for among few classifiers at a time."""
 
 
+def prune_means(
+    votes: SoftVotes,
+    goal: MeanGoal,
+    limits: SelectionLimits,
+    budget: Budget | None = None,
+    *,
+    settings: MeanSettings | None = None,
+) -> PrunedSelection:
+    """Return the selection within limits whose mean probabilities are worth most, with proof.
+
+    OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
+    what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN
+    carry a reason and choose nothing.
+
+    `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
+    `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `settings`: how large
+    the proof may become.
+
+    >>> from shortlist.ensembles.pruning.mean_problem import mean_goal
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> from shortlist.ensembles.votes.soft_votes import soft_votes
+    >>> votes = soft_votes([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.1, 0.9]]], [0, 1])
+    >>> result = prune_means(votes, mean_goal("log-loss", votes), selection_limits(2))
+    >>> result.mask.tolist(), str(result.status), round(result.value, 4)
+    ([True, True], 'optimal', 0.4308)
+    """
+    budget = budget or Budget()
+    limits = dataclasses.replace(limits, min_size=max(1, limits.min_size))
+    tree = _MeanTree(MeanProblem(votes, goal, limits), budget, settings or MeanSettings())
+    if conflict := limits.conflict():
+        return tree.best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
+    return tree.result()
+
+
+def first_selections(problem: MeanProblem) -> list[Mask]:
+    """Return the full ensemble, and the fewest members: the cheapest, and the best alone that can be paid.
+
+    Takes O(n_terms · n_classifiers) time.
+    """
+    limits, n, terms = problem.limits, problem.n_classifiers, problem.terms
+    alone = [total_of(terms, column.astype(np.int64), 1) for column in terms.columns]
+    by_worth = np.argsort(-np.array(alone), kind="stable")
+    by_cost = by_worth if limits.costs is None else np.argsort(limits.costs, kind="stable")
+    fewest = [affordable(limits, n, order, limits.min_size) for order in (by_cost, by_worth)]
+    return [np.ones(n, dtype=bool), *fewest]
+
+
+def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
+    """Return at most that number of members, the first in an order that can be paid.
+
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)
+    >>> affordable(limits, 4, np.array([0, 1, 2, 3]), 2).tolist()
+    [True, False, False, True]
+    """
+    mask = np.zeros(n_classifiers, dtype=bool)
+    if limits.costs is None:
+        mask[order[:most]] = True
+        return mask
+    left = limits.budget
+    for one in order.tolist():
+        if most and limits.costs[one] <= left:
+            mask[one], left, most = True, left - limits.costs[one], most - 1
+    return mask
+
+
 @dataclass(frozen=True, eq=False)
 class _Node:
     """Selections of `first` to `last` members that are not ruled out; `parts` is where its bound begins.
@@ -78,51 +158,79 @@ class _Node:
     above: Tangents | None = None
 
 
-@dataclass(eq=False)
-class MeanTree:
+class _MeanTree:
     """Open nodes by their bounds, the largest first."""
 
-    problem: MeanProblem
-    """What is to be proved."""
-    best: Incumbent
-    """Keeps the best selection and the bound."""
-    budget: Budget
-    """With a limit in nodes alone the answer depends on nothing but the problem."""
-    on_news: Callable[[], None]
-    """Called whenever the best selection or the bound changed."""
-    settings: MeanSettings = field(default_factory=MeanSettings)
-    """How large the proof may become."""
-    n_nodes: int = 0
-    """Nodes that were bounded."""
-    cover: list[Tangents] = field(default_factory=list)
-    """Every size, with what bounds it before any classifier is decided."""
-    heap: list[tuple[float, int, _Node]] = field(default_factory=list)
-    ruled_out: int = -(2**62)
-
-    def __post_init__(self) -> None:
-        terms = self.problem.terms
-        self.is_large = terms.columns.size >= self.settings.large_numbers  # then few are looked at at a time
-        self._found = FoundTangents(np.zeros(self.problem.n_classifiers), np.zeros(len(terms.aims)))
+    def __init__(self, problem: MeanProblem, budget: Budget, settings: MeanSettings) -> None:
+        self.problem, self.budget, self.settings = problem, budget, settings
+        self.best = Incumbent(problem)
+        self.n_nodes, self.ruled_out = 0, -(2**62)
+        self.cover: list[Tangents] = []  # every size, with what bounds it before any classifier is decided
+        self.heap: list[tuple[float, int, _Node]] = []
+        terms = problem.terms
+        self.is_large = terms.columns.size >= settings.large_numbers  # then few are looked at at a time
+        self._found = FoundTangents(np.zeros(problem.n_classifiers), np.zeros(len(terms.aims)))
         self._count = itertools.count()
         self._root: _Node | None = None
 
-    @property
-    def leaders(self) -> NDArray[np.intp]:
-        """The classifiers that have a part where the last bound was found, those of the largest first."""
-        parts = np.zeros(self.problem.n_classifiers) if self._root is None else self._root.parts
-        order = np.lexsort((-self._found.gains, -parts))
-        return order[: int((parts > 0).sum())]
+    def result(self) -> PrunedSelection:
+        best, budget = self.best, self.budget
+        for mask in first_selections(self.problem):
+            best.offer(mask)
+        self._tell()
+        best.finder = BRANCHES
+        if self.is_large:
+            self._offer_leaders()
+        limit = self._grow()
+        cover = self._complete_cover()
+        if cover and limit:  # claim what the tangents prove, where a limit came before that was claimed
+            bound = max(self.problem.whole_bound(part.bound) for part in cover)
+            if bound < best.bound:
+                best.lower_bound_to(bound, TANGENTS)
+        if budget.study.keeps:
+            self._end_in_study()
+        if not best.bound_by:  # the bound that it began with
+            best.lower_bound_to(best.bound, BRANCHES)
+        if best.mask is None:
+            status = Status.UNKNOWN if limit else Status.INFEASIBLE
+            return best.no_selection(status, limit=limit, seconds=budget.elapsed)
+        result = best.selection(limit="" if best.proved else limit, seconds=budget.elapsed)
+        why, measured = WHY_LARGE if self.is_large else WHY_SMALL
+        result = replace(result, found_by=best.found_by, why=why, measured=measured)
+        if not cover:
+            return result
+        certificate = mean_certificate(self.problem, result.mask, best.total, cover)
+        certified = self.problem.value(max(certificate["bound"], best.total))
+        proved_by = TANGENTS if certificate["bound"] <= best.bound else best.bound_by
+        return replace(result, certificate=certificate, certified_bound=certified, proved_by=proved_by)
 
-    def bound_all(self, budget: Budget) -> None:
-        """Bound all sizes at once, before anything else; :meth:`grow` goes on from there."""
+    def _end_in_study(self) -> None:
+        """Take what an earlier run kept, and note the end where nothing is left to prove."""
+        kept = KeptBest(self.best, self.budget)
+        kept.take()
+        if self.best.proved:
+            kept.note_end()
+
+    def _offer_leaders(self) -> None:
+        """Bound a large table at once, then try those who have a part in that bound, size after size."""
         root = self._whole()
-        if root is not None:
-            bound = self._bound(root, budget)
-            self._root = replace(root, bound=bound)
-            self.best.lower_bound_to(self.problem.whole_bound(bound), BRANCHES)
-            self.on_news()
+        if root is None:
+            return
+        bound = self._bound(root, self.budget.share(FIRST_BOUND_SHARE))
+        self._root = replace(root, bound=bound)
+        self.best.lower_bound_to(self.problem.whole_bound(bound), BRANCHES)
+        self._tell()
+        leaders = np.lexsort((-self._found.gains, -root.parts))[: int((root.parts > 0).sum())]
+        for size in range(1, len(leaders) + 1):
+            self.best.offer(affordable(self.problem.limits, self.problem.n_classifiers, leaders, size))
 
-    def grow(self) -> str:
+    def _tell(self) -> None:
+        if self.budget.study.keeps:
+            KeptBest(self.best, self.budget).keep()
+        if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
+            self.budget.tell("proving", value=self.best.value, bound=self.problem.value(self.best.bound))
+
+    def _grow(self) -> str:
         """Open nodes until value and bound meet; return what ended that before, or nothing."""
         root = self._root or self._whole()
         if root is not None:
@@ -179,7 +287,7 @@ class MeanTree:
             known.append(self.best.total)
         if max(known) > -(2**62):
             self.best.lower_bound_to(max(known), BRANCHES)
-        self.on_news()
+        self._tell()
 
     def _open(self, node: _Node) -> None:
         of_sizes = self._is_of_sizes(node)
@@ -206,7 +314,7 @@ class MeanTree:
         order = order[node.fixed[order] != OUT]
         return affordable(self.problem.limits, len(node.fixed), order, node.first)
 
-    def complete_cover(self) -> tuple[Tangents, ...]:
+    def _complete_cover(self) -> tuple[Tangents, ...]:
         """Return tangents for every size; nothing where those would be too many to recheck.
 
         Sizes that a limit has left open are bounded as they were with others, so that it takes no time.
@@ -280,25 +388,6 @@ class MeanTree:
         fixed[order[need:][last_in - gains[need:] > slack]] = OUT
 
 
-def affordable(limits: SelectionLimits, n_classifiers: int, order: NDArray[np.intp], most: int) -> Mask:
-    """Return at most that number of members, the first in an order that can be paid.
-
-    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> limits = selection_limits(4, member_costs=[3, 2, 2, 1], max_cost=4)
-    >>> affordable(limits, 4, np.array([0, 1, 2, 3]), 2).tolist()
-    [True, False, False, True]
-    """
-    mask = np.zeros(n_classifiers, dtype=bool)
-    if limits.costs is None:
-        mask[order[:most]] = True
-        return mask
-    left = limits.budget
-    for one in order.tolist():
-        if most and limits.costs[one] <= left:
-            mask[one], left, most = True, left - limits.costs[one], most - 1
-    return mask
-
-
 def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:
     """Return parts that agree with what is decided and add up to the size, near to those given.
 
@@ -321,125 +410,42 @@ def _repaired(fixed: Bytes, parts: Floats, size: int, *, few: bool) -> Floats:
     return np.clip(repaired, 0.0, 1.0)
 
 
-def first_selections(problem: MeanProblem) -> list[Mask]:
-    """Return the full ensemble, and the fewest members: the cheapest, and the best alone that can be paid.
-
-    Takes O(n_terms · n_classifiers) time.
-    """
-    limits, n, terms = problem.limits, problem.n_classifiers, problem.terms
-    alone = [total_of(terms, column.astype(np.int64), 1) for column in terms.columns]
-    by_worth = np.argsort(-np.array(alone), kind="stable")
-    by_cost = by_worth if limits.costs is None else np.argsort(limits.costs, kind="stable")
-    fewest = [affordable(limits, n, order, limits.min_size) for order in (by_cost, by_worth)]
-    return [np.ones(n, dtype=bool), *fewest]
-
-
-TANGENTS = "tangents"
-"""Name of what proves a bound that the certificate proves alone."""
-
-FIRST_BOUND_SHARE = 0.3
-"""Part of the time that is left for the first bound of a large table, whose members are then tried."""
-
-WHY_SMALL = "tangents bound means of members", "decision 25"
-WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
-"""Why this is asked, and what measured that."""
-
-
-def prune_means(
+def prune_soft(
     votes: SoftVotes,
-    goal: MeanGoal,
+    objective: str | Mapping[Any, float],
     limits: SelectionLimits,
     budget: Budget | None = None,
     *,
-    settings: MeanSettings | None = None,
-) -> PrunedSelection:
-    """Return the selection within limits whose mean probabilities are worth most, with proof.
+    positive: int | None = None,
+    max_copies: int = 1,
+) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
+    """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
 
-    OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
-    what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN
-    carry a reason and choose nothing.
+    Raises BadInputError if the objective cannot be used.
 
-    `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
-    `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `settings`: how large
-    the proof may become.
-
-    >>> from shortlist.ensembles.pruning.mean_problem import mean_goal
-    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> from shortlist.ensembles.votes.soft_votes import soft_votes
-    >>> votes = soft_votes([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.1, 0.9]]], [0, 1])
-    >>> result = prune_means(votes, mean_goal("log-loss", votes), selection_limits(2))
-    >>> result.mask.tolist(), str(result.status), round(result.value, 4)
-    ([True, True], 'optimal', 0.4308)
+    `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto`` chooses
+    as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts
+    twice. `positive`: with two classes the index of the positive one. `max_copies`: how often a classifier
+    may be taken, which weighs it so. The selection is then of such copies of the pool, one after the
+    other, the first ones first; proof and certificate are of that pool.
     """
     budget = budget or Budget()
-    problem = MeanProblem(votes, goal, dataclasses.replace(limits, min_size=max(1, limits.min_size)))
-    best = Incumbent(problem)
-    if conflict := problem.limits.conflict():
-        return best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
-    return _Pruning(problem, best, budget, settings or MeanSettings()).result()
+    if asks_for_choice(objective):
+        limits = few_members(limits, votes.n_classifiers)
+    goal = mean_goal(objective, votes, positive=positive)
+    result = prune_means(votes.repeated(max_copies), goal, limits, budget)
+    return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
 
 
-@dataclass(frozen=True, eq=False)
-class _Pruning:
-    problem: MeanProblem
-    best: Incumbent
-    budget: Budget
-    settings: MeanSettings
+def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
+    """Return how often each classifier is taken, from a selection of copies of the pool."""
+    return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
 
-    def result(self) -> PrunedSelection:
-        best, budget = self.best, self.budget
-        tree = MeanTree(self.problem, best, budget, lambda: self._tell("proving"), self.settings)
-        for mask in first_selections(self.problem):
-            best.offer(mask)
-        self._tell("proving")
-        best.finder = BRANCHES
-        if tree.is_large:
-            self._offer_leaders(tree)
-        limit = tree.grow()
-        cover = tree.complete_cover()
-        if cover and limit:
-            self._take_bound(cover)
-        if budget.study.keeps:
-            self._end_in_study()
-        if not best.bound_by:  # the bound that it began with
-            best.lower_bound_to(best.bound, BRANCHES)
-        if best.mask is None:
-            status = Status.UNKNOWN if limit else Status.INFEASIBLE
-            return best.no_selection(status, limit=limit, seconds=budget.elapsed)
-        result = best.selection(limit="" if best.proved else limit, seconds=budget.elapsed)
-        why, measured = WHY_LARGE if tree.is_large else WHY_SMALL
-        result = dataclasses.replace(result, found_by=best.found_by, why=why, measured=measured)
-        if not cover:
-            return result
-        certificate = mean_certificate(self.problem, result.mask, best.total, cover)
-        certified = self.problem.value(max(certificate["bound"], best.total))
-        proved_by = TANGENTS if certificate["bound"] <= best.bound else best.bound_by
-        return dataclasses.replace(
-            result, certificate=certificate, certified_bound=certified, proved_by=proved_by
-        )
 
-    def _end_in_study(self) -> None:
-        """Take what an earlier run kept, and note the end where nothing is left to prove."""
-        kept = KeptBest(self.best, self.budget)
-        kept.take()
-        if self.best.proved:
-            kept.note_end()
-
-    def _offer_leaders(self, tree: MeanTree) -> None:
-        """Bound a large table, then try those who matter for that bound, size after size."""
-        tree.bound_all(self.budget.share(FIRST_BOUND_SHARE))
-        leaders, limits = tree.leaders, self.problem.limits
-        for size in range(1, len(leaders) + 1):
-            self.best.offer(affordable(limits, self.problem.n_classifiers, leaders, size))
-
-    def _take_bound(self, cover: tuple[Tangents, ...]) -> None:
-        """Claim what the tangents prove, where a limit came before that was claimed."""
-        bound = max(self.problem.whole_bound(part.bound) for part in cover)
-        if bound < self.best.bound:
-            self.best.lower_bound_to(bound, TANGENTS)
-
-    def _tell(self, stage: str) -> None:
-        if self.budget.study.keeps:
-            KeptBest(self.best, self.budget).keep()
-        if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
-            self.budget.tell(stage, value=self.best.value, bound=self.problem.value(self.best.bound))
+def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
+    """Exchange copies, which are equal, for those that come first."""
+    mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = certificate | {"members": np.flatnonzero(mask).tolist()}
+    return dataclasses.replace(result, mask=mask, certificate=certificate)

@@ -1,11 +1,10 @@
 """Exact pruning as a problem that one engine solves: what two classes and several have of their own.
 
 Both are rows with forms (:mod:`shortlist.ensembles.proofs.row_forms`) for everything that bounds. They differ
-in how votes are counted, in the search for good selections, and in the integer program that a solver gets.
+in how votes are counted, and in the integer program as it is printed.
 """
 
 import functools
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +18,8 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
-from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
-from shortlist.ensembles.proofs.cuts import Cut, CutBound
-from shortlist.ensembles.proofs.pruning_program import (
-    as_votes,
-    plurality_program,
-    pruning_program,
-    tight_program,
-)
+from shortlist.ensembles.proofs.certificate import Certificate, Cut, CutBound, vote_certificate
+from shortlist.ensembles.proofs.pruning_program import PruningProgram, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.pruning.search_starts import rule_starts
 from shortlist.ensembles.pruning.tabu_search import FoundSelection, TabuSettings, search_selection
@@ -38,34 +31,11 @@ from shortlist.ensembles.votes.hard_votes import (
     confusion,
     plurality,
 )
-from shortlist.milp import Program
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
 
 Offer: TypeAlias = Callable[[Mask], int | None]
 """Receives selections, and returns what they are worth, None where they do not keep the limits."""
-
-
-@dataclass(frozen=True, eq=False)
-class SolverProgram:
-    """An integer program, and what its solutions mean."""
-
-    program: Program
-    """To be minimised; its first columns are the classifiers."""
-    total_of: Callable[[float], float]
-    """Turns a cost, or a bound on it, into a weighted sum, fractions included."""
-    encode: Callable[[Mask, int], NDArray[np.float64]]
-    """Writes members and threshold as a solution."""
-    absolute_gap: float = 1 - 1e-6
-    """Costs that differ by no more are equal."""
-
-    def members(self, values: NDArray[np.float64], n_classifiers: int) -> Mask:
-        """Read the selection from a solution."""
-        return np.asarray(values[:n_classifiers] > 0.5)
-
-    def total_bound(self, bound: float, otherwise: int) -> int:
-        """Turn a bound on the cost into one on the weighted sum."""
-        return otherwise if math.isinf(bound) else math.floor(self.total_of(bound) + 1e-6)
 
 
 V = TypeVar("V", Votes, ClassVotes)
@@ -108,13 +78,19 @@ class VoteProblem(Generic[V, W]):
     def rows(self) -> RightRows:
         """Rows that some allowed selections are right on and others are not."""
 
-    @abstractmethod
-    def claim(self, mask: Mask, threshold: int) -> Certificate:
-        """Write down what a selection is, and of which problem."""
-
     def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
-        return vote_certificate(self.claim(mask, threshold), self.rows, bound, total)
+        return vote_certificate(
+            self.votes, self.weights, self.rows, bound, mask=mask, threshold=threshold, value=total
+        )
+
+    def tight_program(self, cuts: Sequence[Cut]) -> PruningProgram:
+        """Return the integer program of the rows that matter, with cuts."""
+        return tight_program(self.rows, cuts, slack=self.slack)
+
+    def plain_program(self) -> PruningProgram:
+        """Return the program as printed: of two classes Eqs. 1 to 20 of the paper, else without cuts."""
+        return self.tight_program(())
 
     def rule_starts(self, budget: Budget) -> Iterator[tuple[str, Mask]]:
         """Yield pruning rules, each with the best ensemble on its way."""
@@ -184,28 +160,9 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
 
-    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
-        """Return the program of the normalised rows."""
-        built, votes = tight_program(self.rows, cuts), as_votes(self.rows)
-        return SolverProgram(
-            built.program,
-            lambda cost: self.rows.offset - self.rows.step * (cost + built.offset),
-            lambda mask, threshold: built.encode(votes, mask, threshold),
-        )
-
-    def plain_program(self) -> SolverProgram:
+    def plain_program(self) -> PruningProgram:
         """Return the program of Eqs. 1 to 20 of the paper."""
-        built = pruning_program(self.votes, self.weights, self.limits)
-        return SolverProgram(
-            built.program,
-            lambda cost: -(cost + built.offset),
-            lambda mask, threshold: built.encode(self.votes, mask, threshold),
-            self.weights.step * (1 - 1e-6),
-        )
-
-    def claim(self, mask: Mask, threshold: int) -> Certificate:
-        """Write down what a selection is, and of which problem."""
-        return threshold_claim(self.votes, self.weights, self.limits, mask, threshold)
+        return pruning_program(self.votes, self.weights, self.limits)
 
 
 class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
@@ -240,24 +197,6 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         n = self.votes.n_classes
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
         return functools.partial(ClassSelection, mask=mask, decisions=decisions)
-
-    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
-        """Return the program of the rows that matter."""
-        built = plurality_program(self.rows, cuts)
-        return SolverProgram(
-            built.program,
-            lambda cost: self.rows.offset - self.rows.step * cost,
-            lambda mask, _: built.encode(mask),
-            max(self.slack / self.rows.step, 1 - 1e-6),
-        )
-
-    def plain_program(self) -> SolverProgram:
-        """Return the same without cuts."""
-        return self.tight_program(())
-
-    def claim(self, mask: Mask, threshold: int) -> Certificate:  # noqa: ARG002  # there is none
-        """Write down what a selection is, and of which problem."""
-        return class_claim(self.votes, self.weights, self.limits, mask)
 
 
 PruningProblem: TypeAlias = ThresholdProblem | PluralityProblem

@@ -4,13 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shortlist._validation import AUTO, as_choice
-from shortlist._words import any_of, did_you_mean
-from shortlist.arrays import Mask
-from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist._words import all_of, any_of, counted, did_you_mean
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -19,72 +15,16 @@ from shortlist.ensembles.goals.weights import (
     Weights,
     weights_of,
 )
-from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent, KeptBest
-from shortlist.ensembles.pruning import engines
-from shortlist.ensembles.pruning.engines import EngineSettings, Run
-from shortlist.ensembles.pruning.evidence import solver_name
-from shortlist.ensembles.pruning.mean_problem import MeanGoal, asks_for_choice, mean_goal
-from shortlist.ensembles.pruning.mean_pruning import prune_means
-from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
-from shortlist.ensembles.pruning.vote_steps import VoteSteps
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, asks_for_choice
+from shortlist.ensembles.pruning.problems import problem_of
+from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_class_rows
-from shortlist.ensembles.votes.soft_votes import SoftVotes
-from shortlist.errors import BadInputError, SolverError
+from shortlist.errors import BadInputError
 from shortlist.milp import SOLVERS, Solver, open_solver
+from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
-
-
-def prove(
-    problem: PruningProblem,
-    budget: Budget,
-    *,
-    solver: Solver | None = None,
-    solver_name: str = "",
-    settings: EngineSettings | None = None,
-) -> PrunedSelection:
-    """Look for the best selection and bound what any can be worth, until the two meet or a limit is hit.
-
-    Raises SolverError if a solver contradicts a selection or a bound that is proved.
-
-    `budget`: with more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
-    thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then does
-    not depend on the clock, nor on the threads. `solver`: a backend: that one alone, on the plain program, in
-    place of the engine. A limit in nodes is then in its unit.
-
-    OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are the
-    same integer.
-    """
-    best = Incumbent(problem)
-    if conflict := problem.limits.conflict():
-        return best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
-    run = Run(best, budget, settings or EngineSettings(), solver, solver_name)
-    best.offer_simple_selections()
-    steps = VoteSteps(run, problem)
-    steps.run_all()
-    kept = KeptBest(best, budget)
-    if run.is_open:
-        kept.take()
-    if not run.is_open:
-        kept.note_end()
-    limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit
-    if best.mask is not None:
-        if run.infeasible:
-            raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
-        result = best.selection(limit=limit, seconds=budget.elapsed)
-        result = dataclasses.replace(result, found_by=best.found_by)
-        if solver is not None:
-            return dataclasses.replace(result, why="it was asked for")
-        turn = run.turn
-        why, measured = (engines.NOTHING_LOWER, "") if turn is None else (turn.why, turn.measured)
-        result = dataclasses.replace(
-            result, why="" if best.proved and turn is None else why, measured=measured
-        )
-        return steps.certified(result)
-    status = Status.INFEASIBLE if run.infeasible else Status.UNKNOWN
-    reason = f"{NONE_FEASIBLE}, says {run.infeasible_by}" if run.infeasible and run.infeasible_by else ""
-    return best.no_selection(status, limit=limit, seconds=budget.elapsed, reason=reason)
-
+from shortlist.solvers import TITLES
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
 """``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
@@ -133,7 +73,7 @@ def prune_for(
     `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
     are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`: as of that function.
 
-    As of :func:`shortlist.ensembles.pruning.pruning.prove`.
+    As of :func:`shortlist.ensembles.pruning.vote_steps.prove`.
 
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.hard_votes import class_votes
@@ -166,7 +106,7 @@ def prune_exactly(
     the clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of
     CP-SAT; with one thread and no other limit the answer is reproducible. Progress has value and
     bound in the user's unit. Default no limit. `solver`: ``"auto"``:
-    :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a backend: that one
+    :func:`shortlist.ensembles.pruning.vote_steps.prove` by itself. The name of a backend, or a backend: that one
     alone, on the paper's program as it stands, or that of :mod:`shortlist.ensembles.proofs.pruning_program`.
 
     Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals the
@@ -182,73 +122,118 @@ def prune_exactly(
     return prove(problem, budget, solver=backend, solver_name=solver_name(solver))
 
 
-FEW = 10
-"""``auto`` takes one classifier of this number."""
+COMMITTEE_WALK = "full search of all committees"
+"""Step that proved the bound of a complete front."""
 
-FEWEST = 5
-"""But not fewer than these, nor more than half of a small pool."""
+CHEAPER_WALK = "full search of all committees that cost no more"
+"""Step that proved the bound of a point of a front which is below the best at any cost."""
 
-WHY_FEW = "on other tables, a tenth of the pool chosen by log loss did best"
+BEFORE_WALK = "exact pruning before the full search"
+"""Step that proved the bound of a front that is not complete."""
 
 
-def prune_soft(
-    votes: SoftVotes,
-    objective: ObjectiveName,
-    limits: SelectionLimits,
-    budget: Budget | None = None,
-    *,
-    positive: int | None = None,
-    max_copies: int = 1,
-) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
-    """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
+def bound_of_front(proved_by: str) -> str:
+    """Return which step proved a bound of a front, in words that fit where no certificate was kept."""
+    return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
-    Raises BadInputError if the objective cannot be used.
 
-    `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto`` chooses
-    as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts
-    twice. `positive`: with two classes the index of the positive one. `max_copies`: how often a classifier
-    may be taken, which weighs it so. The selection is then of such copies of the pool, one after the
-    other, the first ones first; proof and certificate are of that pool.
+def solver_name(solver: str | Solver) -> str:
+    """Return what a solver calls itself; nothing for the engine, which names its steps."""
+    if solver == AUTO:
+        return ""
+    name = solver if isinstance(solver, str) else solver.name
+    return TITLES.get(name, name)
+
+
+def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
+    """Say which sizes selections have; nothing where it is any of the pool.
+
+    >>> sizes_in_words(10, 10, 100), sizes_in_words(1, 10, 100), sizes_in_words(3, 10, 100)
+    ('of exactly 10 members', 'of at most 10 members', 'of 3 to 10 members')
+    >>> sizes_in_words(3, 100, 100), sizes_in_words(1, 100, 100)
+    ('of at least 3 members', '')
     """
-    budget = budget or Budget()
-    if asks_for_choice(objective):
-        limits = few_members(limits, votes.n_classifiers)
-    goal = mean_goal(objective, votes, positive=positive)
-    result = prune_means(votes.repeated(max_copies), goal, limits, budget)
-    return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
+    if least == most:
+        return f"of exactly {counted(most, 'member')}"
+    if most < n_classifiers:
+        return f"of at most {counted(most, 'member')}" if least <= 1 else f"of {least} to {most} members"
+    return f"of at least {least} members" if least > 1 else ""
 
 
-def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
-    """Return how often each classifier is taken, from a selection of copies of the pool."""
-    return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
+def selections_meant(pruner: Any) -> str:
+    """Say among which selections a fitted exact pruner chose, to go after "selection"; empty: among all."""
+    n_classifiers = len(pruner.selection_) * pruner.max_copies
+    least, most = pruner.sizes_
+    if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members
+        most = min(most, pruner.front_.extras.get("max_size", most))
+    sizes = sizes_in_words(least, most, n_classifiers)
+    if least == most and pruner.max_size is None and asks_for_choice(pruner.goal):
+        sizes = f"of {counted(most, 'member')}, a size that auto chose"
+    limits = ["cost"] if pruner.max_cost is not None else []
+    limits += ["diversity"] if pruner.diversity != "none" else []
+    within = f"within the limits on {all_of(limits)}" if limits else ""
+    cheaper = ""
+    if pruner.result_.proved_by == CHEAPER_WALK:
+        objectives = pruner.front_.objectives
+        prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
+        cheaper = f"within its own {all_of(prices)}"
+    return " ".join(filter(None, [sizes, within, cheaper]))
 
 
-def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
-    """Exchange copies, which are equal, for those that come first."""
-    mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
-    certificate = result.certificate
-    if certificate is not None:
-        certificate = certificate | {"members": np.flatnonzero(mask).tolist()}
-    return dataclasses.replace(result, mask=mask, certificate=certificate)
+def evidence_of(
+    result: PrunedSelection, solver: str, among: str = "", rows: str = "selection rows"
+) -> Evidence:
+    """Return what a result of exact pruning says of itself.
 
-
-def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
-    """Return limits for a tenth of a pool, at least five members, of a small pool half, within those given.
-
-    The mean of few members that are best together is worse on new rows than that of some more, as the study
-    of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
-    cheapest, half of those are the least number, so that there is something to choose.
-
-    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
-    >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
-    [1, 2, 5, 5, 10]
+    `result`: with a selection. `solver`: the option `solver` that it was found with. `among`: what
+    :func:`selections_meant` says. `rows`: what its value is counted on.
     """
-    if limits.conflict():
-        return limits
-    few = max(-(-n_classifiers // FEW), min(FEWEST, -(-n_classifiers // 2)))
-    most = max(limits.min_size, min(few, limits.max_size))
-    least = most
-    if limits.costs is not None:
-        affordable = int((np.cumsum(np.sort(limits.costs)) <= limits.budget).sum())
-        least = max(limits.min_size, min(most, affordable // 2), 1)
-    return dataclasses.replace(limits, min_size=min(least, most), max_size=most)
+    certified = getattr(result, "certified_bound", None)
+    parts, why = "", ""
+    if certified is None:
+        why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
+        if result.proved_by in {COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK}:
+            why = "a full search of committees writes none"
+    else:
+        parts = certified_by(result.certificate or {})
+    largest = result.objective.sense is Sense.MAX
+    beyond = certified is None or (result.bound < certified if largest else result.bound > certified)
+    return Evidence(
+        objective=result.objective.name,
+        value=result.value,
+        certified_bound=certified,
+        certified_by=parts,
+        no_certificate=why,
+        bound=result.bound,
+        bound_by=result.proved_by if beyond else parts,
+        rows=rows,
+        within_tolerance=result.status is Status.OPTIMAL,
+        sense=str(result.objective.sense),
+        counted_from=result.counted_from,
+        among=among,
+    )
+
+
+def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: float | None) -> Evidence:
+    """Return what is known of an evolved ensemble, by its errors and its exact selection, if any.
+
+    Shares are of one minus the errors. A bound without a step is one of a model from before steps were kept.
+    """
+    value, rows = 1 - error, "rows that it was evolved on"
+    if error_bound is None:
+        return evidence_of_rule(value, rows)
+    bound = 1 - error_bound
+    if step is None or step.certified_bound is None:
+        none = dataclasses.replace(evidence_of_rule(value, rows), bound=bound, bound_by="the exact step")
+        return dataclasses.replace(none, no_certificate="the model keeps no certificate")
+    sizes = (step.certificate or {})["limits"]
+    among = sizes_in_words(sizes["min_size"], sizes["max_size"], len(step.mask))
+    known = dataclasses.replace(evidence_of(step, AUTO, among), value=value, bound=bound, rows=rows)
+    same = step.certified_bound == step.bound
+    return dataclasses.replace(known, certified_bound=bound if same else step.certified_bound)
+
+
+def _why_none(solver: str) -> str:
+    if solver != AUTO:
+        return f"{solver_name(solver)} alone writes none"
+    return "the proof was stopped early"

@@ -18,9 +18,8 @@ from shortlist.ensembles.goals.selection_limits import (
 )
 from shortlist.ensembles.goals.weights import class_weights, weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
-from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
-from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.pruning.pruning import evidence_of_step, parse_objective
 from shortlist.ensembles.verification.recheck_certificate import (
     CertificateVerdict,
     check_certificate,

@@ -21,7 +21,7 @@ from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
-from shortlist.ensembles.proofs.pruning_program import UNIT, plurality_program, pruning_program
+from shortlist.ensembles.proofs.pruning_program import UNIT, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.mean_problem import plain_mean_problem
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
@@ -95,7 +95,7 @@ def _with_votes(chosen: Chosen, limits: SelectionLimits) -> Parts:
     places = rows.places
     worth = unit[answered.labels[places]] * answered.counts[places, None]
     always = np.array([rows_of(own).offset for own in unit])
-    return plurality_program(rows).program, slice(n, n + rows.n_rows), worth, always
+    return tight_program(rows).program, slice(n, n + rows.n_rows), worth, always
 
 
 MOST_SLOW = 2**12

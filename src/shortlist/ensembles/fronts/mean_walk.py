@@ -1,51 +1,33 @@
-"""The front of committees that answer by a mean of probabilities: log loss and Brier score.
+"""The walk over committees that answer by a mean of probabilities, size after size.
 
-The best value that each loss can have is proved first. Where one loss and the size matter, the least loss is
-proved size by size. Otherwise committees are walked, size after size, and a size that was walked is final.
+A committee that is not whole is left out where a line above the worth of every number of members shows that
+nothing undominated can come of it. A size that was walked is final.
 """
 
-import dataclasses
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem
-from shortlist.ensembles.fronts.front_claims import (
-    SEARCHED_SHARE,
-    ValueBounds,
-    as_selection,
-    best_at_its_price,
-    committee_arrays,
-    find_front,
-    kept_committees,
-    only_best,
-)
+from shortlist.ensembles.fronts.front_claims import committee_arrays, kept_committees
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, FoundCommittee, WalkedFront
-from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.pruning._tangent_kernels import (
     FREE,
     FoundTangents,
     Looked,
     better_tangents,
 )
-from shortlist.ensembles.pruning.evidence import CHEAPER_WALK
-from shortlist.ensembles.pruning.mean_problem import SCALE, MeanProblem
-from shortlist.ensembles.pruning.mean_pruning import prune_means
+from shortlist.ensembles.pruning.mean_problem import MeanProblem
 from shortlist.pareto import nondominated_unique
-from shortlist.results.front import Front
-from shortlist.results.proof import Status
-from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 
 TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
 """Steps that look for the tangents of a size, and how far below the last bound a row may be aimed at."""
+
 
 NOT_TRIED = -1
 """In place of a member that was tried last, where none has been."""
@@ -255,124 +237,3 @@ def _suffix_sums(numbers: Floats, most: int) -> Floats:
         ranked = np.sort(numbers[start:])[:most].cumsum()
         sums[1 : len(ranked) + 1, start] = ranked
     return sums
-
-
-WALK_ENDS = 1 - SEARCHED_SHARE
-"""Part of the time limit at which the walk ends."""
-
-SEARCH_TURN = 1 / 3
-"""Part of the time left to the search that one largest size may take."""
-
-MEAN_WALK = "full search of means"
-"""What a study calls the walk."""
-
-
-def mean_front(
-    problem: MeanFrontProblem,
-    budget: Budget | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    max_nodes: int | None = None,
-) -> Front:
-    """Return the committees that no other dominates, and what is proved of them.
-
-    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
-
-    As there. Losses are compared in parts of 2^32 a row, as this machine computes logarithms.
-    """
-    budget = budget or Budget()
-    if problem.paid is not None:
-        return paid_front(
-            problem, budget, names, lambda other, part: mean_front(other, part, max_nodes=max_nodes)
-        )
-    return find_front(
-        problem, budget, bound=functools.partial(_bounds, problem), turns=[(None, MEAN_WALK, WALK_ENDS)],
-        walk=functools.partial(_walked, problem), search=functools.partial(_searched, problem),
-        names=names, max_nodes=max_nodes,
-    )  # fmt: skip
-
-
-def _walked(
-    problem: MeanFrontProblem, _by: None, known: Sequence[FoundCommittee], *_: Any, **effort: Any
-) -> tuple[WalkedFront, dict[int, int]]:
-    sizes = [price for price in range(len(problem.prices)) if problem.is_size(price)]
-    by_size = problem.n_values == len(problem.prices) == len(sizes) == 1
-    walked = (_prove_sizes if by_size else walk_means)(problem, starts=known, **effort)
-    return walked, dict.fromkeys(sizes if walked.final_to >= problem.limits.min_size else (), walked.final_to)
-
-
-def _prove_sizes(
-    problem: MeanFrontProblem, budget: Budget, *, starts: Sequence[FoundCommittee], max_nodes: int | None,
-    on_nodes: Callable[[int, int], None], checkpoint: Checkpoint,
-) -> WalkedFront:  # fmt: skip
-    """Prove the least loss of up to 1, 2, 3, ... members; the checkpoint keeps what is known."""
-    last = checkpoint.last()
-    known = only_best([*starts, *([] if last is None else kept_committees(last, problem))])
-    largest, final_to = problem.limits.max_size, -1
-    limited = budget if max_nodes is None else dataclasses.replace(budget, nodes=max_nodes)
-    for most, found in _least_by_size(problem, problem.values[0], limited, 1.0):
-        known = only_best([*known, FoundCommittee(found.mask, 0, problem.point(found.mask))])
-        if found.status is not Status.OPTIMAL:
-            break
-        final_to = most if found.mask.sum() == most else largest  # more members are of no use
-        checkpoint.keep(lambda: KeptState(committee_arrays(known, problem.n_classifiers), {}))  # noqa: B023
-        on_nodes(final_to, len(known))
-    return WalkedFront(known, final_to, complete=final_to == largest, nodes=max(0, final_to))
-
-
-def _least_by_size(
-    problem: MeanFrontProblem, value: MeanProblem, budget: Budget, part: float
-) -> Iterator[tuple[int, PrunedSelection]]:
-    """Yield the least loss of up to 1, 2, 3, ... members, until more members are of no use.
-
-    `part`: of the time left, what each may take.
-    """
-    for most in range(problem.limits.min_size, problem.limits.max_size + 1):
-        if budget.stopped:
-            return
-        sizes = dataclasses.replace(problem.limits, max_size=most)
-        own = dataclasses.replace(budget.share(part), study=NO_STUDY)
-        found = prune_means(value.votes, value.goal, sizes, own)
-        if found.reason:
-            return
-        yield most, found
-        if found.mask.sum() < most:
-            return
-
-
-def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
-    """Return a committee of a front as a selection, with its first value and what none can exceed."""
-    value, mask = problem.values[0], front.decisions[index].astype(bool)
-    total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
-    shown = value.value(total)
-    bound = float(known.get("at_most", known.get("at_least")))
-    near, by = max(value.tolerance, 1e-9), known["proved_by"]
-    optimal, at_its_price = abs(bound - shown) <= near, best_at_its_price(front, index)
-    if not optimal and at_its_price is not None and abs(bound - at_its_price[0]) > near:
-        (bound, optimal), by = at_its_price, CHEAPER_WALK
-    return as_selection(
-        front, value.result(mask, 0), objective=value.objective, value=shown, bound=bound, optimal=optimal,
-        by=by, tolerance=value.tolerance,
-    )  # fmt: skip
-
-
-def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
-    highest, proved_by, found = problem.highest(), [], list[FoundCommittee]()
-    for place, value in enumerate(problem.values):
-        part = budget.share(1 / (problem.n_values - place))
-        result = prune_means(value.votes, value.goal, problem.limits, part)
-        proved_by.append(result.proved_by)
-        if result.reason:
-            continue
-        unit = SCALE * value.goal.denominator
-        highest[place] = min(highest[place], round(-result.bound * unit) + value.slack)
-        found.append(FoundCommittee(result.mask, 0, problem.point(result.mask)))
-    highest[-1] = highest[:-1].sum()
-    return ValueBounds(highest, tuple(proved_by), found)
-
-
-def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[FoundCommittee]:
-    for value in problem.values:
-        for _, found in _least_by_size(problem, value, budget, SEARCH_TURN):
-            budget.tell("searching")
-            yield FoundCommittee(found.mask, 0, problem.point(found.mask))
