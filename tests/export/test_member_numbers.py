@@ -1,4 +1,4 @@
-"""Classifiers of users' own pools as plain numbers."""
+"""Classifiers of users' own pools, and evolved ensembles, as plain numbers."""
 
 from typing import Any
 
@@ -22,12 +22,17 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist import BadInputError
+from shortlist.ensembles import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms
+from shortlist.ensembles.evolution.spaces import SPACES
+from shortlist.export import reader
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.onnx_graph import check_onnx, onnx_of
 from shortlist.export.policies import check_policy, policy_of
 from shortlist.saved_models import SavedModel
 from shortlist_papers import OrderedPruner
-from tests.export.test_policies import CODES, KINDS, X
+from tests.export.test_policies import CODES, KINDS, TABLE, TARGETS, X, saved
 
 ROWS = pd.DataFrame(5 + 3 * X, columns=list("abcde"))
 
@@ -103,3 +108,39 @@ def test_a_member_answers_as_plain_numbers_and_as_a_graph_do(kind: str, y: Any) 
 )
 def test_what_would_answer_otherwise_is_not_written(member: Any) -> None:
     assert numbers_of(member.fit(np.asarray(ROWS), CODES)) is None
+
+
+def evolved(target: str, **options: Any) -> EvolutionaryEnsembleClassifier:
+    given = {"population_size": 30, "n_generations": 4, "max_members": 7, **options}
+    return EvolutionaryEnsembleClassifier(random_state=0, **given).fit(TABLE[:150], TARGETS[target][:150])
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_space_is_written(space: str, target: str) -> None:
+    model = saved(evolved(target, space=space))
+    policy = policy_of(model)
+    assert len(policy["members"]) == len(model.estimator.members_)
+    assert check_policy(policy, model, TABLE[100:200]) == 100
+
+
+def test_expressions_that_overflow_or_divide_by_nothing_have_the_values_of_the_space() -> None:
+    space, rng = GeneticPrograms(3, 3, depth=4), np.random.default_rng(0)
+    members = space.sample(40, rng)
+    members["constants"] *= 1e200
+    rows = np.array([[0.0, 1e-7, -1e150], [1e160, -1e160, 1e-3], [2.0, 2.0, 2.0], [1e-18, 0.0, 0.0]])
+    ensemble = evolved("three classes", space="genetic-programs")
+    ensemble.space_, ensemble.members_ = space, members
+    wanted = space.predict(members, rows)
+    for member, codes in zip(policy_of(saved(ensemble))["members"], wanted.T, strict=True):
+        found = [reader._score(member["model"], row) for row in rows.tolist()]
+        assert [one.index(max(one)) for one in found] == codes.tolist()
+
+
+def test_a_space_of_ones_own_and_onnx_are_refused() -> None:
+    ensemble = evolved("two classes")
+    with pytest.raises(BadInputError, match="got an evolved ensemble"):
+        onnx_of(policy_of(saved(ensemble)))
+    ensemble.space_ = object()  # type: ignore[assignment]
+    with pytest.raises(BadInputError, match="a policy is made of members of the spaces that ship, got those"):
+        policy_of(saved(ensemble))

@@ -1,4 +1,4 @@
-"""Policies answer as the models that they are made of, row by row, and nothing else is written."""
+"""Policies, and ONNX graphs of them, answer as the models that they are made of; nothing else is written."""
 
 import ast
 import functools
@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
 from shortlist.export import reader
+from shortlist.export.onnx_graph import OUTPUTS, check_onnx, onnx_of
 from shortlist.export.policies import (
     check_policy,
     keeps_rows,
@@ -64,6 +65,14 @@ def saved(estimator: Any) -> SavedModel:
     return SavedModel(estimator, tuple(getattr(estimator, "feature_names_in_", TABLE.columns)), "class")
 
 
+def alike(model: SavedModel, rows: pd.DataFrame) -> dict[str, Any]:
+    """The policy, which answers some rows as the model does; its graph answers all of them so."""
+    policy = policy_of(model)
+    assert check_policy(policy, model, rows[-80:]) == len(rows[-80:])
+    assert check_onnx(onnx_of(policy), model, rows, policy) == len(rows)
+    return policy
+
+
 COMMITTEES: dict[str, Callable[[Pool], Any]] = {
     "votes": lambda pool: OrderedPruner(pool, rule="random"),
     "mean": lambda pool: OrderedPruner(pool, voting="averaged"),
@@ -83,15 +92,14 @@ COMMITTEES: dict[str, Callable[[Pool], Any]] = {
 def test_a_committee_answers_as_the_model_does(half: tuple[Pool, Any], kind: str) -> None:
     pool, y = half
     model = saved(COMMITTEES[kind](pool).fit(TABLE[150:], y[150:]))
-    assert check_policy(policy_of(model), model, TABLE[100:180]) == 80
+    alike(model, TABLE)
 
 
 @pytest.mark.parametrize("place", range(10))
 def test_every_family_is_written(half: tuple[Pool, Any], place: int) -> None:
     pool, y = half
     model = saved(OrderedPruner(pool.subset([place]), voting="averaged").fit(TABLE[150:], y[150:]))
-    policy = policy_of(model)
-    assert check_policy(policy, model, TABLE[:30]) == 30
+    policy = alike(model, TABLE)
     assert bool(keeps_rows(policy)) == (pool.families[place] in {"nearest-neighbours", "kernel-machine"})
 
 
@@ -107,10 +115,11 @@ def neighbours_of(rows: Any, y: Any, n: int) -> Pool:
     return pool.subset([place for place, one in enumerate(pool.families) if one == "nearest-neighbours"])
 
 
-def test_equally_near_rows_are_settled_by_the_policy_as_by_the_model() -> None:
+def test_equally_near_rows_are_settled_as_by_the_model() -> None:
     pool = neighbours_of(TIED[:120], SUMS[:120], 3)
     model = saved(OrderedPruner(pool, voting="averaged").fit(TIED[120:], SUMS[120:]))
-    assert check_policy(policy_of(model), model, TIED) == 240
+    alike(model, TIED)
+    assert check_policy(policy_of(model), model, TIED[:-80]) == 160
 
 
 def test_a_neighbour_of_scikit_learn_is_named_where_it_answers_otherwise() -> None:
@@ -127,11 +136,11 @@ def test_a_promise_goes_along(half: tuple[Pool, Any], accuracy: float) -> None:
     pool, y = half
     pruner = OrderedPruner(pool, voting="averaged").fit(TABLE[150:200], y[150:200])
     selective = SelectiveClassifier(pruner, answer_accuracy=accuracy).calibrate(TABLE[200:], y[200:])
-    policy = policy_of(saved(selective))
-    check_policy(policy, saved(selective), TABLE[:50])
+    policy = alike(saved(selective), TABLE[:80])
     assert policy["guarantee"]["promised"] == selective.guarantee_.promised == (accuracy < 0.9)
 
 
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "options",
@@ -144,10 +153,9 @@ def test_a_promise_goes_along(half: tuple[Pool, Any], accuracy: float) -> None:
     ids=["plain", "raised", "promised", "trees"],
 )
 def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -> None:
-    rows = TABLE[["a", "c", "ward"]].assign(flag=X[:, 2] > 0)
+    rows = TABLE[["a", "c", "ward"]]
     stages = MultiStageClassifier(max_stages=2, random_state=0, **options).fit(rows, TARGETS[target])
-    model, policy = saved(stages), policy_of(saved(stages))
-    assert check_policy(policy, model, rows[:100]) == 100
+    policy = alike(saved(stages), rows)
     report = stages.decision_report(rows)
     for place, row in enumerate(rows[:20].astype(object).where(rows[:20].notna(), None).to_dict("records")):
         told = reader.answer(policy, row)
@@ -330,3 +338,38 @@ def test_what_differs_is_said_plainly() -> None:
     assert what_differs(0, np.int64(0), 0.0141) == "probabilities 0.014 apart"
     assert what_differs(np.int64(1), np.int64(0), 0.5) == "1 in place of 0, with probabilities 0.5 apart"
     assert what_differs("ill", "REJECT", 0.0) == "'ill' in place of 'REJECT', with probabilities 0 apart"
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+def test_outputs_come_in_the_order_of_the_guide(half: tuple[Pool, Any]) -> None:
+    import onnxruntime
+
+    pool, y = half
+    committee = saved(OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:]))
+    rows = TABLE[["a", "c", "ward"]]
+    stages = saved(MultiStageClassifier(max_stages=2, confidence=0.6, random_state=0).fit(rows, y))
+    for model, n_outputs in ((committee, 3), (stages, 5)):
+        session = onnxruntime.InferenceSession(onnx_of(policy_of(model)), providers=["CPUExecutionProvider"])
+        assert tuple(one.name for one in session.get_outputs()) == OUTPUTS[:n_outputs]
+
+
+def test_a_graph_that_answers_otherwise_and_one_without_rows_are_refused(half: tuple[Pool, Any]) -> None:
+    pool, y = half
+    model = saved(OrderedPruner(pool, voting="averaged").fit(TABLE[150:], y[150:]))
+    policy = policy_of(model)
+    with pytest.raises(BadInputError, match="an ONNX file is checked on rows, got none"):
+        check_onnx(onnx_of(policy), model, TABLE[:0], policy)
+    policy["classes"] = policy["classes"][::-1]
+    with pytest.raises(
+        BadInputError, match="row 1 of the table must be answered by the ONNX file as by the model"
+    ):
+        check_onnx(onnx_of(policy), model, TABLE, policy)
+
+
+def test_values_that_are_neither_numbers_nor_words_are_refused() -> None:
+    rows = TABLE[["a"]].assign(flag=np.arange(len(TABLE)) % 2 == 0)
+    stages = MultiStageClassifier(max_stages=1, confidence=0.5, random_state=0).fit(
+        rows, TARGETS["two classes"]
+    )
+    with pytest.raises(BadInputError, match="made of numbers and words, got feature 'flag' of other values"):
+        onnx_of(policy_of(saved(stages)))

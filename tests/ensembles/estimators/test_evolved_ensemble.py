@@ -39,7 +39,6 @@ def test_text_gaps_and_labels_of_any_kind_are_evolved(mode: str) -> None:
 @pytest.mark.parametrize(
     ("estimator", "y", "message"),
     [
-        pytest.param(EvolutionaryEnsembleClassifier("on"), Y, "mode must be one of", id="mode"),
         pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),
         pytest.param(
             EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type,return-value]  # on purpose
