@@ -56,7 +56,7 @@ ABSENT = {"MarginPruner": 'OrderedPruner(rule="margin")'}
 MOVED = {
     GROUP: (
         "rank_methods", "compare_methods", "CostOrderedStages", "SingleStage", "GreedyMiser", "CactLasso",
-        "L1Path", "CostAwareLightGBM", "CSTC",
+        "L1Path", "CostAwareLightGBM", "ASTC", "CSTC",
     ),
     "shortlist": _RULES,
     "shortlist.ensembles": _RULES,

@@ -22,6 +22,7 @@ from shortlist_papers.opponents.cost_sensitive_tree import CSTC
 from shortlist_papers.opponents.greedy_miser import GreedyMiser
 from shortlist_papers.opponents.lasso import CactLasso, L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM
+from shortlist_papers.opponents.submodular_tree import ASTC
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 OPPONENTS: dict[str, type[BudgetedClassifier]] = {
     "greedy-miser": GreedyMiser,
     "cstc": CSTC,
+    "astc": ASTC,
     "co-t": CostOrderedStages,
     "cact-lasso": CactLasso,
     "single": SingleStage,

@@ -75,6 +75,13 @@ def tree_loss(
     return float(total)
 
 
+def squared_error(columns: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
+    """Return the error of plain least squares with an intercept."""
+    design = np.column_stack([columns, np.ones(len(columns))])
+    found = np.linalg.lstsq(design, targets, rcond=None)[0]
+    return float(((targets - design @ found) ** 2).sum())
+
+
 def walked(tree: Any, row: NDArray[np.float64]) -> tuple[float, set[int]]:
     """Follow one of LightGBM's dumped trees; return what its leaf says, and the columns asked on the way."""
     node, asked = tree["tree_structure"], set()

@@ -23,12 +23,14 @@ from shortlist_papers.opponents.cost_sensitive_tree import CSTC
 from shortlist_papers.opponents.greedy_miser import GreedyMiser
 from shortlist_papers.opponents.lasso import CactLasso, L1Path
 from shortlist_papers.opponents.lightgbm_trees import CostAwareLightGBM
+from shortlist_papers.opponents.submodular_tree import ASTC
 from tests.contract import keeps_contract
 
 QUICK: list[Any] = [
     GreedyMiser(trade_off=(0.1, 0.01), n_trees=(5, 20)),
     GreedyMiser(loss="squared", trade_off=0.1, n_trees=20),
     CSTC(trade_off=(1.0, 0.1), n_levels=2),
+    ASTC(node_budget=(0.3, 1.0)),
     CostOrderedStages(),
     CactLasso(penalty=(3.0, 0.3)),
     SingleStage(),
@@ -175,7 +177,7 @@ def test_one_class_is_refused(opponent: Any) -> None:
         (GreedyMiser(n_trees=0), "n_trees must be at least 1"),
         (GreedyMiser(loss="hinge"), "loss must be one of"),
         (CSTC(n_levels=9), "n_levels must be at least 1 and at most 8"),
-        (CSTC().set_params(trade_off="much"), "trade_off must be a number"),
+        (ASTC().set_params(node_budget="much"), "node_budget must be a number"),
         (CactLasso(penalty=float("nan")), "penalty must be a number"),
         (L1Path(n_penalties=1), "n_penalties must be at least 2"),
         (CostAwareLightGBM(n_leaves=1), "n_leaves must be at least 2"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
 
 METHODS = ("auto", "emsco", "enumerate", "windows")
-OPPONENTS = ("greedy-miser", "cstc", "co-t", "cact-lasso", "single", "lightgbm", "l1-path")
+OPPONENTS = ("greedy-miser", "cstc", "astc", "co-t", "cact-lasso", "single", "lightgbm", "l1-path")
 """Methods that only ``shortlist compare`` has."""
 USUAL_OBJECTIVES = "coverage,conclusive_accuracy,acquisition_cost"
 USUAL_CONFIDENCE = 0.75
