@@ -10,8 +10,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist import MultiStageClassifier
-from shortlist.export.protocol_points import SPREADS, points_of
-from shortlist.export.protocol_scores import START, LinearScore, ScorePart
+from shortlist.export.protocol_scores import SPREADS, START, LinearScore, ScorePart, points_of
 from shortlist.export.protocol_text import markdown, page
 from shortlist.export.protocols import protocol_of
 from shortlist.saved_models import SavedModel

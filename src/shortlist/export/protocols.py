@@ -8,8 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
-from shortlist.export.protocol_points import LEAST_PRODUCTS, Points, n_products, points_answers, points_of
-from shortlist.export.protocol_scores import LinearScore, PrintedNumbers, linear_score, plain, printed_score
+from shortlist.export.protocol_scores import (
+    LEAST_PRODUCTS,
+    LinearScore,
+    Points,
+    PrintedNumbers,
+    linear_score,
+    n_products,
+    plain,
+    points_answers,
+    points_of,
+    printed_score,
+)
 from shortlist.guarantees.cells import ANSWERED, label_text
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import FittedStage, decide_known, stage_amounts
