@@ -44,7 +44,7 @@ PRINTED: dict[str, tuple[int, tuple[int, ...] | None, tuple[float, ...]]] = {
     SYNTHETIC30: (4, None, (0.05, 0.8, 0.2, 300, 2.5, 0.65)),
     "credit": (5, (2, 2, 2, 1, 2, 1, 2, 3, 1, 2, 1, 1, 1, 2), (0.075, 0.8, 0.2, 300, 2.5, 0.75)),
 }
-"""Tables 2 to 5: by set the number of its table, cost classes of the features in its order, and parameters."""
+"""Tables 2 to 5: by set the number of its table, cost classes of the features in its order, parameters."""
 
 
 def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
