@@ -92,9 +92,10 @@ def test_names_that_only_saved_models_need_are_no_public_names() -> None:
 
 
 def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None:
-    from shortlist_papers.opponents.greedy_miser import GreedyMiser
+    from shortlist_papers.opponents.greedy_miser import GreedyMiser, MiserTrees
 
     assert saved_class("shortlist.papers.GreedyMiser") is GreedyMiser
+    assert saved_class("shortlist.papers.MiserTrees") is MiserTrees  # no public name, and in every such model
     assert saved_path(GreedyMiser) == "shortlist_papers.GreedyMiser"
     assert saved_class("shortlist.OrderedPruner") is shortlist_papers.OrderedPruner
     with pytest.raises(ImportError, match=r"shortlist.OrderedPruner is shortlist_papers.OrderedPruner now"):
@@ -103,6 +104,12 @@ def test_opponents_saved_before_they_moved_are_read_where_they_are_now() -> None
         ImportError, match=r"shortlist.papers.GreedyMiser is shortlist_papers.GreedyMiser now"
     ):
         from shortlist.papers import GreedyMiser as _  # type: ignore[no-redef]  # noqa: F401
+
+
+def test_a_saved_pruner_that_is_gone_says_what_takes_its_place() -> None:
+    for path in ("shortlist.MarginPruner", "shortlist.ensembles.MarginPruner"):
+        with pytest.raises(ImportError, match=r'is shortlist_papers.OrderedPruner\(rule="margin"\) now'):
+            saved_class(path)
 
 
 def test_a_renamed_class_keeps_the_name_that_saved_models_have_for_it() -> None:

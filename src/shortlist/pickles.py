@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 
-from shortlist.papers import MOVED, PACKAGE, papers_part
+from shortlist.papers import ABSENT, GROUP, MOVED, PACKAGE, absent, papers_part
 
 Kind = TypeVar("Kind", bound=type)
 
@@ -34,7 +34,9 @@ def saved_from(package: str, name: str = "") -> Callable[[Kind], Kind]:
 def saved_class(path: str) -> Any:
     """Return the class of a public path such as ``shortlist.ensembles.Pool``, wherever its module is."""
     package, _, name = path.rpartition(".")
-    moved = package == PACKAGE or name in MOVED.get(package, ())
+    if name in ABSENT:
+        raise absent(package, name)
+    moved = package in {PACKAGE, GROUP} or name in MOVED.get(package, ())
     return getattr(papers_part("names") if moved else importlib.import_module(package), name)
 
 
