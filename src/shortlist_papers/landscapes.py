@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.datasets.shipped import synthetic30
+from shortlist.datasets.registry import synthetic30
 from shortlist.multistage.holdout import split_three, summarize
 from shortlist.multistage.predict.prediction import StagedModel, decide_known, fitted_stages
 from shortlist.multistage.presets import SYNTHETIC30, preset

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from shortlist.datasets.shipped import shipped_table
+from shortlist.datasets.registry import shipped_table
 from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier, preset
 from shortlist.multistage.holdout import split_three, stage_table

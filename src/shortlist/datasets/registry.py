@@ -1,4 +1,4 @@
-"""Which public sets there are, and how the file of each is read; `sets.toml` says it, in plain data."""
+"""Public sets, as `sets.toml` has them, and tables that scikit-learn ships or that are made here."""
 
 import functools
 import tomllib
@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.errors import BadInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TARGET = "target"
 """The last column of every set."""
@@ -108,3 +111,147 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
 
 def _frozen(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+
+
+N_MESSAGES = 600
+MESSAGES_SEED = 1
+
+
+class JudgeKind(NamedTuple):
+    """Judges that are alike."""
+
+    name: str
+    """What they are called, each with its number."""
+    number: int
+    """How many."""
+    cost: float
+    """What asking the first costs, in cents; each further one costs a fifth more."""
+    skill: float
+    """How well they see what is harmful: the more, the smaller their errors."""
+    shared: float
+    """Share of the variance of their errors that they have in common."""
+    asked: float
+    """Share of the messages that they were asked about."""
+
+
+JUDGE_KINDS = (
+    JudgeKind("words", 4, 0.01, 0.8, 0.2, 1.0),
+    JudgeKind("small-model", 9, 0.05, 1.5, 0.2, 1.0),
+    JudgeKind("large-model", 9, 0.8, 3.0, 0.2, 1.0),
+    JudgeKind("crowd", 6, 4.0, 2.5, 0.05, 0.6),
+    JudgeKind("expert", 2, 60.0, 6.0, 0.2, 0.4),
+)
+"""Lists of words, prompts of small and of large models, workers of a crowd, and experts."""
+
+
+def judged_messages() -> "pd.DataFrame":
+    """Return a column of answers for each judge, with empty cells, and what is true in the last, ``target``.
+
+    A message has a hidden score; it is harmful above a bound, which 30 % are. A judge sees the score with an
+    error, of which a part is common to all of the same kind, and calls it harmful above a bound of their own.
+    """
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(MESSAGES_SEED)
+    scores = rng.normal(size=N_MESSAGES)
+    table: dict[str, object] = {}
+    for kind in JUDGE_KINDS:
+        common = rng.normal(size=N_MESSAGES)
+        for name in _names(kind):
+            error = np.sqrt(kind.shared) * common + np.sqrt(1 - kind.shared) * rng.normal(size=N_MESSAGES)
+            bound = BOUND + 0.2 * rng.normal()
+            said = np.where(scores + error / kind.skill > bound, HARMFUL, FINE).astype(object)
+            said[rng.random(N_MESSAGES) >= kind.asked] = None
+            table[name] = said
+    return pd.DataFrame(table).assign(target=np.where(scores > BOUND, HARMFUL, FINE))
+
+
+def prices_of_judges() -> "pd.DataFrame":
+    """Return what asking each judge once costs, in cents: the columns ``name`` and ``cost``."""
+    import pandas as pd
+
+    prices = [
+        (name, round(kind.cost * 1.2**place, 4))
+        for kind in JUDGE_KINDS
+        for place, name in enumerate(_names(kind))
+    ]
+    return pd.DataFrame(prices, columns=["name", "cost"])
+
+
+THINGS = {"redaction": 2.0, "context": 10.0}
+"""What a message has to go through before some judges see it, and what that costs, in cents."""
+NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
+"""Whom a message may be shown without personal data alone, and who reads what was written before it."""
+
+
+def needs_of_judges() -> "pd.DataFrame":
+    """Return the prices of the judges with what each needs, in the column ``needs``, and what that costs."""
+    import pandas as pd
+
+    prices = prices_of_judges()
+    prices["needs"] = [NEEDS.get(name.rpartition("-")[0], "") for name in prices["name"]]
+    things = pd.DataFrame([(name, cost, "") for name, cost in THINGS.items()], columns=list(prices.columns))
+    return pd.concat([prices, things], ignore_index=True)
+
+
+FINE, HARMFUL = "fine", "harmful"
+BOUND = 0.524
+"""Scores above it, which 30 % are, are harmful."""
+
+
+def _names(kind: JudgeKind) -> list[str]:
+    return [f"{kind.name}-{number}" for number in range(1, kind.number + 1)]
+
+
+SHIPPED = {
+    "breast-cancer": "Breast cancer Wisconsin (diagnostic): malignant or benign",
+    "digits": "Written digits, 8 x 8 points each",
+    "iris": "Three kinds of iris, by their leaves",
+    "wine": "Three growers of wine, by what is in it",
+    "synthetic30": "Thirty features and three classes, made as for EMSCO",
+    "judges": "Answers of thirty judges on 600 messages, made",
+}
+"""Names, as in ``example:NAME``, and what each table is."""
+
+PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
+"""Tables of prices, as in ``example:judges-prices``, and whose they are."""
+
+
+def shipped_table(name: str) -> "pd.DataFrame":
+    """Load a table of scikit-learn, or make one, with names of classes in its last column, ``target``.
+
+    A table of prices has the columns ``name`` and ``cost``, and ``needs`` where judges need something. Raises
+    BadInputError if there is none of that name.
+    """
+    import sklearn.datasets
+
+    if name in PRICES:
+        return prices_of_judges() if name == "judges-prices" else needs_of_judges()
+    if name == "judges":
+        return judged_messages()
+    if name == "synthetic30":
+        return synthetic30()
+    if name not in SHIPPED:
+        raise BadInputError(
+            f"a shipped table must be one of {any_of(SHIPPED)}, got {name!r}.{did_you_mean(name, SHIPPED)}"
+        )
+    bunch = getattr(sklearn.datasets, f"load_{name.replace('-', '_')}")(as_frame=True)
+    return bunch.data.assign(target=bunch.target_names[bunch.target])
+
+
+def synthetic30(seed: int = 0) -> "pd.DataFrame":
+    """Make Synthetic30, 30 features of which 25 are informative (Sec. 4.1.3 of :cite:t:`Hamilton2022`).
+
+    The paper does not name the seed.
+
+    `table`, which it returns: 1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, whose three
+    labels have equal parts.
+    """
+    import pandas as pd
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(
+        n_samples=1000, n_features=30, n_informative=25, n_redundant=0, n_classes=3, random_state=seed
+    )
+    return pd.DataFrame(X, columns=[f"f{i}" for i in range(30)]).assign(target=y)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._validation import as_choice
-from shortlist.datasets.shipped import synthetic30
+from shortlist.datasets.registry import synthetic30
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.pickles import saved_from
 

@@ -16,6 +16,7 @@ from shortlist.datasets.store import table_bytes
 from shortlist.errors import BadFileError
 from shortlist.files import parquet_frame, parquet_table, read_bytes
 from shortlist.tables.numbers import USUAL, CellRules
+from shortlist.tables.spreadsheets import DAMAGED, MOST_UNPACKED, is_workbook, workbook_as_text
 from shortlist.tables.text import (
     decoded,
     first_repeated,
@@ -24,7 +25,6 @@ from shortlist.tables.text import (
     text_records,
     with_plain_numbers,
 )
-from shortlist.tables.workbooks import DAMAGED, MOST_UNPACKED, is_workbook, workbook_as_text
 
 if TYPE_CHECKING:
     import pandas as pd

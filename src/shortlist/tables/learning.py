@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._words import any_of, counted, did_you_mean
-from shortlist.datasets.registry import public_sets
-from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
+from shortlist.datasets.registry import PRICES, SHIPPED, public_sets, shipped_table
 from shortlist.errors import BadInputError
 from shortlist.tables.numbers import USUAL, CellRules
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.datasets.registry import public_set, public_sets
-from shortlist.datasets.shipped import SHIPPED
+from shortlist.datasets.registry import SHIPPED, public_set, public_sets
 from shortlist.tables.learning import read_table
 from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist

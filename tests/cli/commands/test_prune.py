@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
-from shortlist.datasets.shipped import judged_messages
+from shortlist.datasets.registry import judged_messages
 from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--workers", "1"]

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist.datasets.shipped import judged_messages, prices_of_judges
+from shortlist.datasets.registry import judged_messages, prices_of_judges
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.multistage.problem.cost_files import read_costs
 from shortlist.multistage.problem.costs import feature_costs

@@ -7,8 +7,7 @@ import typer
 
 from shortlist.cli.options.shared import Data, Json
 from shortlist.cli.text.output import WIDTH, print_json, print_lines, run_facts
-from shortlist.datasets.registry import DataSet, public_set, public_sets
-from shortlist.datasets.shipped import SHIPPED
+from shortlist.datasets.registry import SHIPPED, DataSet, public_set, public_sets
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -34,7 +34,7 @@ from shortlist.panels.logs.json_content import (
 )
 from shortlist.panels.logs.records import LogColumns, Records, as_score
 from shortlist.tables.files import read_up_to
-from shortlist.tables.workbooks import DAMAGED
+from shortlist.tables.spreadsheets import DAMAGED
 
 ZSTANDARD = 93
 LOCAL_HEADER = struct.Struct("<4s5H3L2H")
