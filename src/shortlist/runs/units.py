@@ -10,9 +10,10 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 from shortlist.runs.budget import Budget, Progress, Report, silent
+from shortlist.runs.calls import Completed, Unit
 from shortlist.runs.cancellation import Cancellation, undisturbed
 from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
-from shortlist.runs.workers import Completed, Unit, Where, open_workers
+from shortlist.runs.workers import Where, open_workers
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 """Takes the result of a unit, by its key, apart into what is recorded of it."""

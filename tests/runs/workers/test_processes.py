@@ -12,7 +12,8 @@ from joblib import parallel_config
 
 from shortlist.errors import WorkerError
 from shortlist.runs import Cancellation, Unit
-from shortlist.runs.workers import Completed, open_workers
+from shortlist.runs.calls import Completed
+from shortlist.runs.workers import open_workers
 from tests.runs.workers import made
 
 pytestmark = pytest.mark.slow
