@@ -3,38 +3,58 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shortlist._words import any_of, counted, did_you_mean
-from shortlist.errors import BadInputError
+import numpy as np
 
-if TYPE_CHECKING:
-    from shortlist.cli.files import Named
-    from shortlist.errors import ContradictionError
-    from shortlist.products.attributes import Attribute
-    from shortlist.products.choices import FeatureChoice, Side, ValuesLeft
-    from shortlist.products.configuration.contradictions import Contradiction
-    from shortlist.products.decisions import Decision, DecisionState
-    from shortlist.products.model import FeatureModel, FeatureNames
+from shortlist._words import any_of, count_text, counted, did_you_mean
+from shortlist.cli.files import Named, check_files
+from shortlist.cli.text.front_text import some
+from shortlist.errors import BadInputError, ContradictionError
+from shortlist.exact import digits_of
+from shortlist.products.attributes import Attribute
+from shortlist.products.choices import FeatureChoice, ValuesLeft, cost_of, finish, values_left
+from shortlist.products.configuration.contradictions import Contradiction
+from shortlist.products.configuration.question import parse_objectives
+from shortlist.products.decision_files import (
+    DECISION_ENDINGS,
+    decision_facts,
+    read_decisions,
+    write_decisions,
+)
+from shortlist.products.decisions import (
+    Decision,
+    DecisionState,
+    decide_all,
+    decide_feature,
+    decision_text,
+    refuse_other_than_a_line,
+    undo,
+    why,
+)
+from shortlist.products.formats.uvl_writer import write_configuration
+from shortlist.products.model import FeatureModel, FeatureNames
+from shortlist.results.proof import Status
 
 
 @dataclass(frozen=True, eq=False)
 class Deciding:
     """Where a dialogue is."""
 
-    state: "DecisionState"
+    state: DecisionState
     """What was decided, and what follows."""
-    names: "FeatureNames"
+    names: FeatureNames
     """How features may be called."""
-    attributes: "Mapping[str, Attribute]"
+    attributes: Mapping[str, Attribute]
     """What ``finish by`` may name."""
-    inputs: "Mapping[str, Named]" = field(default_factory=dict)
+    inputs: Mapping[str, Named] = field(default_factory=dict)
     """Files that ``save`` must not overwrite."""
     stage: str = ""
     by: str = ""
     """Of the decisions that come next."""
-    saved: "tuple[Decision, ...]" = ()
+    saved: tuple[Decision, ...] = ()
     """What the last file written holds."""
     ended: bool = False
     """Whether the user has had enough."""
@@ -43,6 +63,11 @@ class Deciding:
     def unsaved(self) -> bool:
         """Whether there are decisions that no file has."""
         return self.state.decisions != self.saved
+
+    @property
+    def model(self) -> FeatureModel:
+        """What is configured."""
+        return self.state.problem.model
 
     def feature(self, name: str) -> int:
         """Return the feature of that name."""
@@ -66,24 +91,14 @@ def act(deciding: Deciding, line: str) -> Deciding:
     return known.act(deciding, argument.strip())
 
 
-def _select(deciding: Deciding, name: str) -> Deciding:
-    return _decided(deciding, name, selected=True)
-
-
-def _deselect(deciding: Deciding, name: str) -> Deciding:
-    return _decided(deciding, name, selected=False)
-
-
 def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
-    from shortlist.products.decisions import decide_feature, decision_text
-
     feature = deciding.feature(name)
     state = decide_feature(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
     print(f"{decision_text(state.problem.model, state.decisions[-1])}.")
     return _moved(deciding, state)
 
 
-def _moved(deciding: Deciding, state: "DecisionState") -> Deciding:
+def _moved(deciding: Deciding, state: DecisionState) -> Deciding:
     """Print what follows from a step, and what is left."""
     follows = what_follows(state)
     if follows:
@@ -95,13 +110,11 @@ def _moved(deciding: Deciding, state: "DecisionState") -> Deciding:
 
 
 def _why(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions import why
-
     feature = deciding.feature(name)
     found, sentences = why(deciding.state, feature)
     if found is not None:
         is_in = feature + 1 in deciding.state.forced
-        label = deciding.state.problem.model.labels[feature]
+        label = deciding.model.labels[feature]
         print(
             f"{label} is {'in' if is_in else 'out'}, as the opposite contradicts these ({proof_word(found)}):"
         )
@@ -111,7 +124,7 @@ def _why(deciding: Deciding, name: str) -> Deciding:
 
 
 def _open(deciding: Deciding, part: str) -> Deciding:
-    labels = [deciding.state.problem.model.labels[feature] for feature in deciding.state.open]
+    labels = [deciding.model.labels[feature] for feature in deciding.state.open]
     found = [label for label in labels if part.casefold() in label.casefold()]
     more = (
         f" and {len(found) - MOST_NAMES:,} more; open WORD names those with a word"
@@ -123,34 +136,26 @@ def _open(deciding: Deciding, part: str) -> Deciding:
 
 
 def _decided_so_far(deciding: Deciding, _: str) -> Deciding:
-    from shortlist.products.decisions import decision_text
-
     for decision in deciding.state.decisions:
-        print(decision_text(deciding.state.problem.model, decision))
+        print(decision_text(deciding.model, decision))
     if not deciding.state.decisions:
         print("nothing")
     return deciding
 
 
 def _cost(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.choices import cost_of
-
-    for line in choice_lines(deciding.state.problem.model, cost_of(deciding.state, deciding.feature(name))):
+    for line in choice_lines(deciding.model, cost_of(deciding.state, deciding.feature(name))):
         print(line)
     return deciding
 
 
 def _left(deciding: Deciding, _: str) -> Deciding:
-    from shortlist.products.choices import values_left
-
     for line in value_lines(values_left(deciding.state) or ()):
         print(line)
     return deciding
 
 
 def _undo(deciding: Deciding, steps: str) -> Deciding:
-    from shortlist.products.decisions import undo
-
     if steps and not (steps.isdecimal() and len(steps) < 10):
         raise BadInputError(f"undo takes a number of steps, such as: undo 2; got {steps[:40]!r}.")
     state = undo(deciding.state, int(steps or 1))
@@ -159,8 +164,6 @@ def _undo(deciding: Deciding, steps: str) -> Deciding:
 
 
 def _stage(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions import refuse_other_than_a_line
-
     refuse_other_than_a_line("a stage", name)
     print(
         f"Decisions from now on belong to stage {name}." if name else "Decisions from now on have no stage."
@@ -169,8 +172,6 @@ def _stage(deciding: Deciding, name: str) -> Deciding:
 
 
 def _by(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions import refuse_other_than_a_line
-
     refuse_other_than_a_line("a name", name)
     print(f"Decisions from now on are made by {name}." if name else "From now on decisions carry no name.")
     return dataclasses.replace(deciding, by=name)
@@ -178,12 +179,6 @@ def _by(deciding: Deciding, name: str) -> Deciding:
 
 def _save(deciding: Deciding, name: str) -> Deciding:
     """Write the decisions, or the product where nothing is open and the ending is one of products."""
-    import numpy as np
-
-    from shortlist.cli.files import check_files
-    from shortlist.products.decision_files import DECISION_ENDINGS, write_decisions
-    from shortlist.products.formats.uvl_writer import write_configuration
-
     if not name:
         raise BadInputError("name a file, such as: save decisions.json.")
     products = (".uvl", ".config")
@@ -210,12 +205,9 @@ def _save(deciding: Deciding, name: str) -> Deciding:
 
 
 def _load(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decision_files import read_decisions
-    from shortlist.products.decisions import decide_all
-
     if not name:
         raise BadInputError("name a file, such as: load decisions.json.")
-    state = decide_all(deciding.state, read_decisions(Path(name), deciding.state.problem.model))
+    state = decide_all(deciding.state, read_decisions(Path(name), deciding.model))
     if state is deciding.state:
         print("The file decides nothing new.")
         return deciding
@@ -223,15 +215,11 @@ def _load(deciding: Deciding, name: str) -> Deciding:
 
 
 def _finish(deciding: Deciding, argument: str) -> Deciding:
-    from shortlist.products.choices import finish
-    from shortlist.products.configuration.question import parse_objectives
-    from shortlist.results.proof import Status
-
     word, _, text = argument.partition(" ")
     text = text.strip().strip("\"'")
     if word != "by" or not text:
         raise BadInputError("say by what to finish, such as: finish by min cost.")
-    goals = parse_objectives(text, deciding.state.problem.model, deciding.attributes)
+    goals = parse_objectives(text, deciding.model, deciding.attributes)
     if len(goals) > 1:
         raise BadInputError("finish takes one objective, such as: finish by min cost. Leave the others out.")
     finished = finish(deciding.state, goals[0], stage=deciding.stage, by=f"shortlist, {text}")
@@ -264,8 +252,8 @@ class _Command:
 
 
 _COMMANDS = {
-    "select": _Command(_select, "FEATURE", "put a feature in, and see what follows"),
-    "deselect": _Command(_deselect, "FEATURE", "leave a feature out"),
+    "select": _Command(partial(_decided, selected=True), "FEATURE", "put a feature in, and see what follows"),
+    "deselect": _Command(partial(_decided, selected=False), "FEATURE", "leave a feature out"),
     "why": _Command(_why, "FEATURE", "what forces the value that a feature has"),
     "open": _Command(_open, "[WORD]", "features that are not decided yet"),
     "decided": _Command(_decided_so_far, "", "the decisions so far"),
@@ -282,33 +270,30 @@ _COMMANDS = {
 }  # fmt: skip
 
 
-def last_words(deciding: Deciding) -> list[str]:
+def last_words(deciding: Deciding) -> str:
     """Return what is said at the end: decisions that no file has, as lines that can be typed again."""
-    if not deciding.unsaved or not deciding.state.decisions:
-        return []
-    return ["Decided and not saved:", *(f"  {line}" for line in typed_decisions(deciding.state))]
+    made = deciding.state.decisions
+    if not deciding.unsaved or not made:
+        return ""
+    sides = {True: "select", False: "deselect"}
+    typed = (f"  {sides[one.selected]} {deciding.model.labels[one.feature]}" for one in made)
+    return "\n".join(["Decided and not saved:", *typed, ""])
 
 
 MOST_NAMES = 40
 """Features that one line names."""
 
 
-def names_of(model: "FeatureModel", literals: Iterable[int]) -> str:
+def names_of(model: FeatureModel, literals: Iterable[int]) -> str:
     """Return features in, then features out."""
-    from shortlist.cli.text.front_text import some
-
     listed = list(literals)
-    parts = []
-    for word, features in (
-        ("in", [v - 1 for v in listed if v > 0]),
-        ("out", [-v - 1 for v in listed if v < 0]),
-    ):
-        if features:
-            parts.append(f"{word}: {some(model.labels, features, most=MOST_NAMES)}")
-    return "; ".join(parts)
+    sides = (("in", [v - 1 for v in listed if v > 0]), ("out", [-v - 1 for v in listed if v < 0]))
+    return "; ".join(
+        f"{word}: {some(model.labels, features, most=MOST_NAMES)}" for word, features in sides if features
+    )
 
 
-def what_follows(state: "DecisionState") -> str:
+def what_follows(state: DecisionState) -> str:
     """Say what the last step brought; empty if nothing."""
     if not state.follows:
         return ""
@@ -317,7 +302,7 @@ def what_follows(state: "DecisionState") -> str:
     return f"{counted(n, 'feature')} {verb}: {names_of(state.problem.model, state.follows)}"
 
 
-def what_is_left(state: "DecisionState") -> str:
+def what_is_left(state: DecisionState) -> str:
     """Say how much is open."""
     model, n_open = state.problem.model, len(state.open)
     known = "" if state.complete else ", or fewer: not all that follows was found in time"
@@ -330,20 +315,17 @@ def what_is_left(state: "DecisionState") -> str:
 
 
 def _count(n_products: int) -> str:
-    from shortlist._words import count_text
-    from shortlist.exact import digits_of
-
     return f"{count_text(digits_of(n_products))} {'product is' if n_products == 1 else 'products are'} left"
 
 
-def value_lines(values: "Iterable[ValuesLeft]") -> list[str]:
+def value_lines(values: Iterable[ValuesLeft]) -> list[str]:
     """Return a line for each objective: what is left of it, from the ideal to the worst."""
     return [
         f"  {one.objective.objective.sense} {one.objective.objective.name}: {one.text()}" for one in values
     ]
 
 
-def refusal_lines(error: "ContradictionError") -> list[str]:
+def refusal_lines(error: ContradictionError) -> list[str]:
     """Return why a decision is refused, a line for each part of the contradiction."""
     head = str(error).partition(": ")[0]
     if error.contradiction is None:
@@ -355,51 +337,29 @@ def refusal_lines(error: "ContradictionError") -> list[str]:
     return lines
 
 
-def proof_word(found: "Contradiction") -> str:
+def proof_word(found: Contradiction) -> str:
     """Say how small a contradiction is known to be."""
-    return (
-        "the fewest"
-        if found.smallest
-        else "none can be left out"
-        if found.irreducible
-        else "perhaps too many"
-    )
+    if found.smallest:
+        return "the fewest"
+    return "none can be left out" if found.irreducible else "perhaps too many"
 
 
-def choice_lines(model: "FeatureModel", choice: "FeatureChoice") -> list[str]:
+def choice_lines(model: FeatureModel, choice: FeatureChoice) -> list[str]:
     """Return what is left now, and with either choice of a feature."""
     name = model.labels[choice.feature]
+    heads = ("now", f"{name} selected", f"{name} deselected")
     lines: list[str] = []
-    for head, side in (
-        ("now", choice.now),
-        (f"{name} selected", choice.selected),
-        (f"{name} deselected", choice.deselected),
-    ):
-        lines += _side_lines(head, side)
+    for head, side in zip(heads, (choice.now, choice.selected, choice.deselected), strict=True):
+        if side is None:
+            lines.append(f"{head}: cannot be had")
+        else:
+            count = "" if side.n_products is None else f", {_count(side.n_products)}"
+            lines += [f"{head}{count}", *value_lines(side.values)]
     return lines
 
 
-def _side_lines(head: str, side: "Side | None") -> list[str]:
-    if side is None:
-        return [f"{head}: cannot be had"]
-    count = "" if side.n_products is None else f", {_count(side.n_products)}"
-    return [f"{head}{count}", *value_lines(side.values)]
-
-
-def typed_decisions(state: "DecisionState") -> list[str]:
-    """Return the decisions as lines that can be typed again."""
-    model = state.problem.model
-    return [
-        f"{'select' if one.selected else 'deselect'} {model.labels[one.feature]}" for one in state.decisions
-    ]
-
-
-def state_facts(state: "DecisionState") -> dict[str, Any]:
+def state_facts(state: DecisionState) -> dict[str, Any]:
     """Return what the JSON says of the end of a dialogue."""
-    from shortlist.exact import digits_of
-    from shortlist.products.choices import values_left
-    from shortlist.products.decision_files import decision_facts
-
     model = state.problem.model
     return {
         "decisions": decision_facts(model, state.decisions),
@@ -413,7 +373,7 @@ def state_facts(state: "DecisionState") -> dict[str, Any]:
     }
 
 
-def _value_facts(values: "ValuesLeft") -> dict[str, Any]:
+def _value_facts(values: ValuesLeft) -> dict[str, Any]:
     goal = values.objective.objective
     facts: dict[str, Any] = {"name": goal.name, "sense": str(goal.sense)}
     for word, end in (("ideal", values.ideal), ("worst", values.worst)):

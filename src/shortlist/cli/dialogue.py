@@ -3,6 +3,7 @@
 import contextlib
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,12 @@ from shortlist.cli.deciding_lines import (
 from shortlist.cli.signals import NothingKeptError
 from shortlist.cli.text.output import as_typed, deliver_now, written_out
 from shortlist.errors import BadInputError, ContradictionError, ShortlistError
+from shortlist.products.choices import values_left
+from shortlist.products.decisions import USUAL_SECONDS, Decision, decide_all, start
+from shortlist.products.model import feature_names
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions
-from collections.abc import Iterator
 
 LONGEST_LINE = 10_000
 """Bytes of a line; a longer one is refused."""
@@ -91,9 +94,9 @@ def decide_in_lines(
         if not deciding.state.decisions:
             raise NothingKeptError("interrupted; nothing was decided.") from None
     except BaseException:
-        _say(_parting(deciding), json=True)  # stderr takes every character
+        _say(last_words(deciding), json=True)  # stderr takes every character
         raise
-    _say(_parting(deciding), json=json)
+    _say(last_words(deciding), json=json)
     return {
         "command": "configure",
         "method": "interactive",
@@ -113,9 +116,6 @@ def _begun(
     time_limit_s: float | None,
 ) -> Deciding:
     """Return the dialogue at its beginning, with what the command line decides."""
-    from shortlist.products.decisions import USUAL_SECONDS, Decision, decide_all, start
-    from shortlist.products.model import feature_names
-
     state = start(
         asked.line,
         asked.objectives,
@@ -136,8 +136,6 @@ def _begun(
 
 
 def _opening(deciding: Deciding) -> str:
-    from shortlist.products.choices import values_left
-
     state = deciding.state
     lines = [what_follows(state)] if state.decisions else []
     lines.append(what_is_left(state))
@@ -145,10 +143,6 @@ def _opening(deciding: Deciding) -> str:
         lines += value_lines(values_left(state) or ())
     lines.append("Type help for what can be typed.")
     return "".join(f"{line}\n" for line in filter(None, lines))
-
-
-def _parting(deciding: Deciding) -> str:
-    return "".join(f"{line}\n" for line in last_words(deciding))
 
 
 def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, str]:
