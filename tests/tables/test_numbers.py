@@ -114,6 +114,13 @@ def test_the_line_of_excel_that_tells_the_separator_is_passed_over() -> None:
     assert cells_of("t", b"sep=;\na;b\n1,5;x\n", [])[1] == (3, ["1.5", "x"])
 
 
+def test_points_between_thousands_that_semicolons_decide_are_told() -> None:
+    notes: list[str] = []
+    rows = cells_of("t.csv", b"feature;price\nGPS;1.202\nMP3;219\n", notes)
+    assert [cells[1] for _, cells in rows[1:]] == ["1202", "219"]
+    assert notes[-1] == "t.csv: marks between thousands in 'price' are left out."
+
+
 def test_products_get_plain_cells() -> None:
     notes: list[str] = []
     rows = cells_of("t", 'feature,price\nGPS,"1.202,34"\nUSB,"219,20 €"\n'.encode(), notes)

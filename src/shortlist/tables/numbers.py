@@ -159,7 +159,7 @@ def told_numbers(
         if notation is None:
             continue
         cells = found[column] = one.plain[notation]
-        if one.is_plain and POINT in one.plain:
+        if one.is_plain and notation == POINT:
             continue
         if one.currency:
             told.setdefault(f"the sign {one.currency!r} in {{}} is left out", []).append(column)

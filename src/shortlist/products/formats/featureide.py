@@ -91,12 +91,10 @@ def read_featureide(source: Source) -> FeatureModel:
 def _name(source: Source, element: Element, lines: dict[str, int]) -> str:
     name = element.attributes.get("name", "")
     if not name:
-        raise source.error("a feature must have a name, got none.", line=element.line, column=element.column)
+        raise element.wrong(source, "a feature must have a name, got none.")
     if name in lines:
-        raise source.error(
-            f"feature {name!r} is defined twice, first in line {lines[name]}. Rename one.",
-            line=element.line,
-            column=element.column,
+        raise element.wrong(
+            source, f"feature {name!r} is defined twice, first in line {lines[name]}. Rename one."
         )
     return name
 
@@ -107,10 +105,8 @@ def _features(source: Source, element: Element) -> list[Element]:
         if child.tag in _KINDS:
             below.append(child)
         elif child.tag not in _BESIDE:
-            raise source.error(
-                f"a feature must be <and>, <or>, <alt> or <feature>, got <{child.tag}>.",
-                line=child.line,
-                column=child.column,
+            raise child.wrong(
+                source, f"a feature must be <and>, <or>, <alt> or <feature>, got <{child.tag}>."
             )
     return below
 
@@ -183,10 +179,8 @@ def _node(  # noqa: PLR0911  # one return per kind of node
     match element.tag, parts:
         case "var", []:
             if element.text not in numbers:
-                raise source.error(
-                    f"the rule names {element.text!r}, which is no feature. Correct it.",
-                    line=element.line,
-                    column=element.column,
+                raise element.wrong(
+                    source, f"the rule names {element.text!r}, which is no feature. Correct it."
                 )
             return Literal(numbers[element.text] + 1)
         case "not", [Literal(value)]:
@@ -203,29 +197,24 @@ def _node(  # noqa: PLR0911  # one return per kind of node
             return Iff(left, right)
         case "atmost1", _:
             return _at_most_one(source, element, parts)
-    raise source.error(
-        f"<{element.tag}> cannot have {len(parts)} parts. Give not one, imp and eq two.",
-        line=element.line,
-        column=element.column,
+    raise element.wrong(
+        source, f"<{element.tag}> cannot have {len(parts)} parts. Give not one, imp and eq two."
     )
 
 
 def _at_most_one(source: Source, element: Element, parts: list[Formula]) -> Formula:
     if comb(len(parts), 2) > _MOST_PAIRS:
-        raise source.error(
+        raise element.wrong(
+            source,
             f"<atmost1> may have parts for {_MOST_PAIRS:,} pairs, got {len(parts)} parts. Make the features "
             "an alternative group.",
-            line=element.line,
-            column=element.column,
         )
     return And(tuple(Not(And(pair)) for pair in combinations(parts, 2)))
 
 
 def _unknown(source: Source, element: Element) -> BadInputError:
     known = ", ".join(sorted(_CONNECTIVES))
-    return source.error(
-        f"a rule must be made of {known}, got <{element.tag}>.", line=element.line, column=element.column
-    )
+    return element.wrong(source, f"a rule must be made of {known}, got <{element.tag}>.")
 
 
 _TAGS = {And: "conj", Or: "disj", Implies: "imp", Iff: "eq", Not: "not"}

@@ -9,7 +9,7 @@ from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import Locator
 
 from shortlist._words import counted
-from shortlist.errors import BadInputError
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import Source
 from shortlist.products.clauses import traced_clauses
 from shortlist.products.cnf import Clause
@@ -52,6 +52,10 @@ class Element:
             for number, part in enumerate(piece.split("\n"), start=first):
                 lines[number] = lines.get(number, "") + part
         return sorted(lines.items())
+
+    def wrong(self, source: Source, sentence: str) -> BadFileError:
+        """Return the error that says where the element stands."""
+        return source.error(sentence, line=self.line, column=self.column)
 
     def child(self, tag: str) -> "Element | None":
         """Return the first child with a tag, or None."""

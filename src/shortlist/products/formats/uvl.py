@@ -125,6 +125,9 @@ class _Line:
     column: int
     text: str
 
+    def wrong(self, source: Source, sentence: str) -> BadFileError:
+        return source.error(sentence, line=self.number, column=self.column)
+
 
 @dataclass(eq=False)
 class _Tree:
@@ -246,16 +249,15 @@ def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
         while path and path[-1][0] >= line.indent:
             level = path.pop()[0]
         if level not in {-1, line.indent}:
-            raise source.error("the indentation fits no line above.", line=line.number, column=line.column)
+            raise line.wrong(source, "the indentation fits no line above.")
         if path and path[-1][2] < 0:
             parent = path[-1][1]
             bounds = _BOUNDS.fullmatch(line.text)
             if line.text not in _GROUPS and bounds is None:
-                raise source.error(
+                raise line.wrong(
+                    source,
                     f"below a feature there must be one of {', '.join(_GROUPS)}, [n..m], got "
                     f"{line.text[:40]!r}.",
-                    line=line.number,
-                    column=line.column,
                 )
             tree.groups.append((parent, line.text, [], line))
             path.append((line.indent, parent, len(tree.groups) - 1))
@@ -271,11 +273,10 @@ def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
 def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
     found = _FEATURE.fullmatch(line.text)
     if found is None:
-        raise source.error(
+        raise line.wrong(
+            source,
             f"a feature must be a name with attributes in braces, got {line.text[:40]!r}. Quote unusual "
             "names.",
-            line=line.number,
-            column=line.column,
         )
     kind, quoted, bare, cardinality, attributes = found.groups()
     name = bare if quoted is None else quoted
@@ -302,17 +303,13 @@ def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
 
 def _refuse_name(source: Source, tree: _Tree, name: str, parent: int, line: _Line) -> None:
     if not name:
-        raise source.error(
-            "a feature must have a name, got an empty one.", line=line.number, column=line.column
-        )
+        raise line.wrong(source, "a feature must have a name, got an empty one.")
     first, above = tree.numbers[name], parent
     while above not in {-1, first}:
         above = tree.parents[above]
     circle = "below itself, a cycle" if above == first else "twice"
-    raise source.error(
-        f"feature {name!r} is defined {circle}; first in line {tree.lines[first]}. Rename one.",
-        line=line.number,
-        column=line.column,
+    raise line.wrong(
+        source, f"feature {name!r} is defined {circle}; first in line {tree.lines[first]}. Rename one."
     )
 
 
