@@ -263,7 +263,7 @@ def test_a_router_is_told_by_the_branches_that_most_cases_take(n_branches: int, 
     assert said[-1] == "25 % of the cases, where a value is missing or unknown:"
     if n_branches > 6:
         rest = sum(range(1, n_branches - 4)) / 70
-        assert said[-2] == f"{rest:.3g} % of the cases: 107 more branches, which the page lists."
+        assert said[-2] == f"{rest:.3g} % of the cases: 107 more branches, which the protocol lists."
 
 
 @pytest.mark.parametrize("seed", range(3))

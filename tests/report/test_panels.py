@@ -31,7 +31,7 @@ def test_a_page_whose_panel_is_not_what_to_do_says_so_before_its_steps() -> None
         report = made(final)[1]
         words = [part.text for part in panel_parts(report) if isinstance(part, Text)]
         is_advised = report.facts["advice"] is not None
-        assert words[0] == report.facts["advice"] if is_advised else report.facts["sentence"]
+        assert words[0] == (report.facts["advice"] if is_advised else "Use this panel.")
         assert ("The panel of this page, which is not what to do:" in words) == is_advised
 
 

@@ -97,7 +97,7 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
     rest = branches[MOST_WAYS:]
     if len(rest) > 1:
         share = _percent(sum(branch["share"] for branch in rest))
-        said.append(f"{share} of the cases: {len(rest):,} more branches, which the page lists.")
+        said.append(f"{share} of the cases: {len(rest):,} more branches, which the protocol lists.")
     said.append(f"{_percent(router['unrouted'])} of the cases, where a value is missing or unknown:")
     return said
 

@@ -1,22 +1,25 @@
 """Panels as parts of a page: which judges to ask, how good that is, and what each budget buys."""
 
 from collections.abc import Iterator, Mapping
+from textwrap import shorten
 from typing import Any
 
 from shortlist._words import all_of
 from shortlist.export.protocol_text import picture
 from shortlist.panels.answer_log import cases_in_words
-from shortlist.panels.decisions import ScoreTable
 from shortlist.panels.facts import PanelReport
 from shortlist.panels.objectives import ACCURACY, OBJECTIVES, PRICE, in_text, led_by
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.verdict import NESTED
 from shortlist.panels.words import NO_JUDGE, budget_table, measured, title_of
 from shortlist.report.page import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
+from shortlist.results.intervals import Kind
 
 NEVER = "never"
 MOST_WAYS = 2
 """Branches of a router that a cell of a table names."""
+MOST_LETTERS = 60
+"""Of the condition of a branch in a cell."""
 
 
 def panel_parts(report: PanelReport) -> Parts:
@@ -29,6 +32,8 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     of_cases = f"the {cases_in_words(own['n_cases'], own['n_different'], f'{_kind_of_cases(told)} ')}"
     yield Heading("What to do")
     first = told["advice"] or told["sentence"]
+    if own["answered"] > 0 and told["kind"] != Kind.JUDGE and not told["advice"]:
+        yield Text("Use this panel.")
     yield Text(first)
     if told["advice"]:
         yield Text("The panel of this page, which is not what to do:")
@@ -39,8 +44,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     n_ways = 0 if told["router"] is None else len(told["router"]["branches"])
     folded = f"The way of a case, drawn: {n_ways:,} branches" if n_ways > MOST_WAYS else ""
     seen = f"The steps above, and what each answers. {shares}"
-    is_scored = any(isinstance(one.decision, ScoreTable) for way in report.panel.ways for one in way)
-    seen += " A score is a sum, which shortlist report PANEL --protocol tells in full." * is_scored
+    seen += " A score is a sum, which the printed protocol tells in full." * ("score" in drawn)
     yield Picture("The way of a case", seen, drawn, folded)
     yield _stage_table(told, f"{shares} A stage answers where it is at least as sure as its threshold.")
     yield Heading("What it is worth")
@@ -75,7 +79,7 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
     ways = [("", told["stages"])]
     if router is not None:
         columns = ["where", *columns]
-        ways = [(branch["when"], branch["stages"]) for branch in router["branches"]]
+        ways = [(_shortened(branch["when"]), branch["stages"]) for branch in router["branches"]]
         ways.append(("a value is missing or unknown", told["stages"]))
     rows = [
         (
@@ -90,7 +94,12 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
         for where, stages in ways
         for stage in stages
     ]
-    return Table("Stage after stage", tuple(columns), tuple(rows), (note,))
+    in_full = " The printed protocol has the conditions in full." * (" ..." in str(ways))
+    return Table("Stage after stage", tuple(columns), tuple(rows), (note + in_full,))
+
+
+def _shortened(when: str) -> str:
+    return shorten(when, MOST_LETTERS, placeholder=" ...")
 
 
 def _least(stage: Mapping[str, Any]) -> str:
