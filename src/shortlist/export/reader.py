@@ -700,6 +700,7 @@ def _parts(decision: Any, shares: list[float]) -> list[int]:
 
 
 def _score(model: Any, x: list[float]) -> list[float]:
+    model, x = _prepared(model, x)
     kind = model["kind"]
     if kind == "highest":
         return _highest(_raw(model["of"], _in_single(x) if model["single"] else x))
@@ -709,10 +710,6 @@ def _score(model: Any, x: list[float]) -> list[float]:
         return _linked(_raw(model, x))
     if kind == "constant":
         return list(model["probabilities"])
-    if kind == "kernel":
-        return _score(model["then"], _mixed(model, x))
-    if kind == "scaled":
-        return _score(model["then"], _standard(model, x))
     if kind == "calibrated":
         return _by_sigmoids(model, x)
     if kind == "mean":
@@ -731,16 +728,19 @@ def _score(model: Any, x: list[float]) -> list[float]:
     return _neighbours(model, x)
 
 
-def _standard(model: Any, x: list[float]) -> list[float]:
-    return [(a - b) / c for a, b, c in zip(x, model["mean"], model["scale"], strict=True)]
-
-
-def _mixed(model: Any, x: list[float]) -> list[float]:
-    near = [
-        math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
-        for row in model["rows"]
-    ]
-    return [_dot(row, near) for row in model["mixing"]]
+def _prepared(model: Any, x: list[float]) -> tuple[Any, list[float]]:
+    """Return the model behind scalers and kernels by landmarks, and what these make of a row."""
+    while model["kind"] in {"scaled", "kernel"}:
+        if model["kind"] == "scaled":
+            x = [(a - b) / c for a, b, c in zip(x, model["mean"], model["scale"], strict=True)]
+        else:
+            near = [
+                math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
+                for row in model["rows"]
+            ]
+            x = [_dot(row, near) for row in model["mixing"]]
+        model = model["then"]
+    return model, x
 
 
 def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
@@ -770,13 +770,10 @@ def _by_sigmoids(model: Any, x: list[float]) -> list[float]:
 
 
 def _raw(model: Any, x: list[float]) -> list[float]:
+    model, x = _prepared(model, x)
     if model["kind"] == "programs":
         found = [_value_of(iter(program), x) for program in model["programs"]]
         return [one if math.isfinite(one) else 0.0 for one in found]
-    if model["kind"] == "scaled":
-        return _raw(model["then"], _standard(model, x))
-    if model["kind"] == "kernel":
-        return _raw(model["then"], _mixed(model, x))
     if model["kind"] == "linear":
         return [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
     for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
@@ -1076,25 +1073,17 @@ def _check_decision(policy: Any, n_members: int) -> None:
 
 def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
     """Refuse a model of rows of another number of columns, or of classes."""
+    model, width = _check_steps(model, width)
     kind = model["kind"]
     checks = {
-        "constant": lambda: _need(
-            _are_numbers(model["probabilities"], n_classes), "probabilities of a model"
-        ),
-        "linear": lambda: _check_scores(model, width, n_classes),
-        "network": lambda: _check_scores(model, width, n_classes),
-        "rules": lambda: _check_rules(model, width, n_classes),
-        "normal": lambda: _check_normal(model, width, n_classes),
-        "forest": lambda: _check_trees(model["trees"], width, n_classes),
-        "boosting": lambda: _check_boosting(model, width, n_classes),
-        "neighbours": lambda: _check_neighbours(model, width, n_classes),
-    }
+        "constant": _check_constant, "linear": _check_scores, "network": _check_scores, "rules": _check_rules,
+        "normal": _check_normal, "forest": _check_forest, "boosting": _check_boosting,
+        "neighbours": _check_neighbours,
+    }  # fmt: skip
     if kind == "highest":
-        _check_scored(model["of"], width, n_classes)
-    elif kind in {"kernel", "scaled"}:
-        _need(deep < DEEPEST, "depth of a model")
-        _check_step(model, width)
-        _check_model(model["then"], width if kind == "scaled" else len(model["mixing"]), n_classes, deep + 1)
+        of, width = _check_steps(model["of"], width)
+        _need(of["kind"] in {"linear", "network", "programs"}, "kind of a model")
+        _check_scores(of, width, n_classes)
     elif kind == "calibrated":
         n_scores = len(model["slopes"])
         _need(_tells(n_scores, n_classes) and _are_numbers(model["slopes"]), "slopes of a model")
@@ -1109,27 +1098,28 @@ def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
             _check_model(part["model"], len(part["columns"]), len(part["classes"]), deep + 1)
     else:
         _need(kind in checks, "kind of a model")
-        checks[kind]()
+        checks[kind](model, width, n_classes)
 
 
-def _check_scored(model: Any, width: int, n_classes: int) -> None:
-    """Refuse what has no scores."""
+def _check_steps(model: Any, width: int) -> tuple[Any, int]:
+    """Check scalers and kernels; return the model behind them, and how many columns it gets."""
     while model["kind"] in {"scaled", "kernel"}:
-        _check_step(model, width)
-        width = width if model["kind"] == "scaled" else len(model["mixing"])
+        if model["kind"] == "scaled":
+            _need(
+                _are_numbers(model["mean"], width) and _are_numbers(model["scale"], width), "scale of a model"
+            )
+            _need(all(model["scale"]), "scale of a model")
+        else:
+            _need(_is_number(model["gamma"]) and model["gamma"] >= 0, "gamma of a model")
+            _check_matrix(model["rows"], width)
+            _check_matrix(model["mixing"], len(model["rows"]))
+            width = len(model["mixing"])
         model = model["then"]
-    _need(model["kind"] in {"linear", "network", "programs"}, "kind of a model")
-    _check_scores(model, width, n_classes)
+    return model, width
 
 
-def _check_step(model: Any, width: int) -> None:
-    if model["kind"] == "scaled":
-        _need(_are_numbers(model["mean"], width) and _are_numbers(model["scale"], width), "scale of a model")
-        _need(all(model["scale"]), "scale of a model")
-        return
-    _need(_is_number(model["gamma"]) and model["gamma"] >= 0, "gamma of a model")
-    _check_matrix(model["rows"], width)
-    _check_matrix(model["mixing"], len(model["rows"]))
+def _check_constant(model: Any, _width: int, n_classes: int) -> None:
+    _need(_are_numbers(model["probabilities"], n_classes), "probabilities of a model")
 
 
 def _check_rules(model: Any, width: int, n_classes: int) -> None:
@@ -1149,9 +1139,9 @@ def _check_normal(model: Any, width: int, n_classes: int) -> None:
         _need(_are_numbers(one["weights"], len(one["axes"]) if "axes" in one else width), "weights")
 
 
-def _check_trees(trees: Any, width: int, n_classes: int) -> None:
-    _need(_is_list(trees) and len(trees) > 0, "trees")
-    for tree in trees:
+def _check_forest(model: Any, width: int, n_classes: int) -> None:
+    _need(_is_list(model["trees"]) and len(model["trees"]) > 0, "trees")
+    for tree in model["trees"]:
         _check_tree(tree, width)
         _need(all(_are_numbers(leaf, n_classes) for leaf in tree["value"]), "value of a tree")
 
