@@ -74,7 +74,9 @@ class Deferred(Generic[P, R]):
             return self._made
 
 
-def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def kernel(
+    signature: str, *, makes_arrays: bool = False, inlined: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
     A signature is text as numba reads it, in which the name of a named tuple, or of annotated records, may
@@ -82,7 +84,9 @@ def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[
     be named tuples too.
 
     A kernel only borrows its arrays from the caller, unless it says that it `makes_arrays`. Then numba does
-    not count who holds which array, which takes longer than a small kernel's own work.
+    not count who holds which array, which takes longer than a small kernel's own work. One that is `inlined`
+    is compiled into the kernels that call it: passing named tuples of arrays, number by number, takes longer
+    than a small kernel's own work too.
     """
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -96,6 +100,7 @@ def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[
                     names[name] = names[name].made()
             options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
             options["_nrt"] = makes_arrays
+            options["forceinline"] = inlined
             types = _signature_types(signature, names)
             try:
                 return cast("Callable[P, R]", numba.njit(types, **options)(function))

@@ -25,7 +25,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem, StageResu
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows, bytes_of_every_subset
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Budget
+from shortlist.runs import Budget, open_study
 from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
@@ -307,3 +307,24 @@ def test_a_sample_has_its_share_of_each_class() -> None:
 def test_shared_fits_need_a_classifier() -> None:
     with pytest.raises(BadInputError, match="share_fits needs a subclassifier, got none"):
         MultiStageClassifier(share_fits=True).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+@pytest.mark.parametrize("method", ["emsco", "windows", "enumerate", "auto"])
+def test_a_study_is_compared_by_the_parameters_that_the_method_uses(method: str, tmp_path: Path) -> None:
+    X, y = make_classification(120, 4, random_state=0)
+    others: dict[str, Any] = {
+        "enumeration_budget": 10**6, "emsco_options": EmscoOptions(population=20), "call_cost": 2.0,
+    }  # fmt: skip
+    used = {"emsco": {"emsco_options"}, "auto": {"enumeration_budget"}}.get(method, set())
+    with open_study(tmp_path / "s.db") as study:
+        first = MultiStageClassifier(method=method, max_stages=2, random_state=0).fit(X, y, study=study)
+        for name, value in others.items():
+            own = MultiStageClassifier(method=method, max_stages=2, random_state=0).set_params(
+                **{name: value}
+            )
+            if name in used:
+                with pytest.raises(BadInputError, match=f"another question: {name} was"):
+                    own.fit(X, y, study=study)
+            else:
+                assert (own.fit(X, y, study=study).front_.values == first.front_.values).all()

@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage import AcquisitionError, MultiStageClassifier, engines, feature_costs
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.multistage.windows.climbing import WindowOptions
-from shortlist.multistage.windows.window_search import search_windows
+from shortlist.multistage.search.window_search import WindowOptions, search_windows
 from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
+from shortlist.errors import UnmetChoiceError
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
@@ -138,3 +139,16 @@ def test_the_threshold_that_decides_is_marked_in_the_chart(
     monkeypatch.setattr(fitted, "guarantee_", Guarantee(0.9, 0.95, threshold, 100, 60, 58))
     (chart,) = [part for part in staged_parts(fitted) if isinstance(part, Chart) and "marks" in part.data]
     assert [mark["text"] for mark in chart.data["marks"]] == [text]
+
+
+def test_where_no_point_predicts_the_page_says_why_and_what_to_do() -> None:
+    X, y = make_classification(300, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=1)
+    stages = MultiStageClassifier(confidence=0.6, max_stages=2, answer_accuracy=0.999, random_state=0)
+    with pytest.raises(UnmetChoiceError):
+        stages.fit(X, y)
+    heading, text, *_ = staged_parts(stages)
+    assert isinstance(heading, Heading)
+    assert isinstance(text, Text)
+    assert heading.text == "What to do"
+    assert text.text.startswith("99.9 % right answers with confidence 95 % cannot be promised")
+    assert "shortlist stage use" in text.text

@@ -13,14 +13,13 @@ from shortlist.multistage.search.emsco import ELITE_FILLS, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front, front_order
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
+from shortlist.multistage.search.window_search import StageArchive, WindowOptions, search_windows
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DENSE_FEATURES,
     MOST_BYTES,
     StageRows,
     bytes_of_every_subset,
 )
-from shortlist.multistage.windows.climbing import StageArchive, WindowOptions
-from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.workers import Where

@@ -82,7 +82,7 @@ class MultiStageClassifier(StagedAnswers):
         k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
         The complete front by enumeration, a local search that is exact within windows of features
-        (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"`` asks
+        (:func:`shortlist.multistage.search.window_search.search_windows`), or evolution. ``"auto"`` asks
         them one after the other, as :data:`shortlist.multistage.engines.PLANS` says: up to 18 features are
         enumerated, after a search by windows where that takes more than some seconds; where
         there are more than `enumeration_budget` stage assignments, evolution goes on from windows; with more

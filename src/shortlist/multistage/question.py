@@ -42,6 +42,24 @@ CHOICES = {
 rows calibrate shows in those that are left."""
 
 
+def _unused(asked: Any) -> set[str]:
+    """Return the parameters that decide nothing by the method, the classifier and the objectives asked for.
+
+    A study is not bound to them either, so that another default of theirs in a later version refuses no
+    study.
+    """
+    found = set()
+    if asked.method != "auto":
+        found.add("enumeration_budget")
+    if asked.method != "emsco":
+        found.add("emsco_options")
+    if asked.subclassifier is not None:
+        found |= {"C", "scale"}
+    if "evaluation_cost" not in asked.objectives:
+        found |= {"call_cost", "call_cost_per_feature"}
+    return found
+
+
 def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
     """State the problem; nothing is fitted yet."""
     n = rows.n_features
@@ -89,10 +107,11 @@ def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
 
 
 def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
-    """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
+    """Return what decides what a search finds: the rows, the seed, and the parameters that it uses."""
     arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
     folds = () if rows.fold_of is None else (rows.fold_of,)
-    given = {name: value for name, value in asked.get_params(deep=False).items() if name not in CHOICES}
+    passed_over = CHOICES | _unused(asked)
+    given = {name: value for name, value in asked.get_params(deep=False).items() if name not in passed_over}
     settings = given | {"random_state": seed, "feature_costs": asked.costs_.as_settings()}
     if "evaluation_cost" in asked.objectives and counts_members(asked.subclassifier):
         settings["objectives"] = [

@@ -13,6 +13,7 @@ from shortlist.report.fronts import front_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, with_interval
+from shortlist.results.picking import why_none
 
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
@@ -27,6 +28,11 @@ PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected 
 
 NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""
+
+NO_POINT = (
+    "So nothing predicts yet. Ask for less, by a smaller --answer-accuracy or a wider --limit, or take one "
+    "of the points below: shortlist stage use MODEL --pick NUMBER."
+)
 
 MOST_FEATURES = 40
 """Largest number of features in the picture of what is bought when."""
@@ -51,6 +57,8 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         parts += _chosen(classifier)
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
+    else:
+        parts += [Heading("What to do"), Text(f"{why_none(front, classifier.limits)} {NO_POINT}")]
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the selection rows")
     chart = bought_when(front)
     return [*parts, *([chart] if chart else [])]

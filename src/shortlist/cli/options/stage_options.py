@@ -20,6 +20,8 @@ OPPONENTS = ("greedy-miser", "cstc", "astc", "co-t", "cact-lasso", "single", "li
 """Methods that only ``shortlist compare`` has."""
 USUAL_OBJECTIVES = "coverage,conclusive_accuracy,acquisition_cost"
 USUAL_CONFIDENCE = 0.75
+AUTO_SECONDS = 60.0
+"""Time limit of the method ``auto`` where none is given: other methods have an end of their own."""
 LOGISTIC = "logistic"
 """What answers at every stage unless another classifier is named."""
 
@@ -221,9 +223,12 @@ class StageSearchOptions:
         excludes("feature_model"),
         Fills("seeds", "n_seeds"),
     ] = None
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default there is none.")] = (
-        None
-    )
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help=f"{SECONDS_HELP}; by default {AUTO_SECONDS:g} with --method auto, else none (inf)."
+        ),
+    ] = None
     sample_rows: Annotated[
         int | None, "Search with at most this many rows; by default with all.", excludes("recall")
     ] = None
@@ -244,15 +249,17 @@ class StageSearchOptions:
 
     def arguments(self, method: str, paper: "Preset | None") -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
+        method = stage_method(method, self.recall, self.rules)
+        usual_limit = AUTO_SECONDS if method == "auto" else None
         return {
             "max_stages": self.max_stages,
             "scale": paper is None or paper.standardised,
             "removal": self.removal,
             "accuracy_risk": self.accuracy_risk,
-            "method": stage_method(method, self.recall, self.rules),
+            "method": method,
             "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),
-            "time_limit_s": self.time_limit,
+            "time_limit_s": usual_limit if self.time_limit is None else self.time_limit,
             "sample_rows": self.sample_rows,
         }
 

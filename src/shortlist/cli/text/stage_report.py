@@ -144,6 +144,8 @@ def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
     behind = f"{least}{sum(ties):,} stage assignments" if ties else ""
     lines = [headline(front, seconds=seconds, behind=behind)]
+    if front.proof.limit.endswith(" s"):
+        lines.append("--time-limit 600 searches longer, and --time-limit inf to the end.")
     if front.extras.get("stopped") == ELITE_FILLS:
         lines.append(
             "The elites fill the population, so that nothing new can be bred. Use --set rules=distinct, or a "

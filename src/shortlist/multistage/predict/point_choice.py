@@ -129,20 +129,10 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
 
 def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
     """Return the least and the largest value that each objective can have at all."""
-    total = problem.costs.total / problem.costs.scale
-    # every row pays for the first stage, which buys one feature at least
-    least = int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
-    call = problem.most_call_price / problem.call_scale
-    attributes = {}
-    for one in problem.attributes:
-        first = problem.costs.taken(np.eye(problem.n_features, dtype=bool)[:, None], [one])
-        attributes[one.name] = (int(first.min()) / one.scale, problem.most_taken(one) / one.scale)
-    return attributes | {
-        "coverage": (0, 1),
-        "conclusive_accuracy": (0, 1),
-        "acquisition_cost": (least, total),
-        "false_positive_rate": (0, 1),
-        "stages": (1, problem.max_stages),
-        "worst_case_cost": (least, total),
-        "evaluation_cost": (0, problem.max_stages * call),
+    return {
+        name: (
+            0 if one.least is None else one.least(problem),
+            1 if one.most is None else one.most(problem),
+        )
+        for name, one in problem.table.items()
     }

@@ -1,13 +1,13 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that measure stage assignments on decision bits, and rank what they measured."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from shortlist._bits import Words, WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Flags, Longs
+from shortlist.arrays import Flags, Longs, LongTable
 
 CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
 """Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive;
@@ -30,6 +30,72 @@ class StageScoring(NamedTuple):
     """The rows that count as false positives where they are wrong."""
 
 
+class StageCall(NamedTuple):
+    """A stage of an assignment."""
+
+    slot: int
+    """Of its classifier's bits."""
+    paid: int
+    """What a row has paid before it."""
+    price: int
+    """What a row has paid with it."""
+    call_price: int
+    """What a call of its classifier costs."""
+
+
+class StagedRows(NamedTuple):
+    """What stages do to rows; of one assignment, or of each beginning of one."""
+
+    bits: Annotated[Words, 3]
+    """By slots, the rows of which a classifier is confident, and those of which it is right too."""
+    waiting: WordTable
+    """The rows that wait."""
+    measures: LongTable
+    """What was measured until then."""
+
+
+@kernel("void(int64, int64, StageCall, StagedRows, StageScoring, int64, bool_)", inlined=True)
+def add_stage(
+    before: int,
+    after: int,
+    stage: StageCall,
+    rows: StagedRows,
+    scoring: StageScoring,
+    n_rows: int,
+    weighs: bool,
+) -> None:
+    """Send the rows that wait through one more stage: write its measures, and who waits after it.
+
+    This is what each measure is, but those of attributes. All except the conclusive rows and their credit
+    only grow from stage to stage: a walk goes by that. `before`, `after`: rows of the tables of `rows`, read
+    and written, which may be the same; a view of each would take longer than the work on it. `n_rows`: all
+    validation rows. `weighs`: whether it matters which wrong answers are given.
+    """
+    bits, waiting, measures, slot = rows.bits, rows.waiting, rows.measures, stage.slot
+    penalties, unit = scoring.penalties, scoring.unit
+    n_decided, credit, n_false = 0, 0, 0
+    for w in range(waiting.shape[1]):
+        row = waiting[before, w]
+        decided = row & bits[slot, 0, w]
+        right = decided & bits[slot, 1, w]
+        waiting[after, w] = row & ~decided
+        n_decided += popcount(decided)
+        credit += unit * popcount(right)
+        if weighs and decided != right:
+            wrong = decided & ~right
+            for c in range(len(penalties)):
+                credit += (unit - penalties[c]) * popcount(wrong & scoring.classes[c, w])
+            n_false += popcount(wrong & scoring.negatives[w])
+    entering = n_rows - measures[before, CONCLUSIVE]
+    measures[after, CONCLUSIVE] = measures[before, CONCLUSIVE] + n_decided
+    measures[after, CREDIT] = measures[before, CREDIT] + credit
+    measures[after, COST] = measures[before, COST] + entering * (stage.price - stage.paid)
+    measures[after, FALSE_POSITIVES] = measures[before, FALSE_POSITIVES] + n_false
+    measures[after, STAGES] = measures[before, STAGES] + 1
+    measures[after, WORST] = stage.price if entering else measures[before, WORST]
+    measures[after, EVALUATION] = measures[before, EVALUATION] + entering * stage.call_price
+
+
 @kernel(
     "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1], uint64[:, :, ::1], uint64[::1], "
     "StageScoring, int64[:, ::1])",
@@ -49,41 +115,25 @@ def measure(
 
     `taken` is what rows take of each attribute by stage.
     """
-    classes, penalties, unit, negatives = scoring.classes, scoring.penalties, scoring.unit, scoring.negatives
-    n_words = len(everyone)
-    waiting = np.empty(n_words, dtype=np.uint64)
+    n_rows = 0
+    for w in range(len(everyone)):
+        n_rows += popcount(everyone[w])
+    waiting = np.empty((1, len(everyone)), dtype=np.uint64)
+    own = np.empty((1, measures.shape[1]), dtype=np.int64)
+    rows = StagedRows(bits, waiting, own)
     for a in range(slots.shape[0]):
-        for w in range(n_words):
-            waiting[w] = everyone[w]
-        for m in range(measures.shape[1]):
-            measures[a, m] = 0
+        waiting[0] = everyone
+        own[:] = 0
         paid = 0
         for stage in range(slots.shape[1]):
-            slot = slots[a, stage]
-            if slot < 0:
+            if slots[a, stage] < 0:
                 break
-            measures[a, STAGES] += 1
-            entering = 0
-            for w in range(n_words):
-                entering += popcount(waiting[w])
-            if entering == 0:
-                continue
-            measures[a, COST] += entering * (prices[a, stage] - paid)
-            measures[a, EVALUATION] += entering * call_prices[a, stage]
             for m in range(taken.shape[2]):
-                measures[a, N_MEASURES + m] += entering * taken[a, stage, m]
-            paid = prices[a, stage]
-            measures[a, WORST] = paid
-            for w in range(n_words):
-                decided = waiting[w] & bits[slot, 0, w]
-                right = decided & bits[slot, 1, w]
-                wrong = decided & ~right
-                waiting[w] &= ~decided
-                measures[a, CONCLUSIVE] += popcount(decided)
-                measures[a, CREDIT] += unit * popcount(decided)
-                for c in range(len(penalties)):
-                    measures[a, CREDIT] -= penalties[c] * popcount(wrong & classes[c, w])
-                measures[a, FALSE_POSITIVES] += popcount(wrong & negatives[w])
+                own[0, N_MEASURES + m] += (n_rows - own[0, CONCLUSIVE]) * taken[a, stage, m]
+            asked = StageCall(slots[a, stage], paid, prices[a, stage], call_prices[a, stage])
+            add_stage(0, 0, asked, rows, scoring, n_rows, True)
+            paid = asked.price
+        measures[a] = own[0]
 
 
 @kernel("int64(int64[:, ::1], int64[::1], int64[::1], int64, int64)")

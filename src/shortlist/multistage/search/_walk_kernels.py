@@ -16,11 +16,12 @@ from shortlist.multistage.search._evaluation import (
     COST,
     CREDIT,
     EVALUATION,
-    FALSE_POSITIVES,
     N_MEASURES,
     STAGES,
-    WORST,
+    StageCall,
+    StagedRows,
     StageScoring,
+    add_stage,
 )
 
 PLACE = record_type("depth", "first", "looked")
@@ -83,8 +84,8 @@ class WalkArchive(NamedTuple):
     size: Longs
     """How many outcomes there are, ``(1,)``."""
     least: Longs
-    """Least cost of c conclusive rows of which r are right, at place c(c + 1)/2 + r; empty where it does not
-    decide, as other objectives do too.
+    """What c conclusive rows of which r are right may cost to be compared, at place c(c + 1)/2 + r: no more
+    than is known of as many. Empty where other objectives decide too.
     """
 
 
@@ -135,26 +136,29 @@ def next_node(chain: Longs, added: Longs, full: int, depth: int) -> int:
     return 0
 
 
-@kernel("int64(int64[::1], int64[::1], Rules)")
-def compare_measures(a: Longs, b: Longs, rules: Rules) -> int:
-    """Return 1 when measures `a` are better than `b` in a used objective, plus 2 when worse in one."""
+@kernel("int64(int64[:, ::1], int64, int64[:, ::1], int64, Rules)")
+def compare_measures(first: LongTable, a: int, second: LongTable, b: int, rules: Rules) -> int:
+    """Return 1 when row `a` of `first` is better than row `b` of `second` in a used objective.
+
+    Plus 2 when it is worse in one.
+    """
     answer, goals = 0, rules.goals
     if rules.uses[CONCLUSIVE]:
-        if a[CONCLUSIVE] > b[CONCLUSIVE]:
+        if first[a, CONCLUSIVE] > second[b, CONCLUSIVE]:
             answer = 1
-        elif a[CONCLUSIVE] < b[CONCLUSIVE]:
+        elif first[a, CONCLUSIVE] < second[b, CONCLUSIVE]:
             answer = 2
     for g in range(len(goals)):
-        if a[goals[g]] < b[goals[g]]:
+        if first[a, goals[g]] < second[b, goals[g]]:
             answer |= 1
-        elif a[goals[g]] > b[goals[g]]:
+        elif first[a, goals[g]] > second[b, goals[g]]:
             answer |= 2
     if rules.uses[CREDIT] and answer != 3:
-        first = a[CREDIT] * max(1, b[CONCLUSIVE])
-        second = b[CREDIT] * max(1, a[CONCLUSIVE])
-        if first > second:
+        mine = first[a, CREDIT] * max(1, second[b, CONCLUSIVE])
+        other = second[b, CREDIT] * max(1, first[a, CONCLUSIVE])
+        if mine > other:
             answer |= 1
-        elif first < second:
+        elif mine < other:
             answer |= 2
     return answer
 
@@ -170,143 +174,130 @@ def swap_entries(archive: WalkArchive, a: int, b: int) -> None:
     ties[a], ties[b] = ties[b], ties[a]
 
 
-@kernel("void(int64[::1], int64, int64[::1], int64, Rules, WalkArchive)")
-def offer(measures: Longs, count: int, chain: Longs, depth: int, rules: Rules, archive: WalkArchive) -> None:
-    """Offer `count` assignments to an archive that has room for another."""
+@kernel("int64(Path, int64, int64, int64, Rules, WalkArchive)")
+def compare_with_all(path: Path, row: int, count: int, depth: int, rules: Rules, archive: WalkArchive) -> int:
+    """Enter an offer into an archive unless something in it dominates it; return whether it is there."""
+    measures, chain = path.measures, path.chain
     known, ties, chains, size = archive.measures, archive.ties, archive.chains, archive.size
-    if len(archive.least):
-        pair = measures[CONCLUSIVE] * (measures[CONCLUSIVE] + 1) // 2 + measures[CREDIT]
-        if measures[COST] > archive.least[pair]:
-            return
-        archive.least[pair] = measures[COST]
     for a in range(size[0]):
-        order = compare_measures(known[a], measures, rules)
+        order = compare_measures(known, a, measures, row, rules)
         if order == 1:
             if a > 0:
                 swap_entries(archive, a, a // 2)
-            return
+            return 0
         if order == 0:
             if ties[a] == 0 or (depth > 0 and (chains[a, 0] == 0 or chain[1] < chains[a, 0])):
                 for d in range(chains.shape[1]):
                     chains[a, d] = chain[d + 1] if d < depth else 0
-                for m in range(len(measures)):
-                    known[a, m] = measures[m]
+                for m in range(measures.shape[1]):
+                    known[a, m] = measures[row, m]
             ties[a] += count
-            return
+            return 1
     kept = 0
     for a in range(size[0]):
-        if compare_measures(measures, known[a], rules) != 1:
+        if compare_measures(measures, row, known, a, rules) != 1:
             if kept < a:
                 swap_entries(archive, a, kept)
             kept += 1
-    for m in range(len(measures)):
-        known[kept, m] = measures[m]
+    for m in range(measures.shape[1]):
+        known[kept, m] = measures[row, m]
     ties[kept] = count
     for d in range(chains.shape[1]):
         chains[kept, d] = chain[d + 1] if d < depth else 0
     size[0] = kept + 1
+    return 1
 
 
-@kernel("void(Path, int64, int64, Space, StageScoring, Rules, int64[::1], uint64[::1])")
-def advance(
-    path: Path,
-    depth: int,
-    mask: int,
-    space: Space,
-    scoring: StageScoring,
-    rules: Rules,
-    following: Longs,
-    still: Words,
-) -> None:
-    """Send the rows that wait at a depth through a stage: write the measures and who waits after it."""
-    before, measures, waiting = path.chain[depth], path.measures[depth], path.waiting[depth]
-    bits, prices, penalties, unit = space.bits, space.prices, scoring.penalties, scoring.unit
-    for m in range(len(measures)):
-        following[m] = measures[m]
-    n_decided, n_right = 0, 0
-    for w in range(len(waiting)):
-        decided, right = waiting[w] & bits[mask, 0, w], waiting[w] & bits[mask, 1, w]
-        still[w] = waiting[w] & ~decided
-        n_decided += popcount(decided)
-        n_right += popcount(right)
-        if rules.weighs and decided != right:
-            for c in range(len(penalties)):
-                wrong = popcount(decided & ~right & scoring.classes[c, w])
-                following[CREDIT] += (unit - penalties[c]) * wrong
-            following[FALSE_POSITIVES] += popcount(decided & ~right & scoring.negatives[w])
-    following[CONCLUSIVE] += n_decided
-    following[CREDIT] += unit * n_right
-    following[STAGES] += 1
-    entering = rules.n_rows - measures[CONCLUSIVE]
-    following[COST] += entering * (prices[mask] - prices[before])
-    following[EVALUATION] += entering * space.call_prices[mask]
+@kernel("void(Path, int64, int64, int64, Rules, WalkArchive)", inlined=True)
+def offer(path: Path, row: int, count: int, depth: int, rules: Rules, archive: WalkArchive) -> None:
+    """Offer the `count` assignments that a row of a path measures to an archive that has room for another.
+
+    `depth`: that of the last set of the chain to keep. Where something dominates it, it also dominates all
+    that cost as much with as many conclusive and right rows, and these are not compared any more.
+    """
+    measures, least = path.measures, archive.least
+    if len(least):
+        pair = measures[row, CONCLUSIVE] * (measures[row, CONCLUSIVE] + 1) // 2 + measures[row, CREDIT]
+        if measures[row, COST] <= least[pair]:
+            is_there = compare_with_all(path, row, count, depth, rules, archive)
+            least[pair] = measures[row, COST] - 1 + is_there
+    else:
+        compare_with_all(path, row, count, depth, rules, archive)
+
+
+@kernel("void(Path, int64, int64, Space, StageScoring, Rules)", inlined=True)
+def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScoring, rules: Rules) -> None:
+    """Send the rows that wait at a depth through a stage: write the measures and who waits one deeper."""
+    before, measures = path.chain[depth], path.measures
+    entering = rules.n_rows - measures[depth, CONCLUSIVE]
     for m in range(space.amounts.shape[1]):
-        following[N_MEASURES + m] += entering * taken(m, before, mask, space)
-    if entering:
-        following[WORST] = prices[mask]
+        column = N_MEASURES + m
+        measures[depth + 1, column] = measures[depth, column] + entering * taken(m, before, mask, space)
+    stage = StageCall(mask, space.prices[before], space.prices[mask], space.call_prices[mask])
+    rows = StagedRows(space.bits, path.waiting, measures)
+    add_stage(depth, depth + 1, stage, rows, scoring, rules.n_rows, rules.weighs)
 
 
-@kernel("int64(Path, int64, Space, StageScoring, Rules, WalkArchive, int64[::1], uint64[::1])")
+@kernel("int64(int64, int64, Path, Space, Rules, int64[::1])", inlined=True)
+def next_last_stage(added: int, depth: int, path: Path, space: Space, rules: Rules, least: Longs) -> int:
+    """Return the next last stage, from `added` down, that costs no more than what is known; else 0."""
+    bits, prices, waiting, full = space.bits, space.prices, path.waiting[depth], len(space.prices) - 1
+    last_decided, last_right, removal, n_rows = bits[full, 0], bits[full, 1], rules.removal, rules.n_rows
+    before, right_before, n_words = path.chain[depth], path.measures[depth, CREDIT], len(waiting)
+    entering, rest = n_rows - path.measures[depth, CONCLUSIVE], full & ~before
+    paid = path.measures[depth, COST] - entering * prices[before]
+    while added:
+        mask = before | added
+        right, left, unsure = right_before, 0, 0
+        if removal:
+            for w in range(n_words):
+                right += popcount(waiting[w] & bits[mask, 1, w])
+                unsure += popcount(waiting[w] & ~bits[mask, 0, w])
+        else:
+            for w in range(n_words):
+                row = waiting[w]
+                right += popcount(row & bits[mask, 1, w])
+                row &= ~bits[mask, 0, w]
+                left += popcount(row)
+                right += popcount(row & last_right[w])
+                unsure += popcount(row & ~last_decided[w])
+        cost = paid + entering * prices[mask] + left * (prices[full] - prices[mask])
+        conclusive = n_rows - unsure
+        if cost <= least[conclusive * (conclusive + 1) // 2 + right]:
+            return added
+        added = (added - 1) & rest
+    return 0
+
+
+@kernel("int64(Path, int64, Space, StageScoring, Rules, WalkArchive)")
 def last_stages(
-    path: Path,
-    depth: int,
-    space: Space,
-    scoring: StageScoring,
-    rules: Rules,
-    archive: WalkArchive,
-    room: Longs,
-    after: Words,
+    path: Path, depth: int, space: Space, scoring: StageScoring, rules: Rules, archive: WalkArchive
 ) -> int:
     """Try every last stage after a node, or last but one where the last one takes all the rest.
 
     Return how many there are. Most cost more than what is known of as many conclusive and right rows, and
     nothing else is computed of them.
     """
-    bits, prices, full = space.bits, space.prices, len(space.prices) - 1
-    before, waiting, least = path.chain[depth], path.waiting[depth], archive.least
-    n_before, right_before = path.measures[depth, CONCLUSIVE], path.measures[depth, CREDIT]
-    entering, looked, rest = rules.n_rows - n_before, 0, full & ~before
-    added = rest if rules.removal else (rest - 1) & rest
+    full, before = len(space.prices) - 1, path.chain[depth]
+    rest = full & ~before
+    added = next_last_stage(
+        rest if rules.removal else (rest - 1) & rest, depth, path, space, rules, archive.least
+    )
     while added:
-        mask = before | added
-        n_decided, n_right, n_more = 0, 0, 0
-        for w in range(len(waiting)):
-            row = waiting[w]
-            n_decided += popcount(row & bits[mask, 0, w])
-            n_right += popcount(row & bits[mask, 1, w])
-            if not rules.removal:
-                row &= ~bits[mask, 0, w]
-                n_more += popcount(row & bits[full, 0, w])
-                n_right += popcount(row & bits[full, 1, w])
-        cost = path.measures[depth, COST] + entering * (prices[mask] - prices[before])
+        path.chain[depth + 1] = before | added
+        advance(path, depth, before | added, space, scoring, rules)
         if not rules.removal:
-            cost += (entering - n_decided) * (prices[full] - prices[mask])
-        conclusive = n_before + n_decided + n_more
-        if cost <= least[conclusive * (conclusive + 1) // 2 + right_before + n_right]:
-            path.chain[depth + 1] = mask
-            found = path.measures[depth + 1]
-            advance(path, depth, mask, space, scoring, rules, found, path.waiting[depth + 1])
-            if rules.removal:
-                offer(found, 1, path.chain, depth + 1, rules, archive)
-            else:
-                advance(path, depth + 1, full, space, scoring, rules, room, after)
-                offer(room, 1, path.chain, depth + 1, rules, archive)
-        looked += 1
-        added = (added - 1) & rest
-    return looked
+            advance(path, depth + 1, full, space, scoring, rules)
+        offer(path, depth + 1 + (not rules.removal), 1, depth + 1, rules, archive)
+        added = next_last_stage((added - 1) & rest, depth, path, space, rules, archive.least)
+    return (1 << popcount(np.uint64(rest))) - (1 if rules.removal else 2)
 
 
-@kernel("int64(Path, int64, Space, StageScoring, Rules, WalkArchive, int64[::1])")
+@kernel("int64(Path, int64, Space, StageScoring, Rules, WalkArchive)", inlined=True)
 def is_hopeless(
-    path: Path,
-    depth: int,
-    space: Space,
-    scoring: StageScoring,
-    rules: Rules,
-    archive: WalkArchive,
-    hoped: Longs,
+    path: Path, depth: int, space: Space, scoring: StageScoring, rules: Rules, archive: WalkArchive
 ) -> int:
-    """Tell whether a known outcome dominates whatever may follow a node; `hoped` is room to work in.
+    """Tell whether a known outcome dominates whatever may follow a node.
 
     Every measure but the conclusive rows and the credit grows along a chain, so its value so far bounds what
     follows. Where it can, rows that cannot but be answered wrongly bound the ratio.
@@ -325,38 +316,43 @@ def is_hopeless(
         hope += popcount(row & reach[mask, 1, w])
         stuck += popcount(row & ~reach[mask, 0, w])
         doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
-    for m in range(len(hoped)):
-        hoped[m] = path.measures[depth, m]
-    left = rules.n_rows - hoped[CONCLUSIVE]
-    hoped[STAGES] += 1 if removal else 2
-    hoped[COST] += (left if removal else left - stuck) * space.least_steps[mask]
+    hoped, at = path.measures, depth + 1  # which what follows writes anew
+    for m in range(hoped.shape[1]):
+        hoped[at, m] = hoped[depth, m]
+    left = rules.n_rows - hoped[at, CONCLUSIVE]
+    hoped[at, STAGES] += 1 if removal else 2
+    hoped[at, COST] += (left if removal else left - stuck) * space.least_steps[mask]
     if not removal:
-        hoped[COST] += stuck * (prices[full] - prices[mask])
-    hoped[EVALUATION] += left * space.least_calls[mask]
+        hoped[at, COST] += stuck * (prices[full] - prices[mask])
+    hoped[at, EVALUATION] += left * space.least_calls[mask]
     # the stages that follow take, in sum, at least what one stage with all of them would
     for m in range(space.amounts.shape[1]):
-        hoped[N_MEASURES + m] += left * space.least_taken[mask, m]
+        hoped[at, N_MEASURES + m] += left * space.least_taken[mask, m]
         if not removal:
-            hoped[N_MEASURES + m] += stuck * (taken(m, mask, full, space) - space.least_taken[mask, m])
-    most = hoped[CONCLUSIVE] + left - stuck
+            hoped[at, N_MEASURES + m] += stuck * (taken(m, mask, full, space) - space.least_taken[mask, m])
+    most = hoped[at, CONCLUSIVE] + left - stuck
     over = most
     if rules.is_sharp:
-        hoped[CREDIT] += scoring.unit * hope
-        over = hoped[CONCLUSIVE] + hope + doomed
+        hoped[at, CREDIT] += scoring.unit * hope
+        over = hoped[at, CONCLUSIVE] + hope + doomed
     else:
-        hoped[CREDIT] += scoring.unit * (left - stuck)
-    goals = rules.goals
+        hoped[at, CREDIT] += scoring.unit * (left - stuck)
+    goals, counts, rated, credit = rules.goals, uses[CONCLUSIVE], uses[CREDIT], hoped[at, CREDIT]
+    first = goals[0] if len(goals) else 0
+    bound = hoped[at, first]
     for a in range(size[0]):
-        if uses[CONCLUSIVE] and known[a, CONCLUSIVE] < most:
+        # most known outcomes are behind in one of these two
+        if (counts and known[a, CONCLUSIVE] < most) or (len(goals) and known[a, first] > bound):
             continue
-        better, worse = uses[CONCLUSIVE] and known[a, CONCLUSIVE] > most, False
-        for g in range(len(goals)):
-            better |= known[a, goals[g]] < hoped[goals[g]]
-            worse |= known[a, goals[g]] > hoped[goals[g]]
+        better, worse = counts and known[a, CONCLUSIVE] > most, False
+        better |= len(goals) > 0 and known[a, first] < bound
+        for g in range(1, len(goals)):
+            better |= known[a, goals[g]] < hoped[at, goals[g]]
+            worse |= known[a, goals[g]] > hoped[at, goals[g]]
         if worse:
             continue
-        if uses[CREDIT]:
-            mine, theirs = known[a, CREDIT] * max(1, over), hoped[CREDIT] * max(1, known[a, CONCLUSIVE])
+        if rated:
+            mine, theirs = known[a, CREDIT] * max(1, over), credit * max(1, known[a, CONCLUSIVE])
             better |= mine > theirs
             worse = mine < theirs
         if better and not worse:
@@ -366,7 +362,7 @@ def is_hopeless(
     return 0
 
 
-@kernel("void(int64[::1], Space, StageScoring, Rules, Path, WalkArchive, int64)", makes_arrays=True)
+@kernel("void(int64[::1], Space, StageScoring, Rules, Path, WalkArchive, int64)")
 def walk_chains(
     firsts: Longs,
     space: Space,
@@ -383,10 +379,6 @@ def walk_chains(
     """
     chain, added, max_stages, removal = path.chain, path.added, rules.max_stages, rules.removal
     full = len(space.prices) - 1
-    room, after = (
-        np.zeros(path.measures.shape[1], dtype=np.int64),
-        np.zeros(path.waiting.shape[1], dtype=np.uint64),
-    )
     depth, looked = path.at[0].depth, 0
     while (
         path.at[0].first < len(firsts)
@@ -398,24 +390,23 @@ def walk_chains(
             added[1] = firsts[path.at[0].first]
         mask = chain[depth - 1] | added[depth]
         chain[depth] = mask
-        measures = path.measures[depth]
-        advance(path, depth - 1, mask, space, scoring, rules, measures, path.waiting[depth])
+        advance(path, depth - 1, mask, space, scoring, rules)
         looked += 1
         ways = 1
         descend = mask != full and depth < max_stages
-        if descend and measures[CONCLUSIVE] == rules.n_rows and not rules.uses[STAGES]:
+        if descend and path.measures[depth, CONCLUSIVE] == rules.n_rows and not rules.uses[STAGES]:
             ways = rules.ways[popcount(np.uint64(full & ~mask)), max_stages - depth]
         if mask == full or removal:
-            offer(measures, ways, chain, depth if removal else depth - 1, rules, archive)
+            offer(path, depth, ways, depth if removal else depth - 1, rules, archive)
         elif descend:
-            advance(path, depth, full, space, scoring, rules, room, after)
-            offer(room, ways, chain, depth, rules, archive)
+            advance(path, depth, full, space, scoring, rules)
+            offer(path, depth + 1, ways, depth, rules, archive)
         if not removal:
             descend = descend and depth + 1 < max_stages
         if descend and ways == 1 and rules.prune:
-            descend = not is_hopeless(path, depth, space, scoring, rules, archive, room)
+            descend = not is_hopeless(path, depth, space, scoring, rules, archive)
         if descend and ways == 1 and len(archive.least) and depth + 1 + (not removal) == max_stages:
-            looked += last_stages(path, depth, space, scoring, rules, archive, room, after)
+            looked += last_stages(path, depth, space, scoring, rules, archive)
             descend = False
         if descend and ways == 1:
             depth += 1

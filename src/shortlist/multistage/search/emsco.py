@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -205,8 +206,9 @@ def emsco(
     current = _first_generation(problem, options, place, budget, whole=kept is not None)
     n_missing = len(place.assignments) - len(current.assignments)  # for want of time
     stopped = budget.limit_text if n_missing else ""
+    n_generations = None if options.generations == sys.maxsize else options.generations
     while not stopped and current.number < options.generations:
-        budget.report(Progress("generations", current.number, options.generations))
+        budget.report(Progress("generations", current.number, n_generations))
         if observe is not None:
             observe(current)
         elites = elite(current, options)
@@ -235,7 +237,7 @@ def emsco(
         if observe is not None:
             observe(current)
     stopped = stopped or "generations"
-    budget.report(Progress("generations", current.number, options.generations))
+    budget.report(Progress("generations", current.number, n_generations))
     if stopped in ENDS:
         checkpoint.finish(
             partial(kept_place, place, rng), budget.elapsed, stage=_stage_note(current, options)
@@ -271,16 +273,17 @@ def _first_generation(
     The first assignment is fitted whatever the time: without it there is no answer.
     """
     fits, first = problem.decisions.subclassifiers, place.assignments
-    fits.budget = endless = dataclasses.replace(budget, seconds=math.inf)
+    endless = dataclasses.replace(budget, seconds=math.inf)
+    fits.serve(endless)
     problem.measures(first if whole else first[:1])
-    fits.budget = budget
+    fits.serve(budget)
     try:
         problem.measures(first)
     except FitsStoppedError:
         first = problem.fitted(first)
-    fits.budget = endless  # what is left is fitted
+    fits.serve(endless)  # what is left is fitted
     generation = _generation(problem, options, place.number, first)
-    fits.budget = budget
+    fits.serve(budget)
     return generation
 
 

@@ -1,17 +1,18 @@
 """What a stage assignment achieves, in whole numbers, and the objectives made of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.arrays import Mask, Values
+from shortlist.arrays import Mask, Values, products_in_order
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
 from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
@@ -36,15 +37,56 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof
 
+
+class StageObjective(NamedTuple):
+    """What an objective is: a new one is an entry of :data:`OBJECTIVES`.
+
+    Its measure is a line of :func:`shortlist.multistage.search._evaluation.add_stage`.
+    """
+
+    column: int
+    """The measure that it is made of."""
+    sense: Sense
+    scale: Callable[["StageProblem"], int | None]
+    """Units of the measure in one of the user's; None: it is the ratio of credit to conclusive rows."""
+    most: Callable[["StageProblem"], float] | None = None
+    """The most that it can be, in the user's units; of shares, which end at 1, None."""
+    least: Callable[["StageProblem"], float] | None = None
+    """The least that it can be; None: 0."""
+
+
+def _n_rows(problem: "StageProblem") -> int:
+    return problem.n_rows
+
+
+def _all_features(problem: "StageProblem") -> float:
+    return problem.costs.total / problem.costs.scale
+
+
+def _cheapest_feature(problem: "StageProblem") -> float:
+    """Return what every row pays at least, as the first stage buys something."""
+    return int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
+
+
 OBJECTIVES = {
-    "coverage": CONCLUSIVE,
-    "conclusive_accuracy": CREDIT,
-    "acquisition_cost": COST,
-    "false_positive_rate": FALSE_POSITIVES,
-    "stages": STAGES,
-    "worst_case_cost": WORST,
-    "evaluation_cost": EVALUATION,
-}
+    "coverage": StageObjective(CONCLUSIVE, Sense.MAX, _n_rows),
+    "conclusive_accuracy": StageObjective(CREDIT, Sense.MAX, lambda _: None),
+    "acquisition_cost": StageObjective(
+        COST, Sense.MIN, lambda problem: problem.n_rows * problem.costs.scale, _all_features,
+        _cheapest_feature
+    ),
+    "false_positive_rate": StageObjective(
+        FALSE_POSITIVES, Sense.MIN, lambda problem: max(1, int((problem.labels != problem.positive).sum()))
+    ),
+    "stages": StageObjective(STAGES, Sense.MIN, lambda _: 1, lambda problem: problem.max_stages, lambda _: 1),
+    "worst_case_cost": StageObjective(
+        WORST, Sense.MIN, lambda problem: problem.costs.scale, _all_features, _cheapest_feature
+    ),
+    "evaluation_cost": StageObjective(
+        EVALUATION, Sense.MIN, lambda problem: problem.n_rows * problem.call_scale,
+        lambda problem: problem.max_stages * problem.most_call_price / problem.call_scale,
+    ),
+}  # fmt: skip
 """Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
 
 ``false_positive_rate`` is the share of the validation rows outside the positive class that are called
@@ -123,13 +165,23 @@ class StageProblem:
         return N_MEASURES + len(self.attributes)
 
     @property
+    def table(self) -> dict[str, StageObjective]:
+        """The objectives that there are: :data:`OBJECTIVES`, and the attributes of the prices."""
+        return OBJECTIVES | {
+            one.name: StageObjective(
+                N_MEASURES + place,
+                Sense.MIN,
+                partial(_units_taken, one),
+                partial(_most_taken, one),
+                partial(_least_taken, one),
+            )
+            for place, one in enumerate(self.attributes)
+        }
+
+    @property
     def places(self) -> dict[str, int]:
         """The column of measures that each objective is made of."""
-        return OBJECTIVES | {one.name: N_MEASURES + place for place, one in enumerate(self.attributes)}
-
-    def most_taken(self, attribute: CostAttribute) -> int:
-        """Return the most units of an attribute that any stages take: those of its largest numbers."""
-        return int(np.sort(attribute.values)[::-1][: self.max_stages].sum())
+        return {name: one.column for name, one in self.table.items()}
 
     @property
     def scoring(self) -> StageScoring:
@@ -198,18 +250,8 @@ class StageProblem:
     @property
     def objectives(self) -> tuple[Objective, ...]:
         """The objectives as a front shows them."""
-        negatives = max(1, int((self.labels != self.positive).sum()))
-        known = {
-            "coverage": Objective("coverage", Sense.MAX, self.n_rows),
-            "conclusive_accuracy": Objective("conclusive_accuracy", Sense.MAX, None),
-            "acquisition_cost": Objective("acquisition_cost", Sense.MIN, self.n_rows * self.costs.scale),
-            "false_positive_rate": Objective("false_positive_rate", Sense.MIN, negatives),
-            "stages": Objective("stages"),
-            "worst_case_cost": Objective("worst_case_cost", Sense.MIN, self.costs.scale),
-            "evaluation_cost": Objective("evaluation_cost", Sense.MIN, self.n_rows * self.call_scale),
-            **{one.name: Objective(one.name, Sense.MIN, self.n_rows * one.scale) for one in self.attributes},
-        }
-        return tuple(known[name] for name in self.names)
+        table = self.table
+        return tuple(Objective(name, table[name].sense, table[name].scale(self)) for name in self.names)
 
     def values(self, measures: NDArray[np.int64]) -> Values:
         """Return objective values in the user's signs and units, ``(n_assignments, n_objectives)``.
@@ -229,9 +271,9 @@ class StageProblem:
         self, measures: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return what dominance goes by: whole numbers to minimise, and both parts of the ratio of Eq. 4."""
-        plain = [name for name in self.names if name != "conclusive_accuracy"]
-        points = measures[:, [self.places[name] for name in plain]]
-        points = points * np.array([-1 if name == "coverage" else 1 for name in plain], dtype=np.int64)
+        plain = [self.table[name] for name in self.names if name != "conclusive_accuracy"]
+        points = measures[:, [one.column for one in plain]]
+        points = points * np.array([-1 if one.sense is Sense.MAX else 1 for one in plain], dtype=np.int64)
         if "conclusive_accuracy" in self.names:
             return np.ascontiguousarray(points), *self._ratio(measures)
         none = np.zeros(len(measures), dtype=np.int64)
@@ -300,10 +342,9 @@ def merits(names: Sequence[str], values: Values) -> Values:
     """
     columns = []
     for name, value in zip(names, values.T, strict=True):
-        if name in {"coverage", "conclusive_accuracy"}:
-            columns.append(value)
-        elif name == "false_positive_rate":
-            columns.append(1.0 - value)
+        known = OBJECTIVES.get(name)
+        if known is not None and known.most is None:
+            columns.append(value if known.sense is Sense.MAX else 1.0 - value)
         else:
             least, most = value.min(initial=math.inf), value.max(initial=0.0)
             if least > 0 or most == 0:
@@ -311,6 +352,40 @@ def merits(names: Sequence[str], values: Values) -> Values:
             else:
                 columns.append(1.0 - value / most)
     return np.column_stack(columns)
+
+
+def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
+    """Return each objective as a number in [0, 1] to maximise, whatever else was measured.
+
+    Coverage and accuracy as they are, a rate r as 1 - r, and a cost c as 1 - c / the most it can be. For the
+    usual objectives the sum of a row is the paper's sum.
+    """
+    columns = []
+    for name, value in zip(problem.names, problem.values(measures).T, strict=True):
+        one = problem.table[name]
+        most = 1.0 if one.most is None else one.most(problem) or 1.0
+        columns.append(value if one.sense is Sense.MAX else 1.0 - value / most)
+    return np.column_stack(columns)
+
+
+def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) -> Values:
+    """Return the weighted sums of merits, ``(n_assignments,)``, each the same whatever else was measured."""
+    return products_in_order(fixed_merits(problem, measures), weights)
+
+
+def _units_taken(attribute: CostAttribute, problem: StageProblem) -> int:
+    return problem.n_rows * attribute.scale
+
+
+def _most_taken(attribute: CostAttribute, problem: StageProblem) -> float:
+    """Return the most of an attribute that any stages take: its largest numbers."""
+    return int(np.sort(attribute.values)[::-1][: problem.max_stages].sum()) / attribute.scale
+
+
+def _least_taken(attribute: CostAttribute, problem: StageProblem) -> float:
+    """Return what every row takes of an attribute at least, as the first stage buys something."""
+    alone = np.eye(problem.n_features, dtype=bool)[:, None]
+    return int(problem.costs.taken(alone, [attribute]).min()) / attribute.scale
 
 
 def stage_problem(

@@ -3,7 +3,7 @@
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.runs import Budget
+from shortlist.runs import Budget, silent
 from shortlist.tables.splits import IN_NO_FOLD
 
 DENSE_FEATURES = 18
@@ -127,6 +127,10 @@ class Subclassifiers:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy in another process has: it fits for itself, and reports no progress."""
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
+
+    def serve(self, budget: Budget) -> None:
+        """Fit for a search within its budget; quick fits are no steps of it, and are not told."""
+        self.budget = replace(budget, report=silent) if self.fits_are_quick else budget
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
         """Return the slots of subsets, ``(n_subsets, n_features)``, fitting what is missing."""

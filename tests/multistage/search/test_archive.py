@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.multistage.holdout import aggregate
-from shortlist.multistage.windows.climbing import StageArchive, fixed_merits, worths
+from shortlist.multistage.search.stage_objectives import fixed_merits, worths
+from shortlist.multistage.search.window_search import StageArchive
 from tests.examples import examples
 from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles

@@ -1,6 +1,8 @@
-"""A window: some sets of features that are bought together, and every stage assignment of them."""
+"""Moves of features, kicks, and windows: sets of features that stay together, in every assignment."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,13 @@ from shortlist.runs import Budget
 
 PULL_DIGITS = 9
 """Decimals of what a feature tells, of which the last bits of a double differ from processor to processor."""
+
+
+MOST_MOVED = 64
+"""Features whose moves are looked at in one pass of mending; of more, as many drawn at random."""
+
+Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
+"""Makes assignments, ``(n, n_features)``, valid, and returns them with what each is worth, ``(n,)``."""
 
 
 def single_moves(
@@ -49,6 +58,43 @@ def gains_of_features(worths: Values, moved: NDArray[np.int64], n_features: int)
     gains = np.full(n_features, -np.inf)
     np.maximum.at(gains, moved, worths)
     return gains
+
+
+def kicked(
+    assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
+) -> NDArray[np.int8]:
+    """Return an assignment where `n_changed` features, drawn at random, have stages drawn at random."""
+    features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
+    changed = assignment.copy()
+    changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))
+    return compress(changed) if (changed != REMOVED).any() else assignment
+
+
+def mended(
+    assignment: NDArray[np.int8], rate: Rate, max_stages: int, rng: np.random.Generator, *, removal: bool
+) -> tuple[NDArray[np.int8], float]:
+    """Take moves of one feature that gain, until a pass over the features finds none.
+
+    Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
+    further than the best move of all.
+
+    `assignment`, which it returns, ``(n_features,)``.
+    """
+    tried, worths = rate(assignment[None, :])
+    assignment, worth = tried[0], float(worths[0])
+    before = -np.inf
+    while worth > before:
+        before = worth
+        for feature in rng.permutation(len(assignment))[:MOST_MOVED]:
+            moves, _ = single_moves(
+                assignment, max_stages, removal=removal, features=np.array([feature], dtype=np.int64)
+            )
+            if len(moves):
+                tried, worths = rate(moves)
+                place = int(worths.argmax())
+                if worths[place] > worth:
+                    assignment, worth = tried[place], float(worths[place])
+    return assignment, worth
 
 
 class Promise:

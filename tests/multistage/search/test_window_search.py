@@ -12,17 +12,24 @@ from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import StageProblem, StageResult, stage_problem
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
-from shortlist.multistage.windows.climbing import WindowOptions, fixed_merits, worths
-from shortlist.multistage.windows.window import single_moves
-from shortlist.multistage.windows.window_search import (
+from shortlist.multistage.search.stage_objectives import (
+    StageProblem,
+    StageResult,
+    fixed_merits,
+    stage_problem,
+    worths,
+)
+from shortlist.multistage.search.window import single_moves
+from shortlist.multistage.search.window_search import (
+    MEASURING,
+    WindowOptions,
     drawn_weightings,
     first_assignments,
     search_windows,
 )
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
@@ -185,7 +192,10 @@ def test_progress_counts_the_climbs_of_each_round() -> None:
 
     ours = [event for event in told if event.stage.startswith("looking through windows")]
     assert {event.total for event in ours} == {4}
-    assert [event.done for event in ours] == [0, 1, 2, 3] * result.facts["n_rounds"]
+    assert [event.done for event in ours] == [0, 1, 2, 3, 4] * result.facts["n_rounds"]
+    counted = [event.done for event in told if event not in ours]
+    assert counted == sorted(counted)  # what is measured is counted meanwhile, and quick fits are not told
+    assert {event.stage for event in told} == {event.stage for event in ours} | {MEASURING}
     assert ours[-1].stage == f"looking through windows, round {result.facts['n_rounds']}"
 
 

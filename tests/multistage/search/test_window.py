@@ -22,11 +22,7 @@ from shortlist.multistage.search.stage_objectives import (
     stage_problem,
     within_rules,
 )
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
-from shortlist.multistage.windows.climbing import StageArchive
-from shortlist.multistage.windows.window import (
+from shortlist.multistage.search.window import (
     Promise,
     Window,
     gains_of_features,
@@ -36,6 +32,10 @@ from shortlist.multistage.windows.window import (
     walk_window,
     window_items,
 )
+from shortlist.multistage.search.window_search import StageArchive
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.runs import Budget, Cancellation
 from tests.examples import examples
 from tests.multistage import oracles
@@ -48,7 +48,7 @@ def nothing(problem: StageProblem) -> NDArray[np.int64]:
 
 
 def in_window(window: Window) -> Iterator[list[int]]:
-    """Yield every assignment of the items, one by one: what is in no item comes last, or never with removal."""
+    """Yield every assignment of the items; what is in no item comes last, or never with removal."""
     problem = window.problem
     least = -1 if problem.removal else 0
     for stages in itertools.product(range(least, problem.max_stages), repeat=len(window.items)):

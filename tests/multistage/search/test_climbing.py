@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, worths
-from shortlist.multistage.windows.window import single_moves
+from shortlist.multistage.search.stage_objectives import worths
+from shortlist.multistage.search.window import single_moves
+from shortlist.multistage.search.window_search import WindowClimber, WindowOptions
 from shortlist.runs import Budget
 from tests.examples import examples
 from tests.multistage import oracles

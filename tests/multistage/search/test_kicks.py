@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress, has_gaps
-from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, kicked, mended, worths
-from shortlist.multistage.windows.window import single_moves
+from shortlist.multistage.search.stage_objectives import worths
+from shortlist.multistage.search.window import kicked, mended, single_moves
+from shortlist.multistage.search.window_search import WindowClimber, WindowOptions
 from shortlist.runs import Budget, Cancellation
 from tests.examples import examples
 from tests.multistage import oracles
