@@ -1,8 +1,10 @@
 """Exact pruning for several classes, against brute force."""
 
+import functools
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import given
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 
-from shortlist import BadInputError
+from shortlist import BadInputError, ensembles
+from shortlist.ensembles import ExactPruner
+from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.selection_limits import DiversityLimits, diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import (
     LARGEST_DENOMINATOR,
@@ -18,11 +22,13 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pruning.search_starts import rule_starts
+from shortlist.ensembles.pruning.pruning import evidence_of, selections_meant
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, n_right
+from shortlist.report.ensembles import pruned_parts
+from shortlist.report.page import Facts
 from shortlist.results.proof import ProofKind, Status
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Progress
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles
 from tests.ensembles.plurality_oracles import (
@@ -86,43 +92,6 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
         assert event.value is None or event.value <= result.value <= event.bound
 
 
-@pytest.mark.slow
-def test_nodes_as_the_only_limit_give_the_same_answer_again() -> None:
-    votes = made_votes(40, 8, 3, seed=4, skill=0.2)
-    first, second = (
-        prune_classes(votes, "accuracy", selection_limits(8), Budget(nodes=1, threads=2)) for _ in range(2)
-    )
-
-    assert (first.mask == second.mask).all()
-    assert (first.value, first.bound, first.status) == (second.value, second.bound, second.status)
-
-
-@pytest.mark.slow
-def test_the_value_is_never_below_the_best_rule() -> None:
-    votes = made_votes(100, 30, 4, seed=6, skill=0.2)
-    limits = selection_limits(30)
-    weights = class_weights("balanced-accuracy", votes)
-
-    result = prune_classes(votes, "balanced-accuracy", limits, Budget(nodes=0))
-
-    best = max(weights.total(votes, mask) for _, mask in rule_starts(votes, weights, limits, Budget()))
-    assert result.status is Status.FEASIBLE  # an optimum is above every rule anyway
-    assert result.value >= weights.value(best)
-
-
-def test_a_cancelled_run_returns_the_best_with_its_bound() -> None:
-    votes = made_votes(100, 12, 3, seed=1, skill=0.2)
-    stopped = Cancellation()
-    stopped.cancel()
-
-    result = prune_classes(votes, "accuracy", selection_limits(12), Budget(cancellation=stopped))
-
-    assert result.status is Status.FEASIBLE
-    assert result.proof.limit == "interrupted"
-    assert result.mask.any()
-    assert result.value <= result.bound <= 1
-
-
 def test_contradicting_limits_say_so() -> None:
     votes = made_votes(20, 4, 3, seed=1)
     sizes = selection_limits(4, min_size=5)
@@ -177,3 +146,60 @@ def test_a_pool_on_real_data_is_pruned_from_end_to_end(load: object) -> None:
     subsets = [list(members) for members in oracles.subsets(10) if members]
     assert result.right.sum() == max(n_right(merged, members) for members in subsets)
     assert result.value == result.right.sum() / len(y_prune)
+
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(120, 3))
+Y = (X[:, 0] + RNG.normal(size=120) > 0).astype(int)
+
+
+@functools.cache
+def pool() -> ensembles.Pool:
+    return make_pool(X[:60], Y[:60], n_classifiers=20, random_state=0)
+
+
+def fitted(**options: Any) -> ExactPruner:
+    return ExactPruner(pool(), node_limit=200, random_state=0, **options).fit(X[60:], Y[60:])
+
+
+@pytest.mark.parametrize(
+    ("options", "among"),
+    [
+        ({}, "of 5 members, a size that auto chose"),
+        ({"max_size": 4}, "of exactly 4 members"),
+        ({"objective": "accuracy"}, ""),
+        ({"objective": "accuracy", "max_size": 3}, "of at most 3 members"),
+        ({"objective": "brier", "min_size": 3}, "of at least 3 members"),
+        ({"objective": "brier", "min_size": 2, "max_size": 3, "max_copies": 2}, "of 2 to 3 members"),
+        (
+            {"objective": "accuracy", "max_cost": 5.0, "member_costs": [1.0] * 20, "diversity": "average"},
+            "within the limits on cost and diversity",
+        ),
+    ],
+    ids=["default", "exactly", "any", "at most", "at least", "copies", "limits"],
+)
+def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], among: str) -> None:
+    pruner = fitted(**options)
+    assert selections_meant(pruner) == among
+    said = evidence_of(pruner.result_, pruner.solver, among).sentence()
+    assert f"best of all selections{f' {among}' if among else ''} (" in said
+    told = str([part.facts for part in pruned_parts(pruner.chosen_) if isinstance(part, Facts)])
+    assert among in told
+
+
+def test_without_a_certificate_the_solver_speaks_of_the_same_selections() -> None:
+    known = Evidence(
+        objective="accuracy", value=0.9, certified_bound=None, certified_by="", no_certificate="of this",
+        bound=0.9, bound_by="CP-SAT", among="of exactly 10 members",
+    )  # fmt: skip
+    assert known.claim() == (
+        "best of all selections of exactly 10 members (CP-SAT); no certificate, because of this"
+    )
+
+
+def test_selections_that_were_all_looked_at_are_named_too() -> None:
+    known = Evidence(
+        objective="accuracy", value=0.9, certified_bound=0.9, certified_by="selections", no_certificate="",
+        bound=0.9, bound_by="selections", among="of at most 2 members",
+    )  # fmt: skip
+    assert known.claim() == "best of all selections of at most 2 members (full search)"

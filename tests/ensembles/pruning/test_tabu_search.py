@@ -1,6 +1,7 @@
 """The search against brute force, and its kernels against plain counting."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,9 +30,8 @@ from shortlist.ensembles.pruning._tabu_kernels import WINDOW, missed_after, rate
 from shortlist.ensembles.pruning.tabu_search import (
     FoundSelection,
     TabuSettings,
-    class_search_rows,
+    counted_rows,
     search_selection,
-    threshold_search_rows,
 )
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
@@ -43,7 +43,6 @@ from shortlist.ensembles.votes.hard_votes import (
     tally,
 )
 from shortlist.errors import BadInputError
-from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import (
@@ -60,7 +59,7 @@ from tests.examples import examples
 
 
 def _walker(votes: Votes, weights: Weights, limits: SelectionLimits, seed: int) -> tabu_search._Walker:
-    counted = threshold_search_rows(votes, weights)
+    counted = counted_rows(votes, weights)
     return tabu_search._Walker(counted, limits, settings=TabuSettings(), seed=seed)
 
 
@@ -208,17 +207,36 @@ def test_no_start_within_limits_is_better(rows: oracles.Rows, seed: int, steps: 
         assert _best_found(found).total >= max(values)
 
 
-@pytest.mark.parametrize("diversity", ["none", "each"])
-def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
-    monkeypatch: pytest.MonkeyPatch, diversity: str
-) -> None:
+def _two(diversity: str) -> Any:
     votes = _noisy_votes()
-    weights = named_weights("accuracy", votes)
-    limits = selection_limits(30, diversity=diversity_limits(diversity, votes))
-    once, again = (
-        _best_found(search_selection(votes, weights, limits, Budget(seed=3), max_steps=3000))
-        for _ in range(2)
+    return (
+        votes,
+        named_weights("accuracy", votes),
+        selection_limits(30, diversity=diversity_limits(diversity, votes)),
     )
+
+
+def _several() -> Any:
+    """Several classes, and limits on size, cost and diversity that many selections break."""
+    votes = made_votes(150, 20, 3, seed=5)
+    limits = selection_limits(
+        20, min_size=3, max_size=9, member_costs=[1 + k % 5 for k in range(20)], max_cost=20,
+        diversity=diversity_limits("average", votes),
+    )  # fmt: skip
+    return votes, class_weights("accuracy", votes), limits
+
+
+@pytest.mark.parametrize(
+    "question", [_two("none"), _two("each"), _several()], ids=["free", "each", "several"]
+)
+def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
+    monkeypatch: pytest.MonkeyPatch, question: Any
+) -> None:
+    def found() -> FoundSelection:
+        votes, weights, limits = question
+        return _best_found(search_selection(votes, weights, limits, Budget(seed=3), max_steps=2500))
+
+    once, again = found(), found()
     blocks = []
     walk = tabu_search._Walker.walk
 
@@ -228,12 +246,21 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
         return walk(walker, min(7, n_steps))
 
     monkeypatch.setattr(tabu_search._Walker, "walk", in_small_blocks)
-    cut = _best_found(search_selection(votes, weights, limits, Budget(seed=3), max_steps=3000))
+    cut = found()
 
     assert len(blocks) > 100
     for other in (again, cut):
         assert (other.mask == once.mask).all()
         assert (other.threshold, other.total) == (once.threshold, once.total)
+
+
+def test_another_seed_begins_elsewhere() -> None:
+    votes, weights, _ = _several()
+    early = [
+        search_selection(votes, weights, selection_limits(20), Budget(seed=seed), starts=(), max_steps=1)
+        for seed in (1, 2)
+    ]
+    assert len({found.mask.tobytes() for found in early if found is not None}) == 2
 
 
 def test_better_selections_are_reported_as_they_come() -> None:
@@ -333,7 +360,7 @@ def test_the_clock_is_looked_at_more_often_with_many_classes() -> None:
     blocks = []
     for n_classes in (8, 19, 40, 200):
         votes = class_votes(codes, np.resize(np.arange(8, dtype=np.uint8), 160), n_classes=n_classes)
-        counted = class_search_rows(votes, class_weights("accuracy", votes))
+        counted = counted_rows(votes, class_weights("accuracy", votes))
         walker = tabu_search._Walker(counted, selection_limits(5), settings=TabuSettings(), seed=0)
         blocks.append(walker.block)
 
@@ -351,7 +378,7 @@ def test_negative_numbers_are_refused() -> None:
 
 def _state(votes: ClassVotes, weights: ClassWeights) -> tabu_search._Walker:
     limits = selection_limits(votes.n_classifiers, min_size=0)
-    counted = class_search_rows(votes, weights)
+    counted = counted_rows(votes, weights)
     return tabu_search._Walker(counted, limits, settings=TabuSettings(), seed=0)
 
 
@@ -394,47 +421,12 @@ def test_rated_flips_change_the_total_as_rated(pool: Pool, data: st.DataObject) 
         assert walk.room.ratings[place, k] == n_right(votes, members_of(after))
 
 
-def _tight_limits(votes: ClassVotes) -> SelectionLimits:
-    """Size, cost and diversity limits that many selections break."""
-    costs = [1 + k % 5 for k in range(votes.n_classifiers)]
-    diversity = diversity_limits("average", votes)
-    return selection_limits(
-        votes.n_classifiers, min_size=3, max_size=9, member_costs=costs, max_cost=20, diversity=diversity
-    )
-
-
-def test_the_same_seed_gives_the_same_search_whatever_the_blocks() -> None:
-    votes = made_votes(150, 20, 3, seed=5)
-    weights, limits = class_weights("accuracy", votes), _tight_limits(votes)
-    first, second = (search_selection(votes, weights, limits, Budget(seed=1), max_steps=2500) for _ in "12")
-    early = [
-        search_selection(votes, weights, selection_limits(20), Budget(seed=seed), starts=(), max_steps=1)
-        for seed in (1, 2)
-    ]
-    in_blocks = search_selection(
-        votes, weights, limits, Budget(seed=1), max_steps=2500, settings=TabuSettings(work=1, fewest_tried=20)
-    )
-
-    assert first is not None
-    assert second is not None
-    assert in_blocks is not None
-    assert (first.mask == second.mask).all()
-    assert first.steps == second.steps
-    assert (first.mask == in_blocks.mask).all()
-    assert in_blocks.steps <= first.steps
-    assert len({found.mask.tobytes() for found in early if found is not None}) == 2
-
-
-def test_the_search_stops_for_a_deadline_a_cancellation_and_a_target() -> None:
+def test_the_search_stops_at_a_target_and_without_time_for_a_start_finds_nothing() -> None:
     votes = made_votes(100, 10, 3, seed=1)
     weights, limits = class_weights("accuracy", votes), selection_limits(10)
-    stopped = Cancellation()
-    stopped.cancel()
 
     assert search_selection(votes, weights, limits, Budget(0)) is None
-    assert search_selection(votes, weights, limits, Budget(cancellation=stopped)) is None
-    found = search_selection(
-        votes, weights, limits, starts=[np.eye(10, dtype=bool)[0]], settings=TabuSettings(target=1)
-    )
+    first, target = [np.eye(10, dtype=bool)[0]], TabuSettings(target=1)
+    found = search_selection(votes, weights, limits, starts=first, settings=target)
     assert found is not None
     assert found.total >= 1

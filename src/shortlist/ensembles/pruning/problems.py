@@ -22,7 +22,7 @@ from shortlist.ensembles.proofs.certificate import Certificate, Cut, CutBound, v
 from shortlist.ensembles.proofs.pruning_program import PruningProgram, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.pruning.search_starts import rule_starts
-from shortlist.ensembles.pruning.tabu_search import FoundSelection, TabuSettings, search_selection
+from shortlist.ensembles.pruning.tabu_search import TabuSettings, search_selection
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
     Confusion,
@@ -100,13 +100,9 @@ class VoteProblem(Generic[V, W]):
         self, budget: Budget, offer: Offer, starts: Sequence[Mask], *, target: int, max_steps: int
     ) -> None:
         """Offer what tabu walks find, first from these starts."""
-
-        def on_better(found: FoundSelection) -> None:
-            offer(found.mask)
-
         found = search_selection(
             self.votes, self.weights, self.limits, budget, starts=starts, max_steps=max_steps,
-            on_better=on_better, settings=TabuSettings(target=target),
+            on_better=lambda better: offer(better.mask), settings=TabuSettings(target=target),
         )  # fmt: skip
         if found is not None:
             offer(found.mask)

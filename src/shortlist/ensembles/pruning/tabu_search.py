@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,78 +35,44 @@ class CountedRows:
     """What is added to a kernel's total for the weighted sum."""
     usual: int
     """What a usual row is worth."""
-    recount: Callable[[Mask, int], int]
-    """Weighted sum of members and threshold, counted anew from the votes."""
-
-    @property
-    def n_classifiers(self) -> int:
-        """Number of classifiers."""
-        return int(self.rows.votes.shape[1])
 
     @property
     def n_rating(self) -> tuple[int, int]:
         """Rows and columns that rating flips sums gains in."""
         if len(self.rows.labels):
             return 2, int(self.tally.shape[1])
-        return 2 * WINDOW + 2, self.n_classifiers
+        return 2 * WINDOW + 2, len(self.rows.columns)
 
 
-def threshold_search_rows(votes: Votes, weights: Weights) -> CountedRows:
-    """Return rows of two classes, decided positive by more votes than a threshold."""
-    gains = weights.signed_gains(votes)
+def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
+    """Return the rows that matter: of two classes, or of several, decided by most votes."""
+    gains = weights.signed_gains(votes) if isinstance(votes, Votes) else weights.row_gains(votes)
     matter = gains != 0
-    matrix = np.require(votes.votes[matter], np.uint8, ["C", "W"])
-    gains = gains[matter].astype(np.int64)
-    n = votes.n_classifiers
-    levels = np.zeros((2, n + 3), dtype=np.int64)
-    levels[:, 0] = gains[gains > 0].sum(), -gains[gains < 0].sum()
-
-    def recount(mask: Mask, threshold: int) -> int:
-        return weights.total(confusion(votes, mask, threshold))
-
+    table = votes.votes if isinstance(votes, Votes) else votes.codes
+    matrix, gains = np.require(table[matter], np.uint8, ["C", "W"]), gains[matter].astype(np.int64)
+    labels, columns = votes.labels[matter], np.ascontiguousarray(matrix.T)
+    usual = int(np.abs(gains).sum()) // max(1, len(gains))
+    if isinstance(votes, Votes):
+        levels = np.zeros((2, votes.n_classifiers + 3), dtype=np.int64)
+        levels[:, 0] = gains[gains > 0].sum(), -gains[gains < 0].sum()
+        return CountedRows(
+            rows=SearchRows(matrix, columns, np.zeros(0, dtype=np.uint8), gains),
+            tally=np.zeros((1, len(gains)), dtype=np.int32),
+            levels=levels,
+            leads=np.zeros(0, dtype=np.int64),
+            total=0,
+            offset=weights.all_negative(votes),
+            usual=usual,
+        )
     return CountedRows(
-        rows=SearchRows(
-            votes=matrix,
-            columns=np.ascontiguousarray(matrix.T),
-            labels=np.zeros(0, dtype=np.uint8),
-            gains=gains,
-        ),
-        tally=np.zeros((1, len(gains)), dtype=np.int32),
-        levels=levels,
-        leads=np.zeros(0, dtype=np.int64),
-        total=0,
-        offset=weights.fn * votes.n_positive + weights.tn * votes.n_negative,
-        usual=_usual(gains),
-        recount=recount,
-    )
-
-
-def class_search_rows(votes: ClassVotes, weights: ClassWeights) -> CountedRows:
-    """Return rows of several classes, decided by most votes."""
-    gains = weights.row_gains(votes)
-    matter = gains != 0
-    codes = np.require(votes.codes[matter], np.uint8, ["C", "W"])
-    labels = np.require(votes.labels[matter], np.uint8, ["C", "W"])
-    gains = gains[matter].astype(np.int64)
-    leads = np.where(labels == 0, 0, -1)
-
-    def recount(mask: Mask, _threshold: int) -> int:
-        return weights.total(votes, mask)
-
-    return CountedRows(
-        rows=SearchRows(votes=codes, columns=np.ascontiguousarray(codes.T), labels=labels, gains=gains),
+        rows=SearchRows(matrix, columns, np.require(labels, np.uint8, ["C", "W"]), gains),
         tally=no_votes(votes)[matter],
         levels=np.zeros((0, 0), dtype=np.int64),
-        leads=leads,
+        leads=np.where(labels == 0, 0, -1),
         total=int(gains[labels == 0].sum()),
         offset=0,
-        usual=_usual(gains),
-        recount=recount,
+        usual=usual,
     )
-
-
-def _usual(gains: Longs) -> int:
-    return int(np.abs(gains).sum()) // max(1, len(gains))
 
 
 class Elites:
@@ -115,12 +82,12 @@ class Elites:
         self, n_classifiers: int, limits: SelectionLimits, most: int, rng: np.random.Generator
     ) -> None:
         self.n, self.limits, self.most, self.rng = n_classifiers, limits, most, rng
-        self.ends: list[tuple[tuple[int, ...], NDArray[np.uint8]]] = []
+        self.ends: list[tuple[int, NDArray[np.uint8]]] = []
 
-    def add(self, key: tuple[int, ...], members: NDArray[np.uint8]) -> None:
-        """Keep the best selection of a walk, worth `key`, if it is new and among the best."""
-        if key and not any(np.array_equal(members, end) for _, end in self.ends):
-            self.ends.append((key, members.copy()))
+    def add(self, total: int | None, members: NDArray[np.uint8]) -> None:
+        """Keep the best selection of a walk, worth `total`, if it is new and among the best."""
+        if total is not None and not any(np.array_equal(members, end) for _, end in self.ends):
+            self.ends.append((total, members.copy()))
             self.ends.sort(key=lambda end: end[0], reverse=True)
             del self.ends[self.most :]
 
@@ -188,8 +155,6 @@ class FoundSelection:
     """The weighted sum; in the answer counted anew from the votes."""
     steps: int
     """Moves made until it was reported."""
-    seconds: float
-    """Time until then."""
 
 
 def search_selection(
@@ -200,7 +165,7 @@ def search_selection(
     *,
     starts: Sequence[Mask] | None = None,
     max_steps: int = 20_000,
-    on_better: Callable[[FoundSelection], None] | None = None,
+    on_better: Callable[[FoundSelection], object] | None = None,
     settings: TabuSettings | None = None,
 ) -> FoundSelection | None:
     """Search for a selection that keeps the limits and whose weighted sum is large.
@@ -239,35 +204,33 @@ def search_selection(
     as_count(max_steps, "max_steps", at_least=0)
     budget, settings = budget or Budget(), settings or TabuSettings()
     as_seed(budget.seed)
-    begin = budget.elapsed
     if limits.conflict():
         return None
-    if isinstance(votes, ClassVotes):
-        assert isinstance(weights, ClassWeights), "class votes are worth class weights"
-        counted = class_search_rows(votes, weights)
-    else:
-        assert isinstance(weights, Weights), "votes of two classes are worth their weights"
-        counted = threshold_search_rows(votes, weights)
     if starts is None:
         starts = [mask for _, mask in rule_starts(votes, weights, limits, budget)]
-    walker = _Walker(counted, limits, settings=settings, seed=budget.seed)
+    walker = _Walker(counted_rows(votes, weights), limits, settings=settings, seed=budget.seed)
     rng = np.random.default_rng(budget.seed)
     elites = Elites(votes.n_classifiers, limits, settings.n_elites, rng)
-    last = walker.best_key()
+    last = walker.best
 
     for start in starts:
-        if not (walker.best_key() and budget.stopped):
+        if walker.best is None or not budget.stopped:
             walker.go_to(elites.within_size(start))
     for _ in _blocks(walker, starts, elites, max_steps, rng):
-        if on_better is not None and walker.best_key() != last:
-            last = walker.best_key()
-            on_better(walker.report(budget.elapsed - begin))
-        if budget.stopped or (settings.target is not None and walker.has_reached(settings.target)):
+        best = walker.best
+        if on_better is not None and best is not None and best != last:
+            last = best
+            on_better(walker.report())
+        if budget.stopped or (settings.target is not None and best is not None and best >= settings.target):
             break
-    if not walker.best_key():
+    if walker.best is None:
         return None
-    kept = walker.report(budget.elapsed - begin)
-    return dataclasses.replace(kept, total=counted.recount(kept.mask, kept.threshold))
+    found, worth = walker.report(), cast("Any", weights)  # weights are of the votes
+    if isinstance(votes, Votes):
+        total = worth.total(confusion(votes, found.mask, found.threshold))
+    else:
+        total = worth.total(votes, found.mask)
+    return dataclasses.replace(found, total=total)
 
 
 def _blocks(
@@ -283,7 +246,7 @@ def _blocks(
         while not stalled and walker.n_steps < max_steps:
             stalled = walker.walk(min(walker.block, max_steps - walker.n_steps))
             yield
-        elites.add(walker.run_key(), walker.state.best[1])
+        elites.add(int(walker.here.run_total) if walker.here.run_known else None, walker.state.best[1])
 
 
 class _Walker:
@@ -291,7 +254,7 @@ class _Walker:
         self, counted: CountedRows, limits: SelectionLimits, *, settings: TabuSettings, seed: int
     ) -> None:
         self.settings, self.counted, self.rows = settings, counted, counted.rows
-        n, n_rows = counted.n_classifiers, len(counted.rows.gains)
+        n, n_rows = len(self.rows.columns), len(self.rows.gains)
         self.limits = _limit_arrays(limits)
         self.options = self.limits.options[0]
         self.options.n_tried = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
@@ -343,28 +306,15 @@ class _Walker:
         done = kernels.walk_selections(n_steps, self.rows, self.limits, self.state, self.room)
         return bool(done < n_steps)
 
-    def report(self, seconds: float) -> FoundSelection:
-        return FoundSelection(
-            mask=self.state.best[0].astype(bool),
-            threshold=int(self.here.best_threshold),
-            total=int(self.here.best_total) + self.counted.offset,
-            steps=self.n_steps,
-            seconds=seconds,
-        )
+    @property
+    def best(self) -> int | None:
+        """The best weighted sum so far."""
+        return int(self.here.best_total) + self.counted.offset if self.here.known else None
 
-    def has_reached(self, target: int) -> bool:
-        known, total = self.here.known, self.here.best_total
-        return bool(known and total + self.counted.offset >= target)
-
-    def best_key(self) -> tuple[int, ...]:
-        if not self.here.known:
-            return ()
-        return (int(self.here.best_total),)
-
-    def run_key(self) -> tuple[int, ...]:
-        if not self.here.run_known:
-            return ()
-        return (int(self.here.run_total),)
+    def report(self) -> FoundSelection:
+        assert self.best is not None, "there is a selection"
+        mask, threshold = self.state.best[0].astype(bool), int(self.here.best_threshold)
+        return FoundSelection(mask, threshold, self.best, self.n_steps)
 
 
 def _limit_arrays(limits: SelectionLimits) -> SearchLimits:

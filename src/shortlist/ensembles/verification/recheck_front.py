@@ -16,14 +16,13 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Thre
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.estimators.base import SOFT
-from shortlist.ensembles.fronts.committee_problem import MeanFrontProblem, mean_front_problem
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
-from shortlist.ensembles.pruning.mean_problem import plain_mean_problem
+from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
 from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
 from shortlist.ensembles.verification.recheck_model import verify
@@ -242,14 +241,15 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
     prices = _prices(front, n, len(labels))
     if chosen.voting == SOFT:
         assert record.shares is not None, "soft votes are on record"
-        texts = [f"{one.sense} {one.name}" for one in front.objectives]
-        given = {name: np.array(price, dtype=np.float64) for name, price in _given_prices(front).items()}
-        votes = SoftVotes(record.shares, record.labels)
-        problem = mean_front_problem(votes, texts, costs=given, classes=chosen.classes_, limits=limits)
+        votes, goals = SoftVotes(record.shares, record.labels), {}
+        for one in front.objectives:
+            if one.name in values:  # what the check counts, and what its unit is in the front's
+                goal = mean_goal(one.name, votes)
+                unit = Fraction(-(one.scale or 1), goal.denominator * 2**32)
+                goals[one.name] = plain_mean_problem(goal, limits), unit
         return _Count(
             record.shares.tolist(), labels, votes.n_classes, False, limits, n, tuple(front.names), {}, prices,
-            _goals(problem, values, front),
-            lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
+            goals, lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
         )  # fmt: skip
     two = record.packed_votes is not None
     n_classes = 2 if two else len(chosen.classes_)
@@ -271,18 +271,6 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
         answers.tolist(), labels, n_classes, two, limits, n, tuple(front.names), gains, prices, {},
         lambda threshold, size: Threshold(threshold, size) if two else Plurality(n_classes),
     )  # fmt: skip
-
-
-def _goals(
-    problem: MeanFrontProblem, values: Sequence[str], front: Front
-) -> dict[str, tuple[dict[str, Any], Fraction]]:
-    """Return what the check counts for each objective of values, and what its unit is in the front's."""
-    goals = {}
-    for name, value in zip(values, problem.values, strict=True):
-        own = front.objectives[front.names.index(name)]
-        unit = Fraction(-(own.scale or 1), value.goal.denominator * 2**32)
-        goals[name] = plain_mean_problem(value.goal, problem.limits), unit
-    return goals
 
 
 def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) -> list[int]:
