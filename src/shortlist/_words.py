@@ -45,6 +45,19 @@ def counted(count: int, thing: str) -> str:
     return f"{count:,} {f'{thing[:-1]}ies' if ends_in_y else f'{thing}s'}"
 
 
+def number_text(value: float, digits: int = 10, *, grouped: bool = False) -> str:
+    """Return a number as people read it: whole numbers in full, others with `digits` significant digits.
+
+    `grouped`: whether commas stand between the thousands of whole numbers.
+
+    >>> number_text(123456789012.0), number_text(0.1 + 0.2), number_text(-2500.0, grouped=True)
+    ('123456789012', '0.3', '-2,500')
+    """
+    if abs(value) < 2**53 and value == int(value):
+        return f"{int(value):,}" if grouped else str(int(value))
+    return f"{value:.{digits}g}"
+
+
 def did_you_mean(word: str, known: Iterable[object]) -> str:
     """Return a sentence that offers the known word most like one that is not known, or "".
 

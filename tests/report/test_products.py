@@ -53,9 +53,9 @@ def test_a_page_begins_with_the_pick_what_its_features_cost_and_the_picture() ->
     largest = answer.front.point(int(answer.front.values[:, 1].argmax()))
     parts = product_parts(answer.front, MODEL, {"cost": COST}, pick=largest)
     kinds = [type(part) for part in parts]
-    assert kinds[:4] == [Heading, Text, Text, Table]
+    assert kinds[:5] == [Heading, Text, Text, Text, Table]
     assert (parts[0], kinds.index(Explorer) < kinds.index(Tree)) == (Heading("What to do"), True)
-    table = parts[3]
+    table = parts[4]
     assert isinstance(table, Table)
     assert (table.columns, table.rows) == (
         ("feature", "cost (EUR)"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist._words import counted
+from shortlist._words import counted, number_text
 from shortlist.arrays import Points
 from shortlist.methods.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.methods.integer.integer_objectives import (
@@ -293,4 +293,4 @@ def _lacking(front: Front, integers: IntegerObjectives, found: Vector) -> str:
 
 
 def _text(front: Front, values: Sequence[float]) -> str:
-    return ", ".join(f"{name} {value:.10g}" for name, value in zip(front.names, values, strict=True))
+    return ", ".join(f"{name} {number_text(value)}" for name, value in zip(front.names, values, strict=True))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of
+from shortlist._words import all_of, number_text
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, seen
 from shortlist.methods.boxes import BoxSearch
@@ -111,7 +111,8 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list
     return [
         f"point {number} has other values than its solution: "
         + ", ".join(
-            f"{name} {value:.10g}" for name, value in zip(front.names, values[number].tolist(), strict=True)
+            f"{name} {number_text(value)}"
+            for name, value in zip(front.names, values[number].tolist(), strict=True)
         )
         for number in np.flatnonzero((values != front.values).any(axis=1)).tolist()
     ]

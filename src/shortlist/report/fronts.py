@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, any_of, counted, number_text
 from shortlist.errors import BadInputError
 from shortlist.report.page import Chart, Explorer, Facts, Heading, Parts, Table, Text
 from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
@@ -94,11 +94,22 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
         if objective.sense is Sense.MAX:
             best, worst = worst, best
         unit = f" {objective.unit}" if objective.unit else ""
+        digits = 10 if objective.scale else 6
         word = "less" if objective.sense is Sense.MIN else "more"
-        row = [objective.name, f"{word} is better", f"{best:g}{unit}", f"{worst:g}{unit}"]
+        row = [
+            objective.name,
+            f"{word} is better",
+            *(f"{number_text(end, digits, grouped=True)}{unit}" for end in (best, worst)),
+        ]
         if has_bounds:
             bound = bounds[column]
-            row.append("" if bound is None else "the same" if bound == best else f"{bound:g}{unit}")
+            row.append(
+                ""
+                if bound is None
+                else "the same"
+                if bound == best
+                else f"{number_text(bound, digits, grouped=True)}{unit}"
+            )
         rows.append(tuple(row))
     columns = ["objective", "better", "best here", "worst here", *["best that is possible"] * has_bounds]
     return Table("What matters", tuple(columns), tuple(rows))
@@ -278,14 +289,23 @@ def why_picked(pick: Pick) -> str:
 
 def pick_parts(front: Front, pick: Pick) -> Parts:
     """Return what a page says first: which point to take, and why where there are others."""
-    words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
+    words = _values_of(pick)
     if len(front) == 1:
         return [Heading("What to do"), Text(f"Take the only point: {words}.")]
+    simplest = front.pick("lexicographic")
+    beside = [
+        Text(f"Beside it, point {simplest.index}, the best in {front.names[0]}: {_values_of(simplest)}.")
+    ]
     return [
         Heading("What to do"),
         Text(f"Take point {pick.index} of {len(front):,}, by {pick.rule}: {words}."),
+        *beside * (simplest.index != pick.index),
         Text(why_picked(pick), note=True),
     ]
+
+
+def _values_of(pick: Pick) -> str:
+    return ", ".join(f"{name} {number_text(value, grouped=True)}" for name, value in pick.values.items())
 
 
 def _columns(front: Front, pick: Pick) -> Table:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
+from shortlist._words import counted, number_text
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.products.attributes import Attribute, exact_attribute, model_attributes
@@ -74,7 +74,7 @@ def _picked(front: Front, pick: Pick, attributes: Mapping[str, Attribute]) -> Pa
     scales = [one.scale for one in columns.values()]
 
     def row(name: str, sums: NDArray[np.int64]) -> tuple[str, ...]:
-        return (name, *(f"{n / scale:.10g}" for n, scale in zip(sums.tolist(), scales, strict=True)))
+        return (name, *(number_text(n / scale) for n, scale in zip(sums.tolist(), scales, strict=True)))
 
     rows = [row(front.candidates[selected[i]], values[i]) for i in order[:MOST_PARTS]]
     if len(rest):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, any_of, did_you_mean
+from shortlist._words import all_of, any_of, did_you_mean, number_text
 from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
@@ -196,7 +196,9 @@ def why_none(front: FrontPoints, limits: LimitsAsked) -> str:
             sign = front.objectives[place].sign
             ends = front.values[:, place] * sign
             best, worst = ends.min() * sign, ends.max() * sign
-            reach = f"the best is {best:g}" + (f", the worst {worst:g}" if best != worst else "")
+            reach = f"the best is {number_text(best, 6)}" + (
+                f", the worst {number_text(worst, 6)}" if best != worst else ""
+            )
             return f"No point has {name} {words}: {reach}.{broken}"
     if mark_within(front, limits).any():
         return _nothing_promised(front)
@@ -236,7 +238,7 @@ def _each_met(front: FrontPoints, limits: LimitsAsked) -> "Iterator[tuple[str, s
         for name, number in limits.items():
             column = front.names.index(name)
             sign = front.objectives[column].sign
-            yield name, f"within {number:g}", front.values[:, column] * sign <= number * sign
+            yield name, f"within {number_text(number, 6)}", front.values[:, column] * sign <= number * sign
         return
     _check_names(front, "limits", [limit.name for limit in limits or ()])
     for limit in limits or ():

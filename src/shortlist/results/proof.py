@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shortlist._words import counted
+from shortlist._words import counted, number_text
 from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -230,6 +230,8 @@ def proof_text(front: FrontPoints) -> str:
         return f"each proved non-dominated, some may be missing{kept}{limit}"
     if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
         return f"approximate, nothing proved{limit}"
-    gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)
+    gaps = ", ".join(
+        f"{name} {number_text(gap, 6)}" for name, gap in zip(front.names, proof.missing, strict=True) if gap
+    )
     worse = f"worse by at most {gaps}" if gaps else "no worse"
     return f"approximate: for every possible solution there is a point here that is {worse}{limit}"

@@ -47,6 +47,15 @@ def test_only_a_complete_front_tells_the_best_there_is() -> None:
     assert range_lines(cut)[1] == "  min cost                 1            3"
 
 
+def test_whole_numbers_are_told_in_full() -> None:
+    front = dataclasses.replace(
+        _front(ProofKind.COMPLETE), values=np.array([[123456789012.0, 0.1 + 0.2], [123456789013.0, 0.1]])
+    )
+    assert range_lines(front)[1:] == [
+        "  min cost     123456789012  123456789013", "  min defects           0.1           0.3",
+    ]  # fmt: skip
+
+
 def test_a_point_stands_beside_the_simplest_one_and_the_ends_of_the_front() -> None:
     front = _front(ProofKind.COMPLETE)
     assert range_lines(front, front.point(1)) == [

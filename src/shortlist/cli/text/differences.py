@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, counted, number_text
 from shortlist.cli.text.front_text import front_facts, is_staged, knee_of
 from shortlist.cli.text.output import LINES, WIDTH, cut, listed, print_lines
 from shortlist.report.page import Table
@@ -47,7 +47,7 @@ def side_by_side_lines(front: Front, first: int, second: int, *, details: bool =
     """Say what differs between two points: each objective, then what is chosen."""
     changes = point_changes(front, first, second)
     rows = [
-        (f"{goal.sense} {goal.name}", *(f"{front.values[point, place]:.10g}" for point in (first, second)),
+        (f"{goal.sense} {goal.name}", *(number_text(front.values[point, place]) for point in (first, second)),
          _change(goal, changes[goal.name]))
         for place, goal in enumerate(front.objectives)
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def _change(goal: Objective, by: float) -> str:
     """Say how a value changes, such as ``-22 (better)``."""
     if not by:
         return "the same"
-    return f"{by:+g} ({'better' if by * goal.sign < 0 else 'worse'})"
+    return f"{'+' if by > 0 else ''}{number_text(by, 6)} ({'better' if by * goal.sign < 0 else 'worse'})"
 
 
 def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> dict[str, Any]:
@@ -229,10 +229,11 @@ def _cells(before: Front, now: Front, one: PointFate) -> list[str]:
     for place, goal in enumerate(before.objectives):
         if old is None or new is None:
             (value,) = [own[place] for own in (old, new) if own is not None]
-            cells.append(f"{value:g}")
+            cells.append(number_text(value, 6))
         else:
             by = one.changes[goal.name]
-            cells.append(f"{new[place]:g}, {_change(goal, by)}" if by else f"{new[place]:g}")
+            after = number_text(new[place], 6)
+            cells.append(f"{after}, {_change(goal, by)}" if by else after)
     if _are_promises(before, now):
         was, is_now = _yes(before, one.before), _yes(now, one.now)
         both = [word for word in (is_now, was) if word]

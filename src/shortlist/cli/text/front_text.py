@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist._words import number_text
 from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 from shortlist.cli.text.output import cut, finite, listed, print_lines
 from shortlist.guarantees.guarantee import guarantees_of
@@ -111,7 +112,13 @@ def range_lines(front: Front, picked: "Pick | None" = None, *, details: bool = T
     best, worst = [], []
     for goal, low, high, bound in zip(front.objectives, lows, highs, ideal, strict=True):
         ends = (low, high) if goal.sign > 0 else (high, low)
-        known = "" if bound is None else " (proved best)" if ends[0] == bound else f" (bound {bound:g})"
+        known = (
+            ""
+            if bound is None
+            else " (proved best)"
+            if ends[0] == bound
+            else f" (bound {number_text(bound, 6)})"
+        )
         best.append(f"{_number(front, ends[0])}{known}")
         worst.append(_number(front, ends[1]))
     if len(front) == 1 and complete and picked is not None:
@@ -129,7 +136,7 @@ def _cells(front: Front, point: int) -> list[str]:
 
 def _number(front: Front, value: float) -> str:
     """Return a value as people read it; what was estimated from rows has four digits."""
-    return f"{value:.4g}" if is_staged(front) else f"{value:.10g}"
+    return f"{value:.4g}" if is_staged(front) else number_text(value)
 
 
 def some(names: Sequence[str], numbers: Iterable[int], *, most: int = 12) -> str:

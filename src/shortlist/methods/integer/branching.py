@@ -1,4 +1,4 @@
-"""The best solution of a program by branching, with bounds in integers: in whole numbers alone, or by linear programs.
+"""The best solution of a program by branching with bounds in integers: in two ways.
 
 **What reduced costs leave of a zone** is mostly decided by few choices: a solver spends its time on getting
 ready for them. Here bounds are narrowed by every row (bound propagation). The reduced costs of the linear

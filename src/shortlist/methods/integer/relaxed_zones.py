@@ -207,8 +207,8 @@ class RelaxedZones:
         ...     objectives=[price, weight]
         ... )
         >>> relaxed = RelaxedZones(shop, integer_objectives(shop), Budget())
-        >>> relaxed.least(np.array([0, 0]), np.array([8, 2])), relaxed.least(np.array([0, 0]), np.array([2, 2]))
-        (array([5, 1]), None)
+        >>> [relaxed.least(np.array([0, 0]), np.array(most)) for most in ([8, 2], [2, 2])]
+        [array([5, 1]), None]
         """
         found = lower.copy()
         for index, unit in enumerate(np.eye(len(found), dtype=np.int64)):

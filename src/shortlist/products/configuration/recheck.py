@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist._words import number_text
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
@@ -91,7 +92,8 @@ def _wrong_products(question: ProductQuestion, front: Front) -> tuple[str, ...]:
     values = question.points(selections) / factors
     for number in np.flatnonzero((values != front.values).any(axis=1) & ~broken).tolist():
         told = ", ".join(
-            f"{name} {value:.10g}" for name, value in zip(front.names, values[number].tolist(), strict=True)
+            f"{name} {number_text(value)}"
+            for name, value in zip(front.names, values[number].tolist(), strict=True)
         )
         said.append(f"point {number} has other values than its product: {told}")
     return tuple(said)
