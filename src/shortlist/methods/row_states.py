@@ -161,12 +161,15 @@ def column_order(program: Program, rows: Mask) -> NDArray[np.int64]:
     marks = sparse.csr_array(program.rows[np.flatnonzero(rows)] != 0).astype(np.float64)
     beside = sparse.csr_array(marks.T @ marks)
     _, parts = connected_components(beside, directed=False)
-    order = []
-    for part in range(parts.max(initial=-1) + 1):
-        columns = np.flatnonzero(parts == part)
-        own = sparse.csr_array(marks[:, columns])
-        order.append(columns[_pulled_together(sparse.csr_array(own[np.flatnonzero(own.sum(axis=1))]))])
-    return np.concatenate(order) if order else np.arange(0)
+    order = np.argsort(parts, kind="stable")
+    by_column = sparse.csc_array(marks)
+    for columns in np.split(order, np.flatnonzero(np.diff(parts[order])) + 1):
+        if len(columns) < 3:  # no other order has fewer open rows
+            continue
+        own = sparse.csr_array(by_column[:, columns])
+        together = _pulled_together(sparse.csr_array(own[np.flatnonzero(own.sum(axis=1))]))
+        columns[:] = columns[together]
+    return order
 
 
 def _pulled_together(marks: sparse.csr_array, n_rounds: int = 100) -> NDArray[np.int64]:
