@@ -28,8 +28,8 @@ from shortlist.multistage.predict.stage_answers import (
     point_answers,
 )
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.question import encoded_rows
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.multistage.validation_split import encoded_rows
 
 N_DRAWS, N_CHOOSE, N_CALIBRATE, N_ROWS = 2000, 150, 150, 20_000
 N_POINTS, N_LEVELS = 12, 20

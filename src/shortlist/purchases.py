@@ -10,7 +10,7 @@ from shortlist._words import all_of, did_you_mean
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
-from shortlist.multistage.problem.purchase_rules import PurchaseRules
+from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.products.attributes import as_number, model_attributes, place_of
 from shortlist.products.clauses import to_clauses
 from shortlist.products.model import FeatureModel

@@ -10,7 +10,7 @@ from shortlist.ensembles.holdout import prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.validation_split import calibration_rows
+from shortlist.multistage.question import calibration_rows
 from shortlist.tables.splits import (
     cases_of_rows,
     deal_folds,

@@ -36,8 +36,8 @@ from shortlist.multistage.predict.stage_answers import Figures, answers_of_model
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.question import encoded_rows
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.validation_split import encoded_rows
 from shortlist.policies import UNDECIDED
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import space_size
 from shortlist.multistage.search.emsco import ELITE_FILLS, EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import enumerate_front, front_order
+from shortlist.multistage.search.enumeration import USUAL_LIMITS, enumerate_front, front_order, n_valid_chains
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
-from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
 from shortlist.multistage.search.window_search import StageArchive, WindowOptions, search_windows
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DENSE_FEATURES,

@@ -17,13 +17,18 @@ from shortlist.multistage.engines import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
 from shortlist.multistage.predict.stage_answers import models_behind, promised_front
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
-from shortlist.multistage.problem.purchase_rules import PurchaseRules
+from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.multistage.question import (
+    calibration_rows,
     demand_of,
+    encoded_rows,
     fits_of,
+    folded_rows,
     n_subsets,
+    numbered_cases,
     question_of,
     refined_front,
+    rows_to_fit_and_validate,
     sampled_rows,
     state_problem,
 )
@@ -31,13 +36,6 @@ from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist.multistage.validation_split import (
-    calibration_rows,
-    encoded_rows,
-    folded_rows,
-    numbered_cases,
-    rows_to_fit_and_validate,
-)
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent

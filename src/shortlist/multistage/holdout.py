@@ -13,7 +13,7 @@ from shortlist.multistage.predict.prediction import Decisions, decide_validation
 from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.validation_split import calibration_rows
+from shortlist.multistage.question import calibration_rows
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
 from shortlist.results.front import without_promises

@@ -23,9 +23,9 @@ from shortlist.multistage.predict.prediction import (
 )
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
+from shortlist.multistage.question import rows_to_fit_and_validate
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
-from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
 from shortlist.runs import Cancellation, Progress, Report, silent

@@ -1,6 +1,7 @@
 import dataclasses
 import functools
 import itertools
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.errors import FitsStoppedError
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
@@ -22,6 +24,8 @@ from shortlist.multistage.search.stage_objectives import (
 from shortlist.multistage.search.window import single_moves
 from shortlist.multistage.search.window_search import (
     MEASURING,
+    StageArchive,
+    WindowClimber,
     WindowOptions,
     drawn_weightings,
     first_assignments,
@@ -31,9 +35,9 @@ from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows
 from shortlist.results.proof import ProofKind
-from shortlist.runs import Cancellation, Progress, open_study
-from shortlist.runs.budget import Budget
+from shortlist.runs import Budget, Cancellation, Progress, open_study
 from tests.examples import examples
+from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -220,3 +224,119 @@ def test_a_study_by_other_windows_keeps_what_it_found_and_begins_its_rounds_anew
     now = fixed_merits(wide_problem(), found.measures)
     for merits in fixed_merits(wide_problem(), before.measures):
         assert (now >= merits).all(axis=1).any()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"width": 1}, "width must be"),
+        ({"width": 13}, "width must be"),
+        ({"n_new": 8}, "n_new must be below width, 8, got 8"),
+        ({"n_weightings": 0}, "n_weightings must be"),
+        ({"tries": 0}, "tries must be"),
+        ({"kicks": -1}, "kicks must be"),
+        ({"changed": 0}, "changed must be"),
+    ],
+)
+def test_options_out_of_range_are_refused(wrong: dict[str, int], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        WindowOptions(**wrong)
+
+
+@examples(15)
+@given(known=facts(max_features=4), k=st.integers(2, 4), removal=st.booleans())
+def test_no_move_of_one_feature_betters_where_a_climb_ends(
+    known: oracles.Facts, k: int, removal: bool
+) -> None:
+    problem = problem_of(known, min(k, known.n_features), removal=removal)
+    climber = WindowClimber(problem, WindowOptions(width=2, n_new=1, tries=1), Budget())
+    climber.measure(np.zeros((1, known.n_features), dtype=np.int8))
+    weights = np.array([1.0, 2.0, 3.0])
+
+    climber.climb(weights)
+    gained_again = climber.climb(weights)
+
+    worth, place = climber.archive.best(weights)
+    moves, _ = single_moves(climber.archive.assignments[place], problem.max_stages, removal=removal)
+    if len(moves):
+        assert (worths(problem, problem.measures(moves), weights)).max() <= worth
+    assert not gained_again
+
+
+def test_a_window_is_looked_through_once() -> None:
+    answers = {frozenset(s): ((True, True), (False, False)) for s in ((0,), (1,), (0, 1))}
+    problem = problem_of(oracles.Facts(2, (1, 0), answers, (1, 2)), 2)
+    climber = WindowClimber(problem, WindowOptions(), Budget())
+    for items in (np.eye(2, dtype=bool), np.eye(2, dtype=bool)[::-1]):
+        climber.look_through(items)
+
+    assert climber.n_windows == 1
+
+
+@examples(25)
+@given(known=facts(max_features=3), cut=st.integers(0, 13))
+def test_an_archive_has_one_assignment_per_vector_that_nothing_dominates(
+    known: oracles.Facts, cut: int
+) -> None:
+    problem = problem_of(known, known.n_features)
+    everything = list(oracles.all_assignments(known.n_features, known.n_features))
+    archive = StageArchive(problem)
+    stayed = 0
+    for part in (everything[:cut], everything[cut:]):
+        if part:
+            rows = np.array(part, dtype=np.int8)
+            stayed = archive.add(rows, problem.measures(rows))
+    outcomes = {known.outcome(q) for q in everything}
+    best = {a for a in outcomes if not any(oracles.dominates(b, a) for b in outcomes)}
+
+    kept = [known.outcome(row) for row in archive.assignments.tolist()]
+    assert sorted(kept) == sorted(best)
+    assert archive.measures.tolist() == problem.measures(archive.assignments).tolist()
+    assert stayed <= len(archive.measures)
+
+
+@examples(25)
+@given(known=facts(max_features=3))
+def test_the_sum_of_merits_is_the_papers(known: oracles.Facts) -> None:
+    problem = problem_of(known, known.n_features)
+    total = Fraction(problem.costs.total)
+    for assignment in oracles.all_assignments(known.n_features, known.n_features):
+        measures = problem.measures(np.array([assignment], dtype=np.int8))
+        coverage, accuracy, cost = known.outcome(assignment)
+        paper = aggregate(float(coverage), float(accuracy), float(cost / total) if total else 0.0)
+        assert abs(fixed_merits(problem, measures).sum() - paper) < 1e-12
+
+
+@examples(15)
+@given(known=facts(max_features=3, ensembles=True), removal=st.booleans())
+def test_every_merit_is_between_nothing_and_one(known: oracles.Facts, removal: bool) -> None:
+    names = ("worst_case_cost", "stages", "false_positive_rate", "evaluation_cost")
+    problem = problem_of(known, known.n_features, objectives=names, removal=removal)
+    rows = np.array(list(oracles.all_assignments(known.n_features, known.n_features)), dtype=np.int8)
+    merits = fixed_merits(problem, problem.measures(rows))
+
+    assert merits.min() >= 0
+    assert merits.max() <= 1
+
+
+def test_the_best_by_weights_is_the_first_of_equals() -> None:
+    answers = {frozenset(s): ((True, True),) for s in ((0,), (1,), (0, 1))}
+    problem = problem_of(oracles.Facts(2, (1,), answers, (1, 1)), 2)
+    archive = StageArchive(problem)
+    rows = np.array([[0, 0], [1, 0], [0, 1]], dtype=np.int8)
+
+    assert archive.add(rows, problem.measures(rows)) == 1
+    assert archive.assignments.tolist() == [[1, 0]]
+    assert archive.best(np.ones(3)) == (2.5, 0)
+
+
+@examples(15)
+@given(known=facts(max_features=4), seed=st.integers(0, 10**6))
+def test_what_an_assignment_is_worth_does_not_depend_on_the_others_measured(
+    known: oracles.Facts, seed: int
+) -> None:
+    problem = problem_of(known, known.n_features)
+    rows = np.array(list(oracles.all_assignments(known.n_features, known.n_features)), dtype=np.int8)
+    weights = np.random.default_rng(seed).uniform(1 / 16, 16, 3)
+
+    check_rows_stand_alone(lambda batch: worths(problem, batch, weights), problem.measures(rows))

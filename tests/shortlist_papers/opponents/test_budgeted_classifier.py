@@ -13,10 +13,10 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import feature_costs
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.question import rows_to_fit_and_validate
 from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
-from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.runs import Cancellation
 from shortlist_papers.opponents.budgeted_classifier import CostOrderedStages, SingleStage
 from shortlist_papers.opponents.cost_sensitive_tree import CSTC

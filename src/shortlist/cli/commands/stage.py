@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.problem.costs import FeatureCosts
-    from shortlist.multistage.problem.purchase_rules import PurchaseRules
+    from shortlist.multistage.problem.stages import PurchaseRules
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.page import Parts

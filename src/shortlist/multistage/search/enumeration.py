@@ -2,36 +2,36 @@
 
 import dataclasses
 import functools
-import math
-import queue
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Mask
-from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.stages import assignment_of_chain, completions, space_size
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.multistage.problem.stages import (
+    REMOVED,
+    PurchaseRules,
+    assignment_of_chain,
+    completions,
+    space_size,
+)
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search._walk_kernels import UNSEEN, Space
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
-from shortlist.multistage.search.valid_chains import walk_valid_chains
 from shortlist.multistage.search.walkers import (
     USUAL_WALK,
     FoundAssignments,
     Walker,
     WalkSettings,
+    walk_tasks,
+    walk_units,
 )
-from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads, subset_masks
+from shortlist.multistage.subclassifiers.subclassifiers import subset_masks
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs import Budget, Progress, Study, Unit, Work, run_units
-from shortlist.runs.budget import seconds_now
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs import Budget, Progress
 from shortlist.runs.workers import Where
 
 FITS_SHARE = 0.5
@@ -254,195 +254,147 @@ def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
     return [piece for piece in pieces if len(piece)]
 
 
-WALKING = "walking stage assignments"
+class ChainLimits(NamedTuple):
+    """How much a walk over valid stage assignments takes on."""
 
-Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignments]
-"""Makes one of what several walkers found, the non-dominated alone."""
-
-
-@dataclass(frozen=True, eq=False)
-class FinishedWalk:
-    """What a walk found, how many tasks it finished, and how many chains it looked at."""
-
-    found: FoundAssignments
-    done: int
-    looked: int
+    most_sets: int = 4096
+    """Up to this number of valid sets are listed; with more there are too many chains of them."""
+    most_chains: int = 20_000_000
+    """Most stage assignments that are looked at, which takes minutes."""
+    batch: int = 20_000
+    """Stage assignments that are measured at once."""
 
 
-@dataclass(eq=False)
-class _Thread:
-    """A walker, how many chains it looked at in each task that it has finished, and the task it is in."""
+USUAL_LIMITS = ChainLimits()
 
-    checkpoint: Checkpoint
-    walker: Walker
-    looked: dict[str, int]
-    task: str = ""
-
-    def state(self) -> KeptState:
-        """Return what a study keeps, while the walker rests."""
-        return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
+Counted = tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]
+"""Assignments, their measures, and how many assignments have the same objective vector."""
 
 
-def walk_tasks(
-    walker: Walker,
-    tasks: Sequence[NDArray[np.int64]],
-    join: Callable[[list[FoundAssignments]], FoundAssignments],
-    budget: Budget,
+def n_valid_chains(
+    rules: PurchaseRules,
+    max_stages: int,
     *,
-    workers: int | None,
-    study: Study,
-) -> FinishedWalk:
-    """Run all tasks on threads, each with a walker of its own while it runs.
+    removal: bool,
+    limits: ChainLimits = USUAL_LIMITS,
+    budget: Budget | None = None,
+) -> int | None:
+    """Return how many valid stage assignments there are; None where sets are too many or time too short.
 
-    `walker`: that of the first thread, with nothing found yet. `tasks`: first sets of the chains, as bit
-    masks. `join`: makes one of what several walkers found. `budget`: how long it may take. It is looked at
-    within tasks too, and what is left of them is left out. `study`: keeps what every walker has found in
-    which tasks, and the whole when all are finished.
+    `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them.
     """
-    whole = Checkpoint("walk", study)
-    if (kept := whole.last()) is not None:
-        return FinishedWalk(FoundAssignments(**kept.arrays), len(tasks), kept.facts["looked"])
-    start, threads = seconds_now(), _kept_threads(walker, study)
-    known = {key: looked for thread in threads for key, looked in thread.looked.items()}
-    waiting = _Waiting(walker, threads, study)
+    budget = budget or Budget()
+    sets = rules.valid_sets(limits.most_sets, budget)
+    return None if sets is None else _n_chains(sets, max_stages, budget, removal=removal)
 
-    def run(key: str, firsts: NDArray[np.int64]) -> int:
+
+def _n_chains(sets: Mask, max_stages: int, budget: Budget, *, removal: bool) -> int | None:
+    """Return how many chains of these sets there are; None if the time ends first."""
+    above, ends = _above(sets), _ends(sets, removal=removal)
+    ways = ends.astype(object)
+    for _ in range(max_stages - 1):
+        longer = []
+        for places in above:
+            if budget.stopped:
+                return None
+            longer.append(ways[places].sum())
+        ways = ends + np.array(longer, dtype=object)
+    return int(ways.sum())
+
+
+def walk_valid_chains(
+    problem: StageProblem, rules: PurchaseRules, budget: Budget, limits: ChainLimits = USUAL_LIMITS
+) -> tuple[Counted, int, bool]:
+    """Measure every valid stage assignment.
+
+    Raises BadInputError if there are too many valid sets or assignments.
+
+    `found`, which it returns: assignments, measures and ties of the non-dominated objective vectors.
+    `looked`, which it returns: assignments that were measured. `complete`, which it returns: whether these
+    are all.
+    """
+    best: Counted = (
+        np.empty((0, problem.n_features), dtype=np.int8),
+        np.empty((0, problem.n_measures), dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+    )
+    sets = rules.valid_sets(limits.most_sets, budget)
+    total = None
+    if sets is not None:
+        total = _n_chains(sets, problem.max_stages, budget, removal=problem.removal)
+    if budget.stopped:
+        return best, 0, False
+    if sets is None or total is None or total > limits.most_chains:
+        found = (
+            f"more than {limits.most_sets:,} valid sets"
+            if total is None
+            else f"{total:,} valid stage assignments"
+        )
+        raise BadInputError(
+            f"enumeration looks at each of at most {limits.most_chains:,} stage assignments, got "
+            f"{found}. Use `method='windows'`, or fewer stages."
+        )
+    looked = 0
+    for batch in _batches(sets, problem.max_stages, limits.batch, removal=problem.removal):
         if budget.stopped:
-            return -1
-        mine = waiting.take(key, firsts)
-        while not mine.walker.walk_on():
-            if budget.stopped:  # the thread stays in its task, and no other task gets it
-                return -1
-        mine.task, mine.looked[key] = "", mine.walker.looked
-        mine.checkpoint.keep(mine.state, stage=functools.partial(_note, threads, len(tasks)))
-        waiting.give_back(mine)
-        return mine.looked[key]
-
-    units = [Unit(str(number), run, (str(number), firsts)) for number, firsts in enumerate(tasks)]
-    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
-    with pooled_threads():
-        counts = [looked for _, looked in run_units(units, work, stage=WALKING, known=known)]
-    finished = [looked for looked in counts if looked >= 0]
-    walk = FinishedWalk(join([thread.walker.found() for thread in threads]), len(finished), sum(finished))
-    if walk.done == len(tasks):
-        found = counted(len(walk.found.measures), "point")
-        state = KeptState(vars(walk.found), {"looked": walk.looked})
-        whole.finish(lambda: state, seconds_now() - start, stage=_note(threads, len(tasks), found))
-        study.drop(thread.checkpoint.key for thread in threads)
-    else:
-        for thread in threads:
-            thread.checkpoint.keep(thread.state, now=True)
-    return walk
-
-
-class _Waiting:
-    """Threads that wait for a task: any task, or the one in which they were stopped."""
-
-    def __init__(self, walker: Walker, threads: list[_Thread], study: Study) -> None:
-        self._walker, self._threads, self._study = walker, threads, study
-        self._adding = threading.Lock()
-        self._idle: queue.SimpleQueue[_Thread] = queue.SimpleQueue()
-        self._begun = {thread.task: thread for thread in threads if thread.task}
-        for thread in threads:
-            if not thread.task:
-                self._idle.put(thread)
-
-    def take(self, key: str, firsts: NDArray[np.int64]) -> _Thread:
-        """Return the thread for a task, which has begun it or goes on with it."""
-        if (mine := self._begun.pop(key, None)) is not None:
-            mine.walker.resume(firsts)
-            return mine
+            return best, looked, False
+        budget.report(Progress("walking stage assignments", looked, total))
         try:
-            mine = self._idle.get_nowait()
-        except queue.Empty:
-            with self._adding:
-                checkpoint = _checkpoint(len(self._threads), self._study)
-                mine = _Thread(checkpoint, self._walker.fresh(), {})
-                self._threads.append(mine)
-        mine.task = key
-        mine.walker.begin(firsts)
-        return mine
-
-    def give_back(self, thread: _Thread) -> None:
-        """Let a thread wait for any task."""
-        self._idle.put(thread)
+            measures = problem.measures(batch)
+        except FitsStoppedError:  # what was found before stands
+            return best, looked, False
+        best = _joined(problem, best, (batch, measures, np.ones(len(batch), dtype=np.int64)))
+        looked += len(batch)
+    return best, looked, True
 
 
-def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
-    """Return the walkers that a study has, each with its tasks; without any, one that has done nothing."""
-    threads: list[_Thread] = []
-    known: set[str] = set()
-    while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
-        looked, task = dict(state.facts["looked"]), state.facts.get("task", "")
-        own = looked.keys() | ({task} if task else set())
-        if known & own:  # of a thread before an earlier kill: others have done, or begun, its tasks since
-            break
-        known |= own
-        threads.append(_Thread(checkpoint, walker.fresh(), looked, task))
-        threads[-1].walker.restore(state.arrays)
-    return threads or [_Thread(_checkpoint(0, study), walker, {})]
+def _above(sets: Mask) -> list[NDArray[np.int64]]:
+    """Return for each set the places of those that hold it and more."""
+    outside = (~sets).astype(np.float32)
+    within = sets.astype(np.float32) @ outside.T == 0  # row within column
+    np.fill_diagonal(within, val=False)
+    return [np.flatnonzero(row) for row in within]
 
 
-def _checkpoint(number: int, study: Study) -> Checkpoint:
-    return Checkpoint(f"chains {number}", study)
+def _ends(sets: Mask, *, removal: bool) -> NDArray[np.int64]:
+    return np.asarray(np.ones(len(sets)) if removal else sets.all(axis=1), dtype=np.int64)
 
 
-def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
-    """Say how far a walk is; what it found is counted at its end, as threads write to it until then."""
-    done = sum(len(thread.looked) for thread in threads)
-    return StageNote(WALKING, n_tasks, done, len(threads), best)
-
-
-def walk_units(
-    make: Callable[[], Walker],
-    tasks: Sequence[NDArray[np.int64]],
-    join: Join,
-    budget: Budget,
-    *,
-    workers: Where,
-    study: Study,
-) -> FinishedWalk:
-    """Run every task as a unit with a walker of its own.
-
-    A unit knows nothing of what others have found, so all of them together look at more than threads do. What
-    is found is the same.
-
-    `make`: returns a walker with nothing found yet. It pickles, and is sent to each worker once. `tasks`:
-    first sets of the chains, as bit masks. `join`: a function of a module. `budget`: how long it may take.
-    What is not finished in time is left out. Workers have clocks of their own: a task that is begun late may
-    go on until it has taken as long itself. `study`: keeps what every task found.
-    """
-    seconds = budget.deadline - budget.clock()
-    units = [
-        Unit(str(number), walk_task, (make, join, firsts, seconds)) for number, firsts in enumerate(tasks)
+def _batches(sets: Mask, max_stages: int, size: int, *, removal: bool) -> Iterator[NDArray[np.int8]]:
+    above, ends = _above(sets), _ends(sets, removal=removal)
+    waiting: list[NDArray[np.int8]] = []
+    path: list[tuple[int, NDArray[np.int8]]] = [
+        (place, np.where(sets[place], 0, REMOVED).astype(np.int8)) for place in reversed(range(len(sets)))
     ]
-    work = Work(workers, study, budget.report, budget.cancellation)
-    done, looked = 0, 0
-    nothing = make()
-    parts = [nothing.found()]
-    for _, answer in run_units(units, work, stage=WALKING):
-        if answer is not None:
-            arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
-            if len(arrays["ties"]):
-                parts.append(FoundAssignments(**arrays))
-            looked += answer["looked"]
-            done += 1
-        if budget.expired:
-            break
-    return FinishedWalk(join(nothing.problem, parts), done, looked)
+    while path:
+        place, assignment = path.pop()
+        if ends[place]:
+            waiting.append(assignment)
+            if len(waiting) == size:
+                yield np.array(waiting)
+                waiting = []
+        stage = int(assignment.max()) + 1
+        if stage < max_stages:
+            path += [
+                (
+                    following,
+                    np.where(sets[following] & (assignment == REMOVED), stage, assignment).astype(np.int8),
+                )
+                for following in reversed(above[place].tolist())
+            ]
+    if waiting:
+        yield np.array(waiting)
 
 
-def walk_task(
-    make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64], seconds: float = math.inf
-) -> dict[str, Any] | None:
-    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it.
-
-    None if that takes longer than `seconds`.
-    """
-    deadline, walker = seconds_now() + seconds, make()
-    walker.begin(firsts)
-    while not walker.walk_on():
-        if seconds_now() > deadline:
-            return None
-    found = join(walker.problem, [walker.found()])
-    return {"looked": walker.looked, **{name: array.tolist() for name, array in vars(found).items()}}
+def _joined(problem: StageProblem, first: Counted, second: Counted) -> Counted:
+    """Keep one assignment per non-dominated vector, the earliest, and add up how many have it."""
+    assignments = np.concatenate([first[0], second[0]])
+    measures = np.concatenate([first[1], second[1]])
+    ties = np.concatenate([first[2], second[2]])
+    _, place, vector = np.unique(problem.vectors(measures), axis=0, return_index=True, return_inverse=True)
+    counts = np.zeros(len(place), dtype=np.int64)
+    np.add.at(counts, vector.ravel(), ties)
+    order = np.argsort(place)
+    place, counts = place[order], counts[order]
+    best = nondominated_rows(*problem.comparable(measures[place]))
+    return assignments[place][best], measures[place][best], counts[best]

@@ -16,8 +16,7 @@ from shortlist.arrays import Mask, Values, products_in_order
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
 from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
-from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
+from shortlist.multistage.problem.stages import PurchaseRules, acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,

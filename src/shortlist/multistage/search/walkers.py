@@ -1,12 +1,17 @@
-"""Walkers over all stage assignments: what one thread keeps of those that it has seen."""
+"""Walkers over all stage assignments: what a thread keeps of what it has seen, and threads at work."""
 
-from collections.abc import Mapping
+import functools
+import math
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import counted
 from shortlist.multistage.problem.stages import completions
 from shortlist.multistage.search._evaluation import CONCLUSIVE, CREDIT, FALSE_POSITIVES
 from shortlist.multistage.search._walk_kernels import (
@@ -20,6 +25,12 @@ from shortlist.multistage.search._walk_kernels import (
     walk_chains,
 )
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
+from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
+from shortlist.runs import Budget, Study, Unit, Work, run_units
+from shortlist.runs.budget import seconds_now
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.studies.study import StageNote
+from shortlist.runs.workers import Where
 
 
 @dataclass(frozen=True)
@@ -164,3 +175,197 @@ class Walker:
         self._fill(state["measures"], state["ties"], state["chains"])
         for name, array in self._path._asdict().items():
             array[:] = state[f"path {name}"]
+
+
+WALKING = "walking stage assignments"
+
+Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignments]
+"""Makes one of what several walkers found, the non-dominated alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedWalk:
+    """What a walk found, how many tasks it finished, and how many chains it looked at."""
+
+    found: FoundAssignments
+    done: int
+    looked: int
+
+
+@dataclass(eq=False)
+class _Thread:
+    """A walker, how many chains it looked at in each task that it has finished, and the task it is in."""
+
+    checkpoint: Checkpoint
+    walker: Walker
+    looked: dict[str, int]
+    task: str = ""
+
+    def state(self) -> KeptState:
+        """Return what a study keeps, while the walker rests."""
+        return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
+
+
+def walk_tasks(
+    walker: Walker,
+    tasks: Sequence[NDArray[np.int64]],
+    join: Callable[[list[FoundAssignments]], FoundAssignments],
+    budget: Budget,
+    *,
+    workers: int | None,
+    study: Study,
+) -> FinishedWalk:
+    """Run all tasks on threads, each with a walker of its own while it runs.
+
+    `walker`: that of the first thread, with nothing found yet. `tasks`: first sets of the chains, as bit
+    masks. `join`: makes one of what several walkers found. `budget`: how long it may take. It is looked at
+    within tasks too, and what is left of them is left out. `study`: keeps what every walker has found in
+    which tasks, and the whole when all are finished.
+    """
+    whole = Checkpoint("walk", study)
+    if (kept := whole.last()) is not None:
+        return FinishedWalk(FoundAssignments(**kept.arrays), len(tasks), kept.facts["looked"])
+    start, threads = seconds_now(), _kept_threads(walker, study)
+    known = {key: looked for thread in threads for key, looked in thread.looked.items()}
+    waiting = _Waiting(walker, threads, study)
+
+    def run(key: str, firsts: NDArray[np.int64]) -> int:
+        if budget.stopped:
+            return -1
+        mine = waiting.take(key, firsts)
+        while not mine.walker.walk_on():
+            if budget.stopped:  # the thread stays in its task, and no other task gets it
+                return -1
+        mine.task, mine.looked[key] = "", mine.walker.looked
+        mine.checkpoint.keep(mine.state, stage=functools.partial(_note, threads, len(tasks)))
+        waiting.give_back(mine)
+        return mine.looked[key]
+
+    units = [Unit(str(number), run, (str(number), firsts)) for number, firsts in enumerate(tasks)]
+    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
+    with pooled_threads():
+        counts = [looked for _, looked in run_units(units, work, stage=WALKING, known=known)]
+    finished = [looked for looked in counts if looked >= 0]
+    walk = FinishedWalk(join([thread.walker.found() for thread in threads]), len(finished), sum(finished))
+    if walk.done == len(tasks):
+        found = counted(len(walk.found.measures), "point")
+        state = KeptState(vars(walk.found), {"looked": walk.looked})
+        whole.finish(lambda: state, seconds_now() - start, stage=_note(threads, len(tasks), found))
+        study.drop(thread.checkpoint.key for thread in threads)
+    else:
+        for thread in threads:
+            thread.checkpoint.keep(thread.state, now=True)
+    return walk
+
+
+class _Waiting:
+    """Threads that wait for a task: any task, or the one in which they were stopped."""
+
+    def __init__(self, walker: Walker, threads: list[_Thread], study: Study) -> None:
+        self._walker, self._threads, self._study = walker, threads, study
+        self._adding = threading.Lock()
+        self._idle: queue.SimpleQueue[_Thread] = queue.SimpleQueue()
+        self._begun = {thread.task: thread for thread in threads if thread.task}
+        for thread in threads:
+            if not thread.task:
+                self._idle.put(thread)
+
+    def take(self, key: str, firsts: NDArray[np.int64]) -> _Thread:
+        """Return the thread for a task, which has begun it or goes on with it."""
+        if (mine := self._begun.pop(key, None)) is not None:
+            mine.walker.resume(firsts)
+            return mine
+        try:
+            mine = self._idle.get_nowait()
+        except queue.Empty:
+            with self._adding:
+                checkpoint = _checkpoint(len(self._threads), self._study)
+                mine = _Thread(checkpoint, self._walker.fresh(), {})
+                self._threads.append(mine)
+        mine.task = key
+        mine.walker.begin(firsts)
+        return mine
+
+    def give_back(self, thread: _Thread) -> None:
+        """Let a thread wait for any task."""
+        self._idle.put(thread)
+
+
+def _kept_threads(walker: Walker, study: Study) -> list[_Thread]:
+    """Return the walkers that a study has, each with its tasks; without any, one that has done nothing."""
+    threads: list[_Thread] = []
+    known: set[str] = set()
+    while (state := (checkpoint := _checkpoint(len(threads), study)).last()) is not None:
+        looked, task = dict(state.facts["looked"]), state.facts.get("task", "")
+        own = looked.keys() | ({task} if task else set())
+        if known & own:  # of a thread before an earlier kill: others have done, or begun, its tasks since
+            break
+        known |= own
+        threads.append(_Thread(checkpoint, walker.fresh(), looked, task))
+        threads[-1].walker.restore(state.arrays)
+    return threads or [_Thread(_checkpoint(0, study), walker, {})]
+
+
+def _checkpoint(number: int, study: Study) -> Checkpoint:
+    return Checkpoint(f"chains {number}", study)
+
+
+def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
+    """Say how far a walk is; what it found is counted at its end, as threads write to it until then."""
+    done = sum(len(thread.looked) for thread in threads)
+    return StageNote(WALKING, n_tasks, done, len(threads), best)
+
+
+def walk_units(
+    make: Callable[[], Walker],
+    tasks: Sequence[NDArray[np.int64]],
+    join: Join,
+    budget: Budget,
+    *,
+    workers: Where,
+    study: Study,
+) -> FinishedWalk:
+    """Run every task as a unit with a walker of its own.
+
+    A unit knows nothing of what others have found, so all of them together look at more than threads do. What
+    is found is the same.
+
+    `make`: returns a walker with nothing found yet. It pickles, and is sent to each worker once. `tasks`:
+    first sets of the chains, as bit masks. `join`: a function of a module. `budget`: how long it may take.
+    What is not finished in time is left out. Workers have clocks of their own: a task that is begun late may
+    go on until it has taken as long itself. `study`: keeps what every task found.
+    """
+    seconds = budget.deadline - budget.clock()
+    units = [
+        Unit(str(number), walk_task, (make, join, firsts, seconds)) for number, firsts in enumerate(tasks)
+    ]
+    work = Work(workers, study, budget.report, budget.cancellation)
+    done, looked = 0, 0
+    nothing = make()
+    parts = [nothing.found()]
+    for _, answer in run_units(units, work, stage=WALKING):
+        if answer is not None:
+            arrays = {name: np.array(answer[name], dtype=np.int64) for name in ("measures", "ties", "chains")}
+            if len(arrays["ties"]):
+                parts.append(FoundAssignments(**arrays))
+            looked += answer["looked"]
+            done += 1
+        if budget.expired:
+            break
+    return FinishedWalk(join(nothing.problem, parts), done, looked)
+
+
+def walk_task(
+    make: Callable[[], Walker], join: Join, firsts: NDArray[np.int64], seconds: float = math.inf
+) -> dict[str, Any] | None:
+    """Look at all assignments that begin with one of `firsts`; return what was found as JSON holds it.
+
+    None if that takes longer than `seconds`.
+    """
+    deadline, walker = seconds_now() + seconds, make()
+    walker.begin(firsts)
+    while not walker.walk_on():
+        if seconds_now() > deadline:
+            return None
+    found = join(walker.problem, [walker.found()])
+    return {"looked": walker.looked, **{name: array.tolist() for name, array in vars(found).items()}}
