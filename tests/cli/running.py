@@ -3,9 +3,11 @@
 import contextlib
 import functools
 import io
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +43,18 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         except SystemExit as stop:
             code = int(stop.code or 0)
     return Ran(code, stdout.getvalue(), stderr.getvalue())
+
+
+def done(*arguments: str | Path, cwd: Path) -> Ran:
+    """Run a command that has to succeed."""
+    run = shortlist(*arguments, cwd=cwd)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run
+
+
+def facts_of(*arguments: str | Path, cwd: Path) -> Any:
+    """Return the JSON of a command that has to succeed."""
+    return json.loads(done(*arguments, "--json", cwd=cwd).stdout)
 
 
 def unwrapped(text: str) -> str:

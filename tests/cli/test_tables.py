@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.command_lines import commands, line
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 COMMANDS = {
     words: command for words, command in commands().items() if any(p.name == "table" for p in command.params)
@@ -34,11 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_csv(folder / "t.csv", index=False)
     table.to_csv(folder / "t.tsv", index=False, sep="\t")
     table.assign(patient=[f"p{k}" for k in range(60)], nothing=np.nan).to_csv(folder / "ids.csv", index=False)
-    run = shortlist("evolve", "t.csv", "--out", "m.joblib", *SMALL["evolve"], cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("evolve", "t.csv", "--out", "m.joblib", *SMALL["evolve"], cwd=folder)
     pruned = ["--classifiers", "6", "--workers", "1"]
-    run = shortlist("prune", "t.csv", "--out", "pruned.joblib", *pruned, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("prune", "t.csv", "--out", "pruned.joblib", *pruned, cwd=folder)
     for name, numbers in {
         "halves": rng.choice([0.5, 1.5], 60),
         "price": 1000 * rng.random(60),
@@ -123,8 +121,7 @@ def test_notes_on_the_table_are_on_stderr_and_in_the_json(
 
 @pytest.mark.parametrize("words", LEARNING)
 def test_columns_that_tell_nothing_about_new_rows_are_named(folder: Path, words: str) -> None:
-    run = shortlist(*_line(words, "ids.csv"), "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done(*_line(words, "ids.csv"), "--json", cwd=folder)
     notes = json.loads(run.stdout)["notes"]
     assert "column 'nothing' is empty in every row." in notes
     left_out = [note for note in notes if "left out" in note]
@@ -145,7 +142,7 @@ def _numbered(folder: Path) -> Path:
 def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_answer(folder: Path) -> None:
     _numbered(folder)
     (folder / "costs.csv").write_text("feature,cost\na,3\nb,2\nc,1\n")
-    run = shortlist(
+    run = done(
         "stage",
         "numbered.csv",
         "--costs",
@@ -156,10 +153,8 @@ def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_
         "s.joblib",
         cwd=folder,
     )
-    assert run.returncode == 0, run.stderr
     assert "'patient'" in run.stderr
-    told = shortlist("predict", "s.joblib", "numbered.csv", "--explain", "--out", "s.csv", cwd=folder)
-    assert told.returncode == 0, told.stderr
+    told = done("predict", "s.joblib", "numbered.csv", "--explain", "--out", "s.csv", cwd=folder)
     answers = pd.read_csv(folder / "s.csv")
     assert answers.columns[:2].tolist() == ["patient", "prediction"]
     assert answers["patient"].tolist() == list(range(1000, 1060))
@@ -171,8 +166,7 @@ def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_
 
 def test_keep_learns_from_a_column_that_looks_like_a_number_of_the_row(folder: Path) -> None:
     _numbered(folder)
-    run = shortlist(*_line("prune", "numbered.csv"), "--set", "keep=patient", "--out", "k.joblib", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done(*_line("prune", "numbered.csv"), "--set", "keep=patient", "--out", "k.joblib", cwd=folder)
     assert "patient" not in run.stderr
     told = shortlist("predict", "k.joblib", "t.csv", cwd=folder)
     assert "missing: 'patient'" in told.stderr
@@ -208,8 +202,7 @@ def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Pa
     assert facts["options"]["group"] == "case"
     rows = facts["rows"]
     assert all(n % 10 == 0 for part, n in rows.items() if part != "folds"), rows
-    predicted = shortlist("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
-    assert predicted.returncode == 0, predicted.stderr
+    done("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
     answers = pd.read_csv(folder / "g.csv")
     assert answers.columns[:2].tolist() == ["case", "prediction"]
 
@@ -227,15 +220,13 @@ def test_a_group_that_cannot_be_one_is_refused(folder: Path, words: list[str], m
 
 def test_methods_are_compared_on_other_cases(folder: Path) -> None:
     _with_cases(folder)
-    pruned = shortlist(
+    done(
         "compare", "cases.csv", "--methods", "full,best-single", "--set", "folds=3", "--set", "classifiers=3",
         "--group", "case", "--workers", "1", cwd=folder,
     )  # fmt: skip
-    assert pruned.returncode == 0, pruned.stderr
-    staged = shortlist(
+    done(
         "compare", "cases.csv", "--methods", "single,co-t", "--set", "seeds=2", "--group", "case", "--workers", "1", cwd=folder,
     )  # fmt: skip
-    assert staged.returncode == 0, staged.stderr
 
 
 def _long_log(folder: Path) -> pd.DataFrame:
@@ -264,8 +255,7 @@ def test_a_long_log_of_judges_is_told_how_to_become_a_table_and_the_advice_works
     assert advice == ("table.pivot(index=['case', 'target'], columns='model', values='label').reset_index()")
     wide = table.pivot(index=["case", "target"], columns="model", values="label").reset_index()
     wide.to_csv(folder / "wide.csv", index=False)
-    run = shortlist("prune", "wide.csv", "--answers", "--method", "backfitting", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("prune", "wide.csv", "--answers", "--method", "backfitting", cwd=folder)
     assert "long log" not in run.stderr
 
 

@@ -8,7 +8,7 @@ import pytest
 from shortlist.datasets.registry import SHIPPED, public_set, public_sets
 from shortlist.tables.learning import read_table
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 from tests.datasets.originals import original_of, table_rows
 
 
@@ -18,8 +18,7 @@ def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_set_is_listed_with_where_it_is(tmp_path: Path) -> None:
-    run = shortlist("datasets", "list", cwd=tmp_path)
-    assert run.returncode == 0
+    run = done("datasets", "list", cwd=tmp_path)
     lines = {line.split()[0]: line for line in run.stdout.splitlines()}
     assert list(lines) == [*SHIPPED, *public_sets(), "Next:"]
     assert "always there" in lines["iris"]
@@ -30,12 +29,21 @@ def test_every_set_is_listed_with_where_it_is(tmp_path: Path) -> None:
 
 
 def test_a_set_is_shown_with_its_licence_and_its_hash(tmp_path: Path) -> None:
-    run = shortlist("datasets", "show", "heart_failure_clinical_records", cwd=tmp_path)
-    assert run.returncode == 0
+    run = done("datasets", "show", "heart_failure_clinical_records", cwd=tmp_path)
     for part in ("CC BY 4.0", "299", "9c73cea7468ff5d5", "https://archive.ics.uci.edu/", "time"):
         assert part in run.stdout
     local = shortlist("datasets", "show", "musk-v1", cwd=tmp_path)
     assert "none whose SHA-256 is known" in local.stdout
+
+
+@pytest.mark.parametrize("verb", ["show", "fetch"])
+def test_a_shipped_set_is_known_to_need_no_fetching(verb: str, tmp_path: Path) -> None:
+    assert done("datasets", verb, "iris", cwd=tmp_path).stdout.splitlines() == [
+        SHIPPED["iris"],
+        "iris comes with shortlist.",
+        "Next: shortlist prune example:iris",
+    ]
+    assert facts_of("datasets", verb, "iris", cwd=tmp_path)["command"] == f"datasets {verb}"
 
 
 @refusals("""

@@ -17,7 +17,7 @@ from shortlist.cli.commands.evolve import MODES, evolution
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("mode", ["offline", "online", "single"])
 def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
-    run = shortlist(
+    facts = facts_of(
         "evolve",
         "cmc.csv",
         "--method",
@@ -51,12 +51,9 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
         "number",
         "--out",
         "model.joblib",
-        "--json",
         *QUICK,
         cwd=folder,
     )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
     assert (facts["command"], facts["method"], facts["status"]) == ("evolve", mode, "feasible")
     assert facts["bound"] is facts["gap"] is None
     assert facts["rows"] == {"train": 270, "test": 30}
@@ -74,8 +71,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
         assert facts["size"] == 1
         assert facts["test"]["evolved"]["confusion"] == facts["test"]["best_single"]["confusion"]
 
-    predicted = shortlist("predict", "model.joblib", "new.csv", cwd=folder)
-    assert predicted.returncode == 0, predicted.stderr
+    predicted = done("predict", "model.joblib", "new.csv", cwd=folder)
     answers = pd.read_csv(io.StringIO(predicted.stdout), keep_default_na=False)
     assert len(answers) == 20
     assert "10 cells with words that no fitted row had count as missing: 'Bonn' of" in predicted.stderr
@@ -86,8 +82,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("space", ["networks", "rules", "genetic-programs"])
 def test_every_space_evolves_by_name(folder: Path, space: str) -> None:
-    run = shortlist("evolve", "cmc.csv", "--set", f"space={space}", *QUICK, "--details", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("evolve", "cmc.csv", "--set", f"space={space}", *QUICK, "--details", cwd=folder)
     for words in (f"offline, {space}: 6 of 6 generations", "evolved", "best single", "3 classes"):
         assert words in run.stdout
 
@@ -135,7 +130,7 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
         return mutate(*args)
 
     monkeypatch.setattr(LinearClassifiers, "mutate", interrupted)
-    run = shortlist(
+    facts = facts_of(
         "evolve",
         "cmc.csv",
         *QUICK,
@@ -143,15 +138,11 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
         "generations=1000000",
         "--out",
         "stopped.joblib",
-        "--json",
         cwd=folder,
     )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
     assert facts["limit"] == "interrupted"
     assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
-    predicted = shortlist("predict", "stopped.joblib", "cmc.csv", cwd=folder)
-    assert predicted.returncode == 0, predicted.stderr
+    done("predict", "stopped.joblib", "cmc.csv", cwd=folder)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.running import shortlist, unwrapped
+from tests.cli.running import done, facts_of, shortlist, unwrapped
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +20,7 @@ def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["exact.joblib", "stages.joblib"])
 def test_a_policy_and_its_reader_answer_as_predict_does(folder: Path, model: str) -> None:
-    run = shortlist(
-        "export", model, "table.csv", "--out", "policy.json", "--out", "reader.py", "--json", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    facts = facts_of("export", model, "table.csv", "--out", "policy.json", "--out", "reader.py", cwd=folder)
     assert (facts["command"], facts["n_rows"], facts["guarantee"]) == ("export", 60, None)
     read = subprocess.run(
         [sys.executable, "-I", "-S", "reader.py", "policy.json", "table.csv"],
@@ -45,8 +41,7 @@ def test_models_without_a_policy_and_bad_endings_are_refused(folder: Path) -> No
 
 
 def test_onnx_answers_as_predict_does(folder: Path) -> None:
-    run = shortlist("export", "exact.joblib", "table.csv", "--out", "model.onnx", "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("export", "exact.joblib", "table.csv", "--out", "model.onnx", "--json", cwd=folder)
     assert (json.loads(run.stdout)["method"], json.loads(run.stdout)["n_rows"]) == ("onnx", 60)
     assert (folder / "model.onnx").stat().st_size > 0
     wrong = shortlist("export", "exact.joblib", "table.csv", "--out", "m.onnx", "--out", "r.py", cwd=folder)
@@ -60,8 +55,7 @@ def test_the_advice_names_a_table_that_the_reader_answers_and_quotes_it(folder: 
     table.to_parquet(folder / "rows.parquet")
     for given, advised in (("my rows.csv.gz", "'my rows.csv.gz'"), ("rows.parquet", "NEW.csv")):
         words = ["export", "exact.joblib", given, "--out", "policy.json", "--out", "reader.py"]
-        run = shortlist(*words, cwd=folder)
-        assert run.returncode == 0, run.stderr
+        run = done(*words, cwd=folder)
         assert f"use it with: python reader.py policy.json {advised}\n" in run.stdout
 
 
@@ -75,10 +69,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     answers.assign(target=truth).to_csv(folder / "answers.csv", index=False)
     prune = ["prune", "answers.csv", "--answers", "--set", "max-size=3", "--out", "judges.joblib"]
     assert shortlist(*prune, cwd=folder).returncode == 0
-    run = shortlist(
-        "export", "judges.joblib", "answers.csv", "--out", "judges.json", "--out", "ask.py", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
+    done("export", "judges.joblib", "answers.csv", "--out", "judges.json", "--out", "ask.py", cwd=folder)
     policy = json.loads((folder / "judges.json").read_text())
     assert (policy["kind"], len(policy["judges"])) == ("judges", len(policy["order"]))
     answers[[judge["name"] for judge in policy["judges"]]].to_csv(folder / "few.csv", index=False)
@@ -96,9 +87,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
 
 @pytest.mark.parametrize("name", ["protocol.html", "protocol.md", "protocol.svg"])
 def test_stages_are_written_as_a_protocol(folder: Path, name: str) -> None:
-    run = shortlist("export", "stages.joblib", "table.csv", "--out", name, "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    facts = facts_of("export", "stages.joblib", "table.csv", "--out", name, cwd=folder)
     assert (facts["method"], facts["n_rows"], facts["n_changed"]) == ("protocol", 60, 0)
     text = (folder / name).read_text(encoding="utf-8")
     assert text.count("A person decides") >= 1
@@ -107,8 +96,7 @@ def test_stages_are_written_as_a_protocol(folder: Path, name: str) -> None:
 
 
 def test_a_protocol_needs_no_table_and_everything_else_does(folder: Path) -> None:
-    alone = shortlist("export", "stages.joblib", "--out", "alone.html", cwd=folder)
-    assert alone.returncode == 0, alone.stderr
+    alone = done("export", "stages.joblib", "--out", "alone.html", cwd=folder)
     assert "were not compared with the model on any rows" in unwrapped(alone.stdout)
     for arguments, sentence in [
         (["stages.joblib", "--out", "policy.json"], "TABLE must be named to check policy.json on, got none"),

@@ -16,7 +16,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 
@@ -35,8 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--out",
         "front.parquet",
     ]
-    run = shortlist("configure", "phone.uvl", *arguments, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("configure", "phone.uvl", *arguments, cwd=folder)
     half = Front.from_points(
         [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
     )
@@ -50,8 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
-    run = shortlist("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
     for words in (
         "complete",
         "max selected",
@@ -94,21 +92,16 @@ def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
 
 
 def test_the_best_of_an_objective_that_is_maximised_is_the_greatest(folder: Path) -> None:
-    run = shortlist(
-        "front", "pick", "front.parquet", "--pick", "lexicographic:selected", "--json", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
+    run = done("front", "pick", "front.parquet", "--pick", "lexicographic:selected", "--json", cwd=folder)
     values = Front.load(folder / "front.parquet").values
     assert json.loads(run.stdout)["values"]["selected"] == values[:, 0].max()
 
 
 def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
-    run = shortlist(
+    facts = facts_of(
         "front", "pick", "front.parquet", "--limit", "selected>=6", "--pick", "lexicographic:cost", "--out", "product.csv",
-        "--json", cwd=folder,
+        cwd=folder,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
     values = Front.load(folder / "front.parquet").values
     assert facts["values"]["cost"] == values[values[:, 0] >= 6, 1].min()
     assert (facts["rule"], facts["proof"]) == ("lexicographic", "complete")
@@ -159,8 +152,7 @@ def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list
     assert facts["reason"].startswith("No point ")
     assert facts["options"]["limit"] == limits
     assert not (folder / "none.csv").exists()
-    shown = shortlist("front", "show", *command[2:], "--pick", "knee", cwd=folder)
-    assert shown.returncode == 0
+    shown = done("front", "show", *command[2:], "--pick", "knee", cwd=folder)
     assert shown.stderr.startswith("shortlist: note: No point ")
 
 
@@ -197,11 +189,7 @@ def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(
 
 def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: Path) -> None:
     shortlist("front", "export", "front.parquet", "--out", "checked.csv", cwd=folder)
-    run = shortlist(
-        "model", "check", "phone.uvl", "checked.csv", "--set", "default=cost=0", "--json", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    facts = facts_of("model", "check", "phone.uvl", "checked.csv", "--set", "default=cost=0", cwd=folder)
     assert facts["n_products"] == facts["n_rows"] == len(Front.load(folder / "front.parquet"))
 
 
@@ -311,9 +299,8 @@ def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
 
 
 def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
-    run = shortlist("front", "pick", "bought.parquet", "--out", "stages.csv", cwd=folder)
+    done("front", "pick", "bought.parquet", "--out", "stages.csv", cwd=folder)
 
-    assert run.returncode == 0, run.stderr
     assert (folder / "stages.csv").read_text() == "feature,stage\nage,2\nscan,\n'=blood,1\n"
 
 
@@ -330,10 +317,7 @@ def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -
 @pytest.mark.parametrize("with_model", [False, True])
 def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
     options = ["--model", "phone.uvl"] if with_model else []
-    run = shortlist(
-        "front", "pick", "front.parquet", "--pick", "knee", *options, "--out", "product.uvl", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
+    done("front", "pick", "front.parquet", "--pick", "knee", *options, "--out", "product.uvl", cwd=folder)
     product = read_model(folder / "product.uvl")
     picked = Front.load(folder / "front.parquet").pick("knee")
     front = Front.load(folder / "front.parquet")
@@ -388,12 +372,11 @@ def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, fo
 
 def test_the_knee_of_web_portal_is_no_end_of_any_objective(data_folder: Path, tmp_path: Path) -> None:
     data = data_folder / "feature-models"
-    run = shortlist(
+    done(
         "configure", data / "splot" / "web-portal.sxfm.xml", "--attributes",
         data / "paper-instances" / "attributes" / "WebPortal_RAND1.csv", "--objectives",
         "min deselected, min not_used_before, min defects, min cost", "--out", "front.parquet", cwd=tmp_path,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
 
     front = Front.load(tmp_path / "front.parquet")
     shares = (front.values - front.values.min(axis=0)) / np.ptp(front.values, axis=0)

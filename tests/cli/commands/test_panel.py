@@ -537,7 +537,7 @@ REFUSED = [
     ("P --objectives recall", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --limit price<=0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
-    ("P --limit size<=2", "--limit names 'size', which is not there to be limited."),
+    ("P --limit size<=2", "got 'size'."),
     ("P --pick 99", "there is no point 99: the front has "),
     ("P --pick x", "--pick must be "),
     ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
@@ -561,7 +561,7 @@ REFUSED = [
     ("compare gone.json P", "gone.json cannot be read"),
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
     ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
-    ("compare panel.json P --limit latency<=2", "--limit names 'latency', which is not there to be limited."),
+    ("compare panel.json P --limit latency<=2", "got 'latency'."),
     ("long.csv --columns case=id,judge=model,answer=label,price=dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
 ]  # fmt: skip
 

@@ -264,7 +264,7 @@ def _write_bad_files(folder: Path) -> None:
     credit.csv --objectives coverage,coverage                     | got 'coverage' twice
     credit.csv --limit coverage                                   | --limit must read like
     credit.csv --limit coverge>=1                                 | Did you mean 'coverage'?
-    credit.csv --limit stages<=2                                  | which is not there to be limited
+    credit.csv --limit stages<=2                                  | --limit must name
     credit.csv --pick best                                        | --pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or
     credit.csv --set positive=ys --objectives false-positive-rate | --set positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?
     credit.csv --set penalty=maybe=1                              | --set penalty must name a class, no or yes

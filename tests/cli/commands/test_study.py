@@ -11,7 +11,7 @@ from benchmarks.studies.kills import timeless
 from shortlist.runs import open_study
 from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS, SOLVE
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 SOLREP = [*CONFIGURE, "--method", "solrep", "--set", "points=6"]
 RUNS = [
@@ -79,8 +79,7 @@ def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
     assert kill_after(n_records, *words, "--study", str(study), cwd=made), "it ended before it was killed"
     with open_study(study) as opened:
         kept = opened.results()
-    resumed = shortlist("study", "resume", study, cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+    resumed = done("study", "resume", study, cwd=tmp_path)
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
     fresh = shortlist(*words, cwd=made)
@@ -90,8 +89,7 @@ def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
 @pytest.fixture
 def study(made: Path, tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
-    run = shortlist(*SOLREP, "--study", path, cwd=made)
-    assert run.returncode == 0, run.stderr
+    done(*SOLREP, "--study", path, cwd=made)
     return path
 
 

@@ -18,7 +18,7 @@ from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
-from tests.cli.running import shortlist, unwrapped
+from tests.cli.running import done, shortlist, unwrapped
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     X, y = make_classification(500, 6, n_informative=3, flip_y=0.25, random_state=1)
     table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(folder / "table.csv", index=False)
-    run = shortlist(
+    run = done(
         "prune", "table.csv", "--objective", "accuracy", "--set", "refit=no", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
         "--details", cwd=folder,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
     (folder / "pruned.txt").write_text(run.stdout)
     return folder
 
@@ -73,9 +72,8 @@ def _for_fewer_members(chosen: Chosen) -> EnsembleSelection:
 
 
 def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
-    run = shortlist("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
+    run = done("verify", "model.joblib", "table.csv", "--certificate", "proof.json", cwd=folder)
 
-    assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.startswith("As claimed")
     sentence = unwrapped(run.stdout).splitlines()[1].removesuffix(".")
     assert sentence.startswith("accuracy 0.")
@@ -98,9 +96,8 @@ def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder:
     pd.read_csv(folder / "table.csv").sample(frac=1, random_state=0).to_csv(
         folder / "shuffled.csv", index=False
     )
-    run = shortlist("verify", "model.joblib", "shuffled.csv", cwd=folder)
+    run = done("verify", "model.joblib", "shuffled.csv", cwd=folder)
 
-    assert run.returncode == 0, run.stdout
     assert "note: the rows of the table are in another order" in run.stderr
 
 
@@ -121,8 +118,7 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
         "--out",
         "highs.joblib",
     ]
-    run = shortlist("prune", "table.csv", *options, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("prune", "table.csv", *options, cwd=folder)
     assert "(HiGHS)" in unwrapped(run.stdout)
 
     run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
@@ -211,15 +207,13 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     classifiers = load_model(folder / "model.joblib").estimator.committee.members
     priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
     joblib.dump(priced, folder / "priced.joblib")
-    run = shortlist(
+    run = done(
         "prune", "table.csv", "--pool", "priced.joblib", "--trust", "--set", "max-cost=3", "--set", "max-size=2", "--workers", "1",
         "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
 
-    run = shortlist("verify", "cheap.joblib", "table.csv", cwd=folder)
+    run = done("verify", "cheap.joblib", "table.csv", cwd=folder)
 
-    assert run.returncode == 0, run.stdout + run.stderr
     assert "A selection has 1 to 2 of the" in unwrapped(run.stdout)
     assert "within the limits on cost" in unwrapped(run.stdout)
 
@@ -297,10 +291,8 @@ def test_the_front_of_stages_is_found_and_counted_again(tmp_path: Path, group: t
         target=np.where(y == 1, "yes", "no"), **({"patient": np.arange(160) // 2} if group else {})
     )
     rows.to_csv(tmp_path / "table.csv", index=False)
-    run = shortlist("stage", "table.csv", *group, "--out", "s.joblib", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    again = shortlist("verify", "s.joblib", "table.csv", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr + again.stdout
+    done("stage", "table.csv", *group, "--out", "s.joblib", cwd=tmp_path)
+    again = done("verify", "s.joblib", "table.csv", cwd=tmp_path)
     assert "The search was repeated and found the same front" in again.stdout
     assert again.stdout.splitlines()[-1].startswith("Rechecked: as claimed")
     facts = json.loads(shortlist("verify", "s.joblib", "table.csv", "--json", cwd=tmp_path).stdout)
@@ -320,8 +312,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     (tmp_path / "costs.csv").write_text("name,cost\nj0,0.1\nj1,0.2\nj2,0.7\nj3,2.5\n")
     options = ["--answers", "--objectives", "max accuracy, min cost, min size", "--costs", "costs.csv"]
     written = ["--out", "front.parquet", "--out", "model.joblib"]
-    run = shortlist("prune", "answers.csv", *options, *written, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
+    done("prune", "answers.csv", *options, *written, cwd=tmp_path)
     asked = "verify", "front.parquet", "answers.csv"
 
     found = shortlist(*asked, "--pruned", "model.joblib", cwd=tmp_path)
@@ -353,8 +344,7 @@ def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path
     table.to_csv(tmp_path / "table.csv", index=False)
     written = ["--out", "front.parquet", "--out", "model.joblib"]
     objectives = ["--objectives", "max recall, max specificity", "--classifiers", "6", "--workers", "1"]
-    run = shortlist("prune", "table.csv", *objectives, *written, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
+    done("prune", "table.csv", *objectives, *written, cwd=tmp_path)
     front = Front.load(tmp_path / "front.parquet")
     extras = {**front.extras, "thresholds": front.extras["thresholds"][1:]}
     less = dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:], extras=extras)

@@ -44,6 +44,8 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
     from shortlist.datasets.store import fetch as fetch_set
 
     folder = check_folder(data, "--data")
+    if _is_shipped(context, name, json=json):
+        return
     data_set = public_set(name)
     path = _fetched(data_set, folder, fetch_set)
     facts = {"command": "datasets fetch", **_facts(data_set), **run_facts(context)}
@@ -59,6 +61,8 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
 
     The licence says who may use it.
     """
+    if _is_shipped(context, name, json=json):
+        return
     data_set = public_set(name)
     fact = _facts(data_set)
     if json:
@@ -86,6 +90,19 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
     elif source is not None:
         lines.append(f"Next: shortlist datasets fetch {name}")
     print_lines(lines)
+
+
+def _is_shipped(context: typer.Context, name: str, *, json: bool) -> bool:
+    """Tell what a set is that needs no fetching, and whether it is one."""
+    title = SHIPPED.get(name)
+    if title is None:
+        return False
+    if json:
+        facts = {"command": context.command_path.partition(" ")[2], "name": name, "title": title}
+        print_json(facts | {"fetched": True} | run_facts(context))
+    else:
+        print_lines([title, f"{name} comes with shortlist.", f"Next: shortlist prune example:{name}"])
+    return True
 
 
 def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":

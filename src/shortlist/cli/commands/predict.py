@@ -109,12 +109,10 @@ def predict(
             early = early_exit and committee is not None
             answers, others, found = _early(committee, rows) if early else _voted(estimator, committee, rows)
             facts |= others
+    reject_label = getattr(committee or estimator, "reject_label_", None)
     found += [
         *dict.fromkeys(str(one.message) for one in warned),
-        *_waiting(facts, len(answers)),
-        *_promised(facts, len(answers)),
-        *_called(facts),
-        *_one_answer(answers[PREDICTION], getattr(committee or estimator, "reject_label_", None)),
+        *_notes_on(answers[PREDICTION], facts, reject_label),
     ]
     print_notes(found)
     notes += found
@@ -138,11 +136,10 @@ def predict(
             }
         )
     else:
-        of_all = _answered(answers[PREDICTION], getattr(committee or estimator, "reject_label_", None))
-        print(f"Answered {of_all} rows in {out}.")
+        print(f"Answered {_n_answered(answers[PREDICTION], reject_label)} rows in {out}.")
 
 
-def _answered(answers: "pd.Series[Any]", reject_label: object) -> str:
+def _n_answered(answers: "pd.Series[Any]", reject_label: object) -> str:
     """Return how many rows are answered, and of how many if some are not."""
     n_left = int((answers.isna() | (answers == reject_label)).sum())
     return f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
@@ -215,28 +212,27 @@ def _asked_columns(
     return there, [f"the table has no {names}: rows that need them wait{where}."]
 
 
-def _waiting(facts: dict[str, Any], n_rows: int) -> list[str]:
-    if not facts.get("n_waiting"):
-        return []
-    count = f"{facts['n_waiting']:,} of {n_rows:,} rows"
-    return [f"{count} have no answer yet: they lack what their next stage needs, as --explain shows."]
-
-
-def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
-    if "guarantee" not in facts:
-        return []
-    rejected = f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. " if facts["n_rejected"] else ""
-    return [rejected + facts["guarantee"]["sentence"]]
-
-
-def _called(facts: dict[str, Any]) -> list[str]:
-    if "early_exit" not in facts:
-        return []
-    found = facts["early_exit"]
-    cost = ""
-    if found["mean_cost"] is not None:
-        cost = f", for {found['mean_cost']:.4g} a row; all of them cost {found['cost_of_all']:.4g}"
-    return [f"{found['mean_calls']:.2f} of {len(found['order'])} members were asked on average{cost}."]
+def _notes_on(answers: "pd.Series[Any]", facts: dict[str, Any], reject_label: object) -> list[str]:
+    """Say which rows wait, what is promised, how many members were asked, and that many rows are alike."""
+    count, notes = f"{len(answers):,} rows", []
+    if facts.get("n_waiting"):
+        lacking = "they lack what their next stage needs, as --explain shows."
+        notes.append(f"{facts['n_waiting']:,} of {count} have no answer yet: {lacking}")
+    if "guarantee" in facts:
+        some = f"{facts['n_rejected']:,} of {count} are not answered. " if facts["n_rejected"] else ""
+        notes.append(some + facts["guarantee"]["sentence"])
+    if (early := facts.get("early_exit")) is not None:
+        cost = ""
+        if early["mean_cost"] is not None:
+            cost = f", for {early['mean_cost']:.4g} a row; all of them cost {early['cost_of_all']:.4g}"
+        notes.append(
+            f"{early['mean_calls']:.2f} of {len(early['order'])} members were asked on average{cost}."
+        )
+    if len(answers) >= MANY_ROWS and answers.nunique(dropna=False) <= 1:  # or the model tells nothing apart
+        same = str(answers.iloc[0])
+        none = answers.iloc[0] == reject_label
+        notes.append(f"none of the {count} is answered." if none else f"all {count} are answered {same!r}.")
+    return notes
 
 
 Answered: TypeAlias = "tuple[pd.DataFrame, dict[str, Any], list[str]]"
@@ -269,18 +265,6 @@ def _asked(committee: "Committee | None") -> dict[str, Any]:
         return {}
     cost = None if committee.prices is None else math.fsum(committee.prices)
     return {"ask": {"columns": list(committee.judged_columns), "cost": cost}}
-
-
-def _one_answer(answers: "pd.Series[Any]", reject_label: object) -> list[str]:
-    """Say that all of many rows are answered alike, or not at all.
-
-    That may be true of the rows, or the model tells nothing apart.
-    """
-    if len(answers) < MANY_ROWS or answers.nunique(dropna=False) > 1:
-        return []
-    if answers.iloc[0] == reject_label:
-        return [f"none of the {len(answers):,} rows is answered."]
-    return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
 def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") -> Answered:

@@ -124,8 +124,8 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     for alike in (whole, beginning, word):
         if len(alike) == 1:
             return replace(limit, name=alike[0])
-    hint = did_you_mean(limit.name, names) or f" It must be {any_of(names)}."
-    raise BadInputError(f"--limit names {limit.name!r}, which is not there to be limited.{hint}")
+    hint = did_you_mean(limit.name, names)
+    raise BadInputError("--limit", f"must name {any_of(names)}", repr(limit.name), hint)
 
 
 def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...]":

@@ -1,6 +1,5 @@
 """The command report with --protocol, as a user runs it."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from shortlist.export.protocol_text import in_form
 from shortlist.panels import load_panel
 from shortlist.panels.protocol import panel_protocol
-from tests.cli.running import shortlist
+from tests.cli.running import facts_of, shortlist
 from tests.panels.test_service_of_the_guide import panel
 
 
@@ -24,9 +23,7 @@ def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("ending", [".html", ".md", ".svg"])
 def test_a_panel_and_stages_are_written_as_protocols(folder: Path, ending: str) -> None:
     for file, asks in (("panel.json", "small, other"), ("stages.joblib", "Step 1")):
-        run = shortlist("report", file, "--protocol", "--out", f"p{ending}", "--json", cwd=folder)
-        assert run.returncode == 0, run.stderr
-        facts = json.loads(run.stdout)
+        facts = facts_of("report", file, "--protocol", "--out", f"p{ending}", cwd=folder)
         assert (facts["command"], facts["method"], facts["out"]) == ("report", "protocol", f"p{ending}")
         text = (folder / f"p{ending}").read_text(encoding="utf-8")
         assert asks in text
