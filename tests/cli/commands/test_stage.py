@@ -393,7 +393,7 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
         (["--pick", "9999"], "there is no point 9999"),
         (["--pick", "bes"], "--pick must be the number of a point, from 0, or a rule, one-se, "),
         (["--pick", "-1"], "--pick must be the number of a point"),
-        (["--limit", "coast<1"], "--limit names 'coast'"),
+        (["--limit", "coast<1"], "--limit must name "),
         (["--out", "s.joblib"], "the same file as MODEL"),
     ):
         run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)

@@ -43,7 +43,7 @@ class SingleEvolution:
     ] = None
     survivors: Annotated[
         str | None,
-        "Which individuals survive: children (the default) and the elites, or the best of parents and children.",
+        "Who stays in the population: children (the default) and elites, or the best of parents and children.",
     ] = None
     n_elites: Annotated[
         int | None, "Number of fittest parents kept with survivors=children; by default 1."

@@ -192,8 +192,8 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         str,
         typer.Option(
             help="Objective: auto, accuracy, balanced-accuracy, theta-weighted, recall or specificity; or "
-            "weights, such as tp=1,tn=1,fp=-5,fn=0 or one for each class. With voting=soft also log-loss, brier, "
-            "or a metric with +auto, such as recall+auto: members as for auto, decisions by what gains most."
+            "weights, such as tp=1,tn=1,fp=-5,fn=0 or one for each class. With voting=soft also log-loss, "
+            "brier, or a metric with +auto, such as recall+auto: members as for auto, decisions by what gains most."
         ),
     ] = "auto"
     diversity: Annotated[

@@ -239,8 +239,8 @@ class FrontPruner(ExactPruner):
         measured = sorted({"time", "bytes"}.intersection(names))
         if measured and asks_elsewhere(self.pool):
             raise BadInputError(
-                f"min {measured[0]} needs classifiers that are run here, got answers of judges. Take min cost, "
-                "with a price for each judge."
+                f"min {measured[0]} needs classifiers that are run here, got answers of judges. Take min "
+                "cost, with a price for each judge."
             )
         if not priced and self.member_costs is not None:
             raise BadInputError(
