@@ -252,7 +252,7 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
         raise BadInputError(
             f"a policy is made of members that are plain numbers, got "
             f"{all_of(list(foreign.values())) if foreign else 'no member'}. "
-            "Prune again with --set exportable=yes."
+            "Prune again with the setting exportable=yes."
         )
     return {
         "kind": "committee",

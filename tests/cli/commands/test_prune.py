@@ -261,7 +261,7 @@ def test_a_class_of_the_users_own_predicts_is_verified_and_known_not_to_be_expor
     refused = shortlist("export", "full.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
     assert refused.returncode == 2
     assert "SVC, scaled (SVC after StandardScaler)" in refused.stderr
-    assert "Prune again with --set exportable=yes." in refused.stderr
+    assert "Prune again with the setting exportable=yes." in refused.stderr
     some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib", "--json"]
     run = done(*told, *some, cwd=tmp_path)
     assert json.loads(run.stdout)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]

@@ -43,7 +43,7 @@ class SingleEvolution:
     ] = None
     survivors: Annotated[
         str | None,
-        "Who stays in the population: children (the default) and elites, or the best of parents and children.",
+        "Who stays: children (the default) and elites, or the best of parents and children (best).",
     ] = None
     n_elites: Annotated[
         int | None, "Number of fittest parents kept with survivors=children; by default 1."

@@ -37,11 +37,8 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     from shortlist.products.rules import evaluate
     from shortlist.results.front import PROGRAM
 
-    if is_staged(front):
-        _write_stages(front, picked, model, out)
-        return
-    if PROGRAM in front.extras:
-        _write_columns(front, picked, model, out)
+    if is_staged(front) or PROGRAM in front.extras:
+        _write_decided(front, picked, model, out, staged=is_staged(front))
         return
     if not set(picked.decision.tolist()) <= {0, 1} or not front.candidates:
         raise BadInputError("a product can be written from a front of products, got another kind of front.")
@@ -59,29 +56,19 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     write_configuration(out, line, picked.decision)
 
 
-def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
+def _write_decided(front: "Front", picked: "Pick", model: Path | None, out: Path, *, staged: bool) -> None:
     from shortlist.errors import BadInputError
     from shortlist.tables.spreadsheets import save_rows
 
-    if model is not None or out.suffix.casefold() != ".csv":
-        raise BadInputError("stages are written to a file ending in .csv, without --model. Name such a file.")
-    decided = zip(front.candidates, picked.decision.tolist(), strict=True)
-    save_rows(
-        out, ["feature", "stage"], ([name, None if stage < 0 else stage + 1] for name, stage in decided)
-    )
-
-
-def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    from shortlist.errors import BadInputError
-    from shortlist.tables.spreadsheets import save_rows
-
+    what, header = ("stages", ["feature", "stage"]) if staged else ("columns", ["column", "value"])
     if model is not None or out.suffix.casefold() != ".csv":
         raise BadInputError(
-            "columns are written to a file ending in .csv, without --model. Name such a file."
+            f"{what} are written to a file ending in .csv, without --model. Name such a file."
         )
-    save_rows(
-        out, ["column", "value"], map(list, zip(front.candidates, picked.decision.tolist(), strict=True))
-    )
+    decided = picked.decision.tolist()
+    if staged:
+        decided = [None if stage < 0 else stage + 1 for stage in decided]
+    save_rows(out, header, map(list, zip(front.candidates, decided, strict=True)))
 
 
 JSON_POINTS = 20

@@ -1,7 +1,7 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -30,6 +30,7 @@ from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
@@ -104,7 +105,8 @@ def prune(
         },
     )
     front_file, model_file, page_file = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
-    from shortlist.cli.text.pruned import pruned_facts
+    from shortlist.cli.text.output import save, save_page
+    from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.holdout import prune_table
     from shortlist.runs import Work
@@ -128,22 +130,22 @@ def prune(
     else:
         pruner = rule.rule_pruner(method, given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
-    files = PrunedFiles(
-        front_file,
-        model_file,
-        page_file,
-        rows.target,
-        f"Pruned ensemble: {Path(table).name}",
-        promised.anyway,
-    )
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
             work=Work(n_threads, opened, tell, cancellation),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
-        written = _written(pruned, files, learning)
-    if files.model is not None and written.model is None and pruned.test:
+        silent = pruned.selective is not None and not pruned.selective.guarantee_.promised
+        writes = model_file is not None and bool(pruned.test) and (promised.anyway or not silent)
+        written = WrittenFiles(
+            front_file and save(front_file, _front_of(pruned).front_.save),
+            model_file and save(model_file, lambda path: _save(pruned, learning, rows.target, path))
+            if writes
+            else None,
+            save_page(page_file, f"Pruned ensemble: {Path(table).name}", lambda: _parts(pruned)),
+        )
+    if model_file is not None and pruned.test and not writes:
         notes.append(NOT_WRITTEN)
         print_notes([NOT_WRITTEN])
     facts = pruned_facts(pruned, method, exact.solver, written.model)
@@ -151,33 +153,6 @@ def prune(
 
 
 NOT_WRITTEN = "No model was written, since it would answer no row; --set anyway=yes writes it."
-
-
-class PrunedFiles(NamedTuple):
-    """Where front, model and page are written, what the model predicts, and what stands above the page.
-
-    `anyway` tells whether a model is written of which nothing is promised, which answers no row.
-    """
-
-    front: Path | None
-    model: Path | None
-    report: Path | None
-    target: str
-    title: str
-    anyway: bool
-
-
-def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
-    from shortlist.cli.text.output import save, save_page
-
-    front = model = None
-    nothing = pruned.selective is not None and not pruned.selective.guarantee_.promised
-    if files.model is not None and pruned.test and (files.anyway or not nothing):
-        model = save(files.model, lambda path: _save(pruned, learning, files.target, path))
-    if files.front is not None:
-        front = save(files.front, _front_of(pruned).front_.save)
-    report = save_page(files.report, files.title, lambda: _parts(pruned))
-    return files._replace(front=front, model=model, report=report)
 
 
 def _front_of(pruned: "PrunedTable") -> "FrontPruner":
@@ -188,7 +163,7 @@ def _front_of(pruned: "PrunedTable") -> "FrontPruner":
 def _tell(
     pruned: "PrunedTable",
     facts: dict[str, Any],
-    written: PrunedFiles,
+    written: "WrittenFiles",
     notes: list[str],
     about: dict[str, Any] | None,
     *,
@@ -196,7 +171,7 @@ def _tell(
 ) -> None:
     """Print the answer, as JSON where there is something to say about the run."""
     from shortlist.cli.text.output import page_path
-    from shortlist.cli.text.pruned import WrittenFiles, committee_facts, print_pruned
+    from shortlist.cli.text.pruned import committee_facts, print_pruned
 
     if hasattr(pruned.pruner, "front_"):
         facts |= committee_facts(_front_of(pruned), written.front)
@@ -209,7 +184,7 @@ def _tell(
     if about is not None:
         print_json(facts | page_path(written.report) | {"notes": notes} | about)
         return
-    print_pruned(pruned, facts, WrittenFiles(written.front, written.model, written.report), details=details)
+    print_pruned(pruned, facts, written, details=details)
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":
