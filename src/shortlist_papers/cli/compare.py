@@ -256,7 +256,7 @@ def _compare_on_table(
     learning = table.read(source, notes)
     about = run_facts(context) | {"data": table_fingerprint(learning.X, learning.y).as_dict()}
     question = TableQuestion(
-        name=Path(source).name.split(".")[0], learning=learning, dropped=(*(table.drop or ()), *learning.ids),
+        file=Path(source).name, learning=learning, dropped=(*(table.drop or ()), *learning.ids),
         costs=table.costs, notes=notes, about=about, **asked,
     )  # fmt: skip
     with kept.opened(context) as study:

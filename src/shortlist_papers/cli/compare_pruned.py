@@ -91,11 +91,11 @@ def compare_pruning(
         if out is not None:
             out = save(out, lambda path: write_results(results, path))
         report = save_page(
-            asked.report, f"Pruning methods: {asked.name}", lambda: pruning_comparison_parts(results)
+            asked.report, f"Pruning methods: {asked.file}", lambda: pruning_comparison_parts(results)
         )
     judges = [len(method.pool) for method in chosen.values() if method.pool is not None]
     told = pruners_told(results, pool.classifiers, max(judges, default=0))
-    found = TableComparison(asked.name, results, rank_folds(results), how.folds * how.repeats, seconds, told)
+    found = TableComparison(asked.file, results, rank_folds(results), how.folds * how.repeats, seconds, told)
     later = limit_notes(results)
     print_notes(later)
     if asked.json:

@@ -121,7 +121,7 @@ def compare_stages(
         if out is not None:
             out = save(out, lambda path: write_results(results, path))
     found = TableComparison(
-        asked.name, results, with_margins(results), asked.seeds or 10, seconds_now() - start, STAGES_TOLD
+        asked.file, results, with_margins(results), asked.seeds or 10, seconds_now() - start, STAGES_TOLD
     )
     if asked.json:
         print_json(found.facts(out, study.path) | {"notes": asked.notes} | asked.about)

@@ -21,7 +21,8 @@ MOST_METHODS = 12
 class TableQuestion:
     """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
 
-    name: str
+    file: str
+    """The name of the file, as it is told."""
     learning: "LearningTable"
     dropped: tuple[str, ...]
     costs: Path | None
@@ -37,6 +38,11 @@ class TableQuestion:
     json: bool
     notes: list[str]
     about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the table in results and studies: that of the file without its endings."""
+        return self.file.split(".")[0]
 
 
 class Column(NamedTuple):

@@ -20,7 +20,7 @@ from shortlist_papers.cli.compared import TableComparison, TableQuestion
 
 def _asked(learning: LearningTable) -> TableQuestion:
     return TableQuestion(
-        name="t", learning=learning, dropped=(), costs=None, objectives=None, limit=[], time_limit=None,
+        file="t.csv", learning=learning, dropped=(), costs=None, objectives=None, limit=[], time_limit=None,
         seeds=None, seed=3, workers=1, out=None, report=None, details=False, json=False, notes=[],
     )  # fmt: skip
 

@@ -77,7 +77,7 @@ def _without_seconds(splits: list[dict[str, float]]) -> list[dict[str, float]]:
 def test_people_get_a_table(folder: Path) -> None:
     run = shortlist("compare", *QUICK, "--methods", "single,emsco", "--set", "seeds=2", cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "credit: 2 splits 50 : 25 : 25" in run.stdout
+    assert "credit.csv: 2 splits 50 : 25 : 25" in run.stdout
     assert "95 % margin over the splits" in run.stdout
 
 
