@@ -116,7 +116,7 @@ def make_one_rule(model: FeatureModel, rule: int) -> FeatureModel:
 
 @given(comparison=strategies.comparisons(4))
 def test_a_comparison_becomes_a_literal_that_is_true_where_it_holds(comparison: Linear) -> None:
-    definitions = cnf.Definitions(5)
+    definitions = cnf.Definitions(4)
     literal = clauses.linear_literal(comparison, definitions)
     for selected in oracles.configurations(4):
         truth = oracles.truth(comparison, selected)
@@ -130,7 +130,7 @@ def test_a_comparison_becomes_a_literal_that_is_true_where_it_holds(comparison: 
 
 
 def test_equal_coefficients_share_their_nodes() -> None:
-    definitions = cnf.Definitions(101)
+    definitions = cnf.Definitions(100)
     clauses.linear_literal(Linear((1,) * 100, tuple(range(1, 101)), 10), definitions)
     assert len(definitions.clauses) < 100 * 11 * 4
 

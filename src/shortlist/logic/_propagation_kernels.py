@@ -58,11 +58,6 @@ def literal_codes(literals: NDArray[Any]) -> Shorts:
     return codes
 
 
-def literal_code(literal: int) -> int:
-    """Turn one signed variable number into its code."""
-    return 2 * (abs(literal) - 1) + (literal < 0)
-
-
 @kernel("void(ClauseStore, int64, int64)")
 def watch(store: ClauseStore, first: int, stop: int) -> None:
     """Put the first two literals of clauses `first` to `stop` on the watch lists."""

@@ -93,17 +93,12 @@ class SatSolver:
         self._counts[0].heap = n
         self._counts[0].learned = len(longer) // 3 + 1000
         kernels.watch(self._store, 0, len(longer))
-        for clause in tidy:
-            if len(clause) == 1:
-                self._assume_for_good(clause[0])
-
-    def _assume_for_good(self, literal: int) -> None:
-        code = kernels.literal_code(literal)
-        value = self._assignment.values[code]
-        if value == 0:
-            self._contradictory = True
-        elif value < 0:
-            kernels.assign(code, -1, self._assignment, self._counts)  # propagated by the next search
+        units = np.array([clause[0] for clause in tidy if len(clause) == 1], dtype=np.int64)
+        for code in kernels.literal_codes(units).tolist():
+            if self._assignment.values[code] == 0:
+                self._contradictory = True
+            elif self._assignment.values[code] < 0:
+                kernels.assign(code, -1, self._assignment, self._counts)  # propagated by the next search
 
     def prefer(self, literals: Iterable[int]) -> None:
         """Try these values first; a hint that changes which model is found, never whether."""

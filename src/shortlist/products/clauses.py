@@ -53,7 +53,7 @@ def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) ->
     m + 1 of the children; where these are too many, and for linear comparisons, a decision diagram with
     auxiliary variables. Raises BadInputError if a linear comparison needs too many auxiliary variables.
     """
-    definitions = Definitions(model.n_features + 1, limits)
+    definitions = Definitions(model.n_features, limits)
     blocks: list[list[Clause]] = [] if model.root is None else [[(model.root + 1,)]]
     blocks += (_group_clauses(group, definitions) for group in model.groups)
     blocks += (_constraint_clauses(constraint.formula, definitions) for constraint in model.constraints)
@@ -154,7 +154,7 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
     auxiliary variable that is defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
     diagram needs more nodes than the limits of `definitions` allow.
 
-    >>> definitions = Definitions(4)
+    >>> definitions = Definitions(3)
     >>> linear_literal(Linear((1, 1, 1), (1, 2, 3), 3), definitions)
     True
     >>> linear_literal(Linear((2, 1), (1, 2), 1), definitions)

@@ -1,7 +1,6 @@
 """Formulas to clauses: by distribution where that stays small, with defined auxiliary variables elsewhere."""
 
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TypeAlias
 
 from shortlist.products.formulas import And, Formula, Iff, Implies, Linear, Literal, Not, Or, fold
@@ -37,21 +36,16 @@ class Definitions:
     stays the same, and leaving the auxiliary variables out gives exactly the products.
     """
 
-    first: int
+    n_variables: int
+    """Of the model, and then of these too."""
     limits: ClauseLimits = CLAUSE_LIMITS
     clauses: list[Clause] = field(default_factory=list)
     linear: dict[Linear, int] = field(default_factory=dict)
     undefined: list[tuple[Linear, int]] = field(default_factory=list)
-    _numbers: "count[int]" = field(init=False)
-    n_variables: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._numbers = count(self.first)
-        self.n_variables = self.first - 1
 
     def fresh(self) -> int:
         """Return the next variable."""
-        self.n_variables = next(self._numbers)
+        self.n_variables += 1
         return self.n_variables
 
     def atom(self, comparison: Linear) -> int:
@@ -78,7 +72,7 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     `definitions`: takes up the auxiliary variables and their clauses.
 
     >>> a, b, c = map(Literal, (1, 2, 3))
-    >>> formula_clauses(Implies(a, And((b, c))), Definitions(4))
+    >>> formula_clauses(Implies(a, And((b, c))), Definitions(3))
     [(-1, 2), (-1, 3)]
     """
     clauses: list[Clause] = []

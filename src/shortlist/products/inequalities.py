@@ -69,7 +69,7 @@ def to_program(
     >>> program.rows.toarray().tolist(), program.row_lower.tolist(), program.row_upper.tolist()
     ([[-1.0, 1.0, 1.0]], [0.0], [0.0])
     """
-    table, definitions = _Rows(), Definitions(model.n_features + 1, limits)
+    table, definitions = _Rows(), Definitions(model.n_features, limits)
     for group in model.groups:
         _add_group(table, group)
     for constraint in model.constraints:

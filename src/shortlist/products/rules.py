@@ -13,6 +13,7 @@ from shortlist.products.model import Constraint, FeatureModel, Group, GroupKind
 def rule_text(model: FeatureModel, rule: int) -> str:
     """Return a sentence for rule number `rule`, in the order of :attr:`FeatureModel.n_rules`.
 
+    >>> from shortlist.products.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> [rule_text(pair, rule) for rule in range(pair.n_rules)]
     ['every product has A', 'B is mandatory below A']

@@ -104,7 +104,7 @@ def configure(
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.question import search_options, takes
+    from shortlist.products.configuration.question import search_options
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
@@ -132,7 +132,7 @@ def configure(
         long_work(study) as (cancellation, tell),
         last_resort(time_limit),
     ):
-        if takes(method, "study"):
+        if hasattr(checked, "study"):
             options["study"] = opened
         answer = find_front(
             asked.line, asked.objectives, attributes=asked.attributes, limits=asked.limits,

@@ -201,7 +201,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     tables = [
         read_attributes(path, line, ignore_unknown=given.ignore_unknown, notes=notes) for path in files
     ] + [model_attributes(line, str(model))]
-    drawn = _drawn(line, seed, tables)
+    drawn = {} if seed is None else _drawn(line, seed, tables)
     asked, left_out = (
         (objectives, {})
         if objectives is not None
@@ -219,7 +219,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         others,
         tables,
         line,
-        defaults=_defaults(given.default, names, drawn, tables, notes),
+        defaults=_defaults(given.default, names, drawn, tables, notes) if given.default else {},
         decimals=ROUNDED if rounds else None,
         notes=notes,
     )
@@ -291,7 +291,7 @@ def _defaults(
     columns = {column.casefold() for table in tables for column in table.columns}
     spelled = {name.casefold(): name for name in names}
     defaults: dict[str, str] = {}
-    for typed, value in read_pairs(text.split(",") if text else (), "set default"):
+    for typed, value in read_pairs(text.split(","), "set default"):
         name = spelled.get(typed.casefold(), typed)
         if as_decimal(value) is None:
             raise BadInputError(
@@ -331,11 +331,7 @@ def _refuse_unused_files(
             )
 
 
-def _drawn(
-    line: "FeatureModel", seed: int | None, tables: "Sequence[AttributeTable]"
-) -> "dict[str, Attribute]":
-    if seed is None:
-        return {}
+def _drawn(line: "FeatureModel", seed: int, tables: "Sequence[AttributeTable]") -> "dict[str, Attribute]":
     import numpy as np
 
     from shortlist.products.attributes import random_attributes

@@ -67,6 +67,7 @@ class FeatureObjective:
     def value_text(self, point: int) -> str:
         """Write a scaled value to minimise as people read it: exact, in the user's sign, with its unit.
 
+        >>> from shortlist.results.objective import Sense
         >>> FeatureObjective(Objective("gain", Sense.MAX, 100, "EUR"), np.array([125])).value_text(-1250)
         '12.5 EUR'
         """

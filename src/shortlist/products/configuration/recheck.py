@@ -132,7 +132,7 @@ def completeness_formula(question: ProductQuestion, front: Front) -> Clauses:
     """
     model = to_clauses(with_constraints(question.model, question.limits))
     base = list(model.with_units(question.requirements.literals))
-    definitions = Definitions(model.n_variables + 1, ClauseLimits(diagram_nodes=DIAGRAM_NODES))
+    definitions = Definitions(model.n_variables, ClauseLimits(diagram_nodes=DIAGRAM_NODES))
     known: dict[tuple[int, int], int | bool] = {}
     better: list[tuple[int, ...]] = []
     for point in front.points.tolist():
