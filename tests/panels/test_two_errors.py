@@ -11,7 +11,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.panels import objectives
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels
+from shortlist.panels.choice import choose_panels, find_by_two_errors, weights_of
 from shortlist.panels.facts import panel_report
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.objectives import right_or_wrong
@@ -19,7 +19,7 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Candidate, Cases, Recipe, followed
-from shortlist.panels.search import find_by_two_errors, find_policies, weights_of
+from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 from tests.panels.oracles import undominated

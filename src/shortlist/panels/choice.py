@@ -43,7 +43,7 @@ from shortlist.panels.promises import (
 )
 from shortlist.panels.recipes import Candidate, Cases, Recipe, candidate_of, measured_cases
 from shortlist.panels.routing import N_FOLDS, routed_policies
-from shortlist.panels.search import Searched, find_by_two_errors, find_policies
+from shortlist.panels.search import Searched, find_policies
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -156,6 +156,62 @@ def _searched(
         searched, cases, features, folds, groups=chosen.groups, objectives=objectives, budget=budget
     )
     return found, [*searched.claims, *said], searched.of_two
+
+
+DOUBLINGS = 4
+"""A share of missed positives counts from a 16th of as many false alarms to 16 times as much."""
+FINEST_WEIGHT = 4
+"""The smaller of two weights; the other one is rounded to a whole number."""
+
+
+def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
+    """Return what a missed positive and a false alarm cost, from the balanced weights to both sides.
+
+    >>> weights_of(50, 100)[:3]
+    [(8, 4), (4, 4), (16, 4)]
+    """
+    doublings = sorted(range(-DOUBLINGS, DOUBLINGS + 1), key=abs)
+    ratios = [n_negative / n_positive * 2.0**one for one in doublings]
+    return list(
+        dict.fromkeys(
+            (round(FINEST_WEIGHT * ratio), FINEST_WEIGHT)
+            if ratio >= 1
+            else (FINEST_WEIGHT, round(FINEST_WEIGHT / ratio))
+            for ratio in ratios
+        )
+    )
+
+
+def find_by_two_errors(
+    cases: Cases, objectives: Sequence[str], *, max_stages: int, budget: Budget
+) -> tuple[list[Candidate], list[str]]:
+    """Search policies by missed positives, false alarms and price, and say what was searched.
+
+    For one weight of the two kinds of mistakes the front of loss and price is searched, complete or not, and
+    the policies of all weights are compared. So what is found is the best at some weight and price; a point
+    that no weight makes the best is not looked for. `cases`: of two classes.
+    """
+    n_positive = int((cases.truth == cases.positive).sum())
+    weights = weights_of(n_positive, len(cases.truth) - n_positive)
+    found: dict[Recipe, Candidate] = {}
+    claims: list[str] = []
+    n_done = 0
+    for missed, alarm in weights:
+        losses = cases.losses * np.where(np.arange(2) == cases.positive, missed, alarm)
+        searched = find_policies(replace(cases, losses=losses), max_stages=max_stages, budget=budget)
+        for one in searched.found:
+            if one.recipe not in found:
+                found[one.recipe] = candidate_of(cases, one.recipe, objectives)
+        claims = claims or searched.claims
+        if budget.stopped:
+            break
+        n_done += 1
+    told = (
+        f"For recall and specificity, all this is searched with {counted(n_done, 'weight')} of a missed "
+        f"positive against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that "
+        "are best with none of these weights are not searched."
+    )
+    return undominated(list(found.values()), objectives), [*claims, told]
 
 
 def _is_idle(found: Candidate) -> bool:
