@@ -12,6 +12,9 @@ from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.report.page import Chart, Explorer, Heading, Parts, Table, Text
 from shortlist.report.stages import CONFIDENCES, bought_when, staged_parts
+from shortlist.results.objective import read_limit
+
+LIMITS = [read_limit("coverage>=0.99"), read_limit("acquisition_cost<=1")]
 
 
 def charts(parts: Parts) -> dict[str, Any]:
@@ -141,14 +144,23 @@ def test_the_threshold_that_decides_is_marked_in_the_chart(
     assert [mark["text"] for mark in chart.data["marks"]] == [text]
 
 
-def test_where_no_point_predicts_the_page_says_why_and_what_to_do() -> None:
+@pytest.mark.parametrize(
+    ("asked", "why", "advice"),
+    [
+        ({"answer_accuracy": 0.999}, "99.9 % right answers with confidence 95 % cannot", "--answer-accuracy"),
+        ({"limits": LIMITS}, "No point", "shortlist stage use MODEL"),
+    ],
+)
+def test_where_no_point_predicts_the_page_says_why_and_what_to_do(
+    asked: dict[str, Any], why: str, advice: str
+) -> None:
     X, y = make_classification(300, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=1)
-    stages = MultiStageClassifier(confidence=0.6, max_stages=2, answer_accuracy=0.999, random_state=0)
+    stages = MultiStageClassifier(confidence=0.8, max_stages=2, random_state=0, **asked)
     with pytest.raises(UnmetChoiceError):
         stages.fit(X, y)
     heading, text, *_ = staged_parts(stages)
     assert isinstance(heading, Heading)
     assert isinstance(text, Text)
     assert heading.text == "What to do"
-    assert text.text.startswith("99.9 % right answers with confidence 95 % cannot be promised")
-    assert "shortlist stage use" in text.text
+    assert text.text.startswith(why)
+    assert advice in text.text

@@ -29,11 +29,6 @@ PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected 
 NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""
 
-NO_POINT = (
-    "So nothing predicts yet. Ask for less, by a smaller --answer-accuracy or a wider --limit, or take one "
-    "of the points below: shortlist stage use MODEL --pick NUMBER."
-)
-
 MOST_FEATURES = 40
 """Largest number of features in the picture of what is bought when."""
 
@@ -58,10 +53,19 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
     else:
-        parts += [Heading("What to do"), Text(f"{why_none(front, classifier.limits)} {NO_POINT}")]
+        parts += [Heading("What to do"), Text(_without_point(classifier))]
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the selection rows")
     chart = bought_when(front)
     return [*parts, *([chart] if chart else [])]
+
+
+def _without_point(classifier: "MultiStageClassifier") -> str:
+    """Say why no point predicts, and what one can do."""
+    front = classifier.front_
+    advice = "Widen a --limit, or take one of the points below: shortlist stage use MODEL --pick NUMBER."
+    if not any(front.extras.get("promised", [True])):
+        advice = "Ask for less, by a smaller --answer-accuracy, or bring more rows."
+    return f"{why_none(front, classifier.limits)} So nothing predicts yet. {advice}"
 
 
 def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
