@@ -193,7 +193,7 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         typer.Option(
             help="Objective: auto, accuracy, balanced-accuracy, theta-weighted, recall or specificity; or "
             "weights, such as tp=1,tn=1,fp=-5,fn=0 or one for each class. With voting=soft also log-loss, "
-            "brier, or a metric with +auto, such as recall+auto: members as for auto, decisions for the metric."
+            "brier, or a metric with +auto: recall+auto chooses members as auto does, and decides for recall."
         ),
     ] = "auto"
     diversity: Annotated[
