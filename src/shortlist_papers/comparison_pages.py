@@ -35,6 +35,8 @@ MEASURES = {
 }
 """What of each fold is drawn, and how to read it."""
 
+CAUTION = "± is the deviation over the folds, which share rows: the order of close methods may be chance."
+
 RANK = "Rank: mean rank over the folds, 1 is best, ties share ranks; - above the limit on cost."
 
 
@@ -136,13 +138,18 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     ranked = rank_folds(results)
     rows = tuple(
         (
-            str(row.method), "-" if math.isnan(row.rank) else f"{row.rank:.2f}", f"{row.accuracy:.4f}",
+            str(row.method), "-" if math.isnan(row.rank) else f"{row.rank:.2f}", _accuracy(row),
             f"{row.balanced_accuracy:.4f}", f"{row.size:.1f}", f"{row.seconds:.3f}",
         )
         for row in ranked.fillna({"accuracy_deviation": 0.0, "size": 0.0}).itertuples()
     )  # fmt: skip
     title = f"{counted(len(methods), 'method')} on {counted(len(tables), 'table')}"
+    best, *others = ranked.fillna({"accuracy_deviation": 0.0}).itertuples()
+    after = f" Next is {others[0].method}: {others[0].rank:.2f}, {_accuracy(others[0])}." if others else ""
     parts: list[Any] = [
+        Heading("What to do"),
+        Text(f"Take {best.method}: mean rank {best.rank:.2f}, accuracy {_accuracy(best)}.{after}"),
+        Text(CAUTION, note=True),
         Heading(title),
         Table(
             "Means over the folds",
@@ -168,6 +175,10 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
             ),
         ]
     return [*parts, Heading("Every fold"), *_boxes(results, MEASURES, noun="fold")]
+
+
+def _accuracy(row: Any) -> str:
+    return f"{row.accuracy:.4f} ± {row.accuracy_deviation:.4f}"
 
 
 def rank_chart(test: "RankTest") -> Chart:

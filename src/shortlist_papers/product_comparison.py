@@ -79,6 +79,9 @@ class MethodRow:
     middle_valid_share: float
     middle_seconds: float
     """Medians over the runs."""
+    mean_hypervolume: float
+    hypervolume_margin: float | None
+    """Of a run: the mean over the runs with its 95 % margin, None of one run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +257,8 @@ def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTa
         Quality(**{**known, **counts}),
         middle["valid_share_median"],
         middle["seconds_median"],
+        middle["hypervolume"],
+        None if math.isnan(middle["hypervolume_margin"]) else middle["hypervolume_margin"],
     )
 
 

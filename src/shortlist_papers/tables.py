@@ -1,6 +1,7 @@
 """Tables of results as text: for people, as Markdown, and as CSV."""
 
 import csv
+import dataclasses
 import io
 import platform
 from pathlib import Path
@@ -94,7 +95,8 @@ def paper_parts(paper: Paper, found: Reproduction) -> Parts:
         )
     ]
     for table in found.tables:
-        parts += [Heading(table.title), *([_chart(table)] if table.picture else [_table(table)])]
+        shown_as = [_chart(table)] if table.picture else [_table(table)]
+        parts += [Heading(table.title), *(_claims(table) if table.name == "claims" else shown_as)]
     parts.append(Heading("Where this is not what the paper did"))
     return [*parts, *(Text(sentence) for sentence in paper.deviations)]
 
@@ -103,6 +105,21 @@ def _table(table: ResultTable) -> Table:
     columns = tuple(columns_of(table.rows))
     rows = tuple(tuple(shown(row.get(column)) for column in columns) for row in table.rows)
     return Table(table.title, columns, rows, tuple(text for text in (table.differs, table.note) if text))
+
+
+def _claims(table: ResultTable) -> Parts:
+    """Return the claims as two narrower tables: verdicts with the figures, and what they rest on."""
+    verdicts: Rows = [
+        {"claim": f"{row['claim']} ({row['place']})"}
+        | {name: row[name] for name in ("verdict", "paper", "here")}
+        for row in table.rows
+    ]
+    behind: Rows = [
+        {"claim": row["claim"], "how sure": row["how sure"], "why": row["why"]} for row in table.rows
+    ]
+    plain, rest = (_table(dataclasses.replace(table, rows=rows)) for rows in (verdicts, behind))
+    rest = dataclasses.replace(rest, title="What each verdict rests on", notes=())
+    return [plain, rest]
 
 
 def _chart(table: ResultTable) -> Chart:

@@ -310,13 +310,14 @@ def _scrolling(what: str) -> str:
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the classes of a column: text where no cell is a number, and long where lines break."""
+    """Return the classes of a column: text where no cell is a number or lines break, and long where they do."""
     is_number = any(
         (cell[:1].isdigit() and not COUNTED.match(cell)) or cell[:1] in {"-", "+", "−"}
         for cell in cells
         if cell
     )
-    names = ["text"] * (not is_number) + ["long"] * (max(map(len, cells)) > LONG)
+    is_long = max(map(len, cells)) > LONG
+    names = ["text"] * (is_long or not is_number) + ["long"] * is_long
     return f' class="{" ".join(names)}"' if names else ""
 
 

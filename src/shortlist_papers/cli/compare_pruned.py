@@ -150,11 +150,10 @@ MEANING = (
     "them show no significant difference: that takes several tables"
 )
 
-CAUTION = "± is the deviation over the folds, which share rows: the order of close methods may be chance."
-
 
 def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
     """Return what is told of methods that prune, in pools of classifiers or of judges."""
+    from shortlist_papers.comparison_pages import CAUTION
     from shortlist_papers.pruning_comparison import best_singles, best_singles_text
 
     how = f", pools of {n_classifiers} classifiers; the same pool for every method of a fold"

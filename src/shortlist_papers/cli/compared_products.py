@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.cli.text.output import print_fitted
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion")
     )
     return [
         *lines,
-        f"Joint front: {len(joint):,} points, {text}.",
+        f"Joint front: {counted(len(joint), 'point')}, {text}.",
         f"Common box of the indicators, the joint front's range from best to worst: {ranges}.",
     ]
 
@@ -84,14 +85,17 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     middle = tuple(
         (
             row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
-            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
+            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}", _mean_volume(row),
         )
         for row in comparison.rows
         if row.n_runs > 1
     )  # fmt: skip
     if middle:
-        columns = ("method", "runs", "points", "valid", "joint", *columns[-5:])
-        notes = ["Each column is the median over the runs by itself."]
+        columns = ("method", "runs", "points", "valid", "joint", *columns[-5:], "mean HV")
+        notes = [
+            "Each column is the median over the runs by itself.",
+            "Mean HV: hypervolume of a run, with the 95 % margin of its mean over the seeds.",
+        ]
         found.append(Table("The median run", columns, middle, tuple(notes)))
     pairs = tuple(
         (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
@@ -151,18 +155,29 @@ def _indicators(quality: "Quality") -> Sequence[str]:
     )
 
 
+def _mean_volume(row: "MethodRow") -> str:
+    margin = "" if row.hypervolume_margin is None else f" ± {row.hypervolume_margin:.4f}"
+    return f"{row.mean_hypervolume:.4f}{margin}"
+
+
 def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
 def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
     """Write the page with tables and charts."""
-    from shortlist.report.page import page, write_page
+    from shortlist.report.page import Heading, Text, page, write_page
     from shortlist_papers.comparison_pages import product_comparison_parts
 
-    notes = [*asked.notes, *summary_lines(model, comparison, asked)]
-    parts = [*comparison_tables(comparison), *product_comparison_parts(comparison)]
-    write_page(path, page(f"Methods on {model.name}", parts, notes=notes))
+    parts = [
+        Heading("What to do"),
+        Text(answer_text(comparison)),
+        *(Text(line) for line in (*asked.notes, *summary_lines(model, comparison, asked))),
+        Heading("Methods"),
+        *comparison_tables(comparison),
+        *product_comparison_parts(comparison),
+    ]
+    write_page(path, page(f"Methods on {model.name}", parts))
 
 
 MOST_METHODS = 12
@@ -194,8 +209,8 @@ def print_product_comparison(
     if comparison.conflict or tables is None or not len(tables.joint):
         print_fitted([], lines, below, details=details)
         return
-    ordered = sorted(comparison.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
-    lines = [_answer(ordered, len(tables.joint)), "", *lines]
+    ordered = best_first(comparison)
+    lines = [answer_text(comparison), "", *lines]
     if details:
         every = [("", one.title, *one.lines(), *one.notes) for one in comparison_tables(comparison)]
         print_fitted(lines, [line for table in every for line in table], ["", *below], details=True)
@@ -209,12 +224,18 @@ def print_product_comparison(
     print_fitted([*lines, "", head], methods, [meaning, *below], most=MOST_METHODS + 1)
 
 
-def _answer(ordered: "Sequence[MethodRow]", n_joint: int) -> str:
+def best_first(comparison: "Comparison") -> "list[MethodRow]":
+    """Return the methods, the one with the largest hypervolume first, the faster of equals."""
+    return sorted(comparison.rows, key=lambda row: (-row.union.hypervolume, row.seconds))
+
+
+def answer_text(comparison: "Comparison") -> str:
     """Say which method has the largest hypervolume, and how long it and the next one took."""
-    best, *others = ordered
+    best, *others = best_first(comparison)
+    n_joint = 0 if comparison.tables is None else len(comparison.tables.joint)
 
     def told(row: "MethodRow") -> str:
-        found = f"{row.union.n_joint:,} of the {n_joint:,} points of the joint front"
+        found = f"{row.union.n_joint:,} of {counted(n_joint, 'point')} of the joint front"
         return f"{row.method}, {found}, hypervolume {row.union.hypervolume:.4f}, {row.seconds:.2f} s"
 
     if not others:

@@ -13,6 +13,7 @@ from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.model import make_group, make_model
 from shortlist_papers.cli.compared_products import (
+    answer_text,
     box_ranges,
     comparison_tables,
     print_product_comparison,
@@ -106,5 +107,6 @@ def test_the_page_has_the_same_sentences(compared: Comparison, tmp_path: Path) -
     write_report(tmp_path / "r.html", Path("m.uvl"), compared, ASKED)
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<h1>Methods on m.uvl</h1>" in text
+    assert f"<h2>What to do</h2>\n<p>{html.escape(answer_text(compared))}</p>" in text
     for line in ("A note.", *summary_lines(Path("m.uvl"), compared, ASKED)):
         assert f"<p>{html.escape(line)}</p>" in text
