@@ -310,7 +310,7 @@ def _scrolling(what: str) -> str:
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the classes of a column: text where no cell is a number or lines break, and long where they do."""
+    """Return the classes of a column: text where no cell is a number or lines break, long where they do."""
     is_number = any(
         (cell[:1].isdigit() and not COUNTED.match(cell)) or cell[:1] in {"-", "+", "−"}
         for cell in cells

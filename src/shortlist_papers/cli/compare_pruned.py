@@ -77,7 +77,7 @@ def compare_pruning(
     start = seconds_now()
     with calm_fits(), long_work(study.path) as (cancellation, tell):
         results = compare_methods(
-            {asked.name: (learning.X, labels, learning.cases)}, chosen, n_folds=how.folds,
+            {asked.file: (learning.X, labels, learning.cases)}, chosen, n_folds=how.folds,
             n_repeats=how.repeats, n_classifiers=pool.classifiers, refit=settings.get("refit", False),
             random_state=asked.seed, work=Work(asked.workers, study, tell, cancellation),
         )  # fmt: skip

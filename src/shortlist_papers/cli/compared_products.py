@@ -85,7 +85,8 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     middle = tuple(
         (
             row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
-            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}", _mean_volume(row),
+            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
+            _mean_volume(row),
         )
         for row in comparison.rows
         if row.n_runs > 1
