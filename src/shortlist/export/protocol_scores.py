@@ -1,6 +1,6 @@
 """The linear scores of stages: what is added up for each value, exactly, as printed, and as whole points.
 
-Whole points stand in place of the products of a score, as in clinical scores; what they lose is measured on rows.
+Whole points stand in place of the products of a score, as in clinical scores; rows tell what they lose.
 """
 
 import math
