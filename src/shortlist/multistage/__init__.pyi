@@ -1,12 +1,12 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
 from shortlist.errors import AcquisitionError as AcquisitionError
+from shortlist.multistage.answering import NextStep
+from shortlist.multistage.answering import next_step as next_step
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
 
 # Saved models name these by this package; they are not exported.
 from shortlist.multistage.holdout import StagedMeasure, StagedTable
-from shortlist.multistage.next_steps import NextStep
-from shortlist.multistage.next_steps import next_step as next_step
 from shortlist.multistage.predict.prediction import FittedStage, OnDemand, StagedModel
 from shortlist.multistage.presets import Preset
 from shortlist.multistage.presets import preset as preset

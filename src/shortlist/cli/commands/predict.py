@@ -167,7 +167,7 @@ def _asked_rows(
         return _marked(rows, marker, one_by_one=one_by_one)
     if judges or not one_by_one:
         return rows
-    from shortlist.multistage.next_steps import without_empty_stages
+    from shortlist.multistage.answering import without_empty_stages
 
     return without_empty_stages(saved.estimator, rows)
 

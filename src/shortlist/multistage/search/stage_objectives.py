@@ -257,9 +257,9 @@ class StageProblem:
 
         Conclusive accuracy (Eq. 4) is 0 where nothing is conclusive.
         """
-        columns = []
+        columns, places = [], self.places
         for objective in self.objectives:
-            whole = measures[:, self.places[objective.name]]
+            whole = measures[:, places[objective.name]]
             if objective.scale is None:
                 columns.append(whole / (self.unit * np.maximum(1, measures[:, CONCLUSIVE])))
             else:
@@ -270,7 +270,8 @@ class StageProblem:
         self, measures: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return what dominance goes by: whole numbers to minimise, and both parts of the ratio of Eq. 4."""
-        plain = [self.table[name] for name in self.names if name != "conclusive_accuracy"]
+        table = self.table
+        plain = [table[name] for name in self.names if name != "conclusive_accuracy"]
         points = measures[:, [one.column for one in plain]]
         points = points * np.array([-1 if one.sense is Sense.MAX else 1 for one in plain], dtype=np.int64)
         if "conclusive_accuracy" in self.names:
@@ -359,9 +360,9 @@ def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
     Coverage and accuracy as they are, a rate r as 1 - r, and a cost c as 1 - c / the most it can be. For the
     usual objectives the sum of a row is the paper's sum.
     """
-    columns = []
+    columns, table = [], problem.table
     for name, value in zip(problem.names, problem.values(measures).T, strict=True):
-        one = problem.table[name]
+        one = table[name]
         most = 1.0 if one.most is None else one.most(problem) or 1.0
         columns.append(value if one.sense is Sense.MAX else 1.0 - value / most)
     return np.column_stack(columns)
