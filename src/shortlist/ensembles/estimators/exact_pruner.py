@@ -122,7 +122,8 @@ class ExactPruner(ExactOptions):
         others fit the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five
         folds (:func:`shortlist.ensembles.pools.fitting.cross_fit`), which takes about five times as long. A
         row is answered by the classifiers that were fitted without its fold, and value, bound and certificate
-        are about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held out.
+        are about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held
+        out.
     refit : bool, default=True
         Whether the chosen members are fitted again on all rows given to :meth:`fit`, if these fit the pool.
         Value, bound and certificate are about the members as they were chosen. Members of a given `pool` stay
