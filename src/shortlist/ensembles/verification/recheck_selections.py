@@ -175,7 +175,7 @@ def _decided(
             continue
         for threshold in range(len(members) + 1):
             above = _at(levels[0], threshold + 1)
-            yield members, threshold, (of_class[0] & ~above) | (of_class[1] & above)
+            yield members, threshold, of_class[0] ^ above
 
 
 def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) -> int:
