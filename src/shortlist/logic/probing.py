@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from shortlist.arrays import Shorts, ShortTable
 from shortlist.errors import BadInputError
@@ -192,6 +190,9 @@ def implied_by_pairs(clauses: Clauses) -> tuple[Shorts, Shorts]:
 def components_of(heads: Shorts, tails: Shorts, n_variables: int) -> NDArray[np.int32]:
     """Return the strongly connected component of each literal's code."""
     size = 2 * n_variables
+    from scipy.sparse import csr_array  # takes long to import, and options of configure are read before files
+    from scipy.sparse.csgraph import connected_components
+
     graph = csr_array((np.ones(len(heads), np.int8), (heads, tails)), shape=(size, size))
     components: NDArray[np.int32] = connected_components(graph, directed=True, connection="strong")[1]
     return components
