@@ -1,6 +1,7 @@
 """What is claimed of a front of committees, and what of it is kept in a study.
 
-What a walk has passed is final. The proof says how far any committee can be ahead of the points that are there.
+What a walk has passed is final. The proof says how far any committee can be ahead of the points that are
+there.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Cuts: rows that cannot all be right, with the integers that prove it; the bounds and certificates of them."""
+"""Cuts: rows that cannot all be right, with the integers that prove it; their bounds and certificates."""
 
 import hashlib
 import json

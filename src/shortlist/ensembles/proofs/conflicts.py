@@ -183,8 +183,8 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
     With a threshold these are the pairs whose positive row never has more votes than the negative one: any
     vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
-    their least numbers, which :func:`shortlist.ensembles.proofs.certificate.proves` decides with multipliers 1
-    and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
+    their least numbers, which :func:`shortlist.ensembles.proofs.certificate.proves` decides with
+    multipliers 1 and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
     `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive
     row keeps its share of this many, the negatives of largest gain first. Else the pairs of rows with large

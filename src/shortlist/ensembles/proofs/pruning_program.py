@@ -309,7 +309,7 @@ UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0,
 
 
 def tight_program(rows: RightRows, cuts: Sequence[Cut] = (), *, slack: int = 0) -> PruningProgram:
-    """Return the program of the rows that matter within the size, cost and diversity limits, with cuts as rows.
+    """Return the program of the rows that matter within all limits, with cuts as rows.
 
     That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's
     integers but not from its linear relaxation. Each such one is a clause to CP-SAT.

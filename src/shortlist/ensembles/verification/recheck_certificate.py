@@ -162,7 +162,7 @@ class _VotedRows(ClaimedRows):
 
     @abstractmethod
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Return what the rows of a cut, if all are right, ask of the members, and how much; None if not true."""
+        """Return what rows of a cut that are all right ask of members, and how much; None if not true."""
 
     @abstractmethod
     def is_diverse(self, members: list[int]) -> bool:
