@@ -424,10 +424,10 @@ def prune_soft(
     Raises BadInputError if the objective cannot be used.
 
     `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto``
-    chooses as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken twice counts
-    twice. `positive`: with two classes the index of the positive one. `max_copies`: how often a classifier
-    may be taken, which weighs it so. The selection is then of such copies of the pool, one after the
-    other, the first ones first; proof and certificate are of that pool.
+    chooses as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken
+    twice counts twice. `positive`: with two classes the index of the positive one. `max_copies`: how
+    often a classifier may be taken, which weighs it so. The selection is then of such copies of the pool,
+    one after the other, the first ones first; proof and certificate are of that pool.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

@@ -107,7 +107,8 @@ def prune_exactly(
     CP-SAT; with one thread and no other limit the answer is reproducible. Progress has value and
     bound in the user's unit. Default no limit. `solver`: ``"auto"``:
     :func:`shortlist.ensembles.pruning.vote_steps.prove` by itself. The name of a backend, or a backend: that
-    one alone, on the paper's program as it stands, or that of :mod:`shortlist.ensembles.proofs.pruning_program`.
+    one alone, on the paper's program as it stands, or that of
+    :mod:`shortlist.ensembles.proofs.pruning_program`.
 
     Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals the
     bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is
