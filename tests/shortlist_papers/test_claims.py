@@ -80,14 +80,17 @@ def test_every_claim_is_one_row_with_a_place_and_all_are_unmeasured_without_rows
     assert all(row["place"] and row["verdict"] == UNMEASURED for row in table.rows)
 
 
-def _verdicts(name: str, rows: pd.DataFrame) -> dict[str, str]:
-    return {row["claim"]: row["verdict"] for row in claims_table(PAPERS[name].claims, rows).rows}
-
-
 def _turned(name: str, *changed: pd.DataFrame) -> set[str]:
-    """The claims that have several verdicts among changed rows."""
-    found = [_verdicts(name, rows) for rows in changed]
-    return {claim for claim in found[0] if len({verdicts[claim] for verdicts in found} - {UNMEASURED}) > 1}
+    """The claims that have several verdicts among changed rows; one that has turned is not judged again."""
+    open_claims, first, turned = PAPERS[name].claims, dict[str, str](), set[str]()
+    for rows in changed:
+        for row in claims_table(open_claims, rows).rows:
+            if row["verdict"] != UNMEASURED and row["verdict"] != first.setdefault(
+                row["claim"], row["verdict"]
+            ):
+                turned.add(row["claim"])
+        open_claims = tuple(claim for claim in open_claims if claim.what not in turned)
+    return turned
 
 
 def _swapped(
