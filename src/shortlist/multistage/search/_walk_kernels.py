@@ -238,18 +238,40 @@ def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScori
     add_stage(depth, depth + 1, stage, rows, scoring, rules.n_rows, rules.weighs)
 
 
-@kernel("int64(int64, int64, Path, Space, Rules, int64[::1])", inlined=True)
-def next_last_stage(added: int, depth: int, path: Path, space: Space, rules: Rules, least: Longs) -> int:
+class LastStages(NamedTuple):
+    """What decides about the last stages after a node; few numbers, as they are passed for every node."""
+
+    bits: Annotated[Words, 3]
+    prices: Longs
+    """As in :class:`Space`."""
+    waiting: Words
+    """The rows that wait."""
+    least: Longs
+    """As in :class:`WalkArchive`."""
+    before: int
+    """The features of the node."""
+    entering: int
+    """How many rows wait."""
+    n_rows: int
+    right: int
+    """All validation rows, and those that are decided right so far."""
+    paid: int
+    """What all rows have paid, without the features of the node for those that wait."""
+    removal: bool
+    """As in :class:`Rules`."""
+
+
+@kernel("int64(int64, LastStages)")
+def next_last_stage(added: int, asked: LastStages) -> int:
     """Return the next last stage, from `added` down, that costs no more than what is known; else 0."""
-    bits, prices, waiting, full = space.bits, space.prices, path.waiting[depth], len(space.prices) - 1
-    last_decided, last_right, removal, n_rows = bits[full, 0], bits[full, 1], rules.removal, rules.n_rows
-    before, right_before, n_words = path.chain[depth], path.measures[depth, CREDIT], len(waiting)
-    entering, rest = n_rows - path.measures[depth, CONCLUSIVE], full & ~before
-    paid = path.measures[depth, COST] - entering * prices[before]
+    bits, prices, waiting, least = asked.bits, asked.prices, asked.waiting, asked.least
+    before, entering, paid, n_rows = asked.before, asked.entering, asked.paid, asked.n_rows
+    full, n_words = len(prices) - 1, len(waiting)
+    last_decided, last_right, rest = bits[full, 0], bits[full, 1], full & ~before
     while added:
         mask = before | added
-        right, left, unsure = right_before, 0, 0
-        if removal:
+        right, left, unsure = asked.right, 0, 0
+        if asked.removal:
             for w in range(n_words):
                 right += popcount(waiting[w] & bits[mask, 1, w])
                 unsure += popcount(waiting[w] & ~bits[mask, 0, w])
@@ -279,17 +301,20 @@ def last_stages(
     nothing else is computed of them.
     """
     full, before = len(space.prices) - 1, path.chain[depth]
-    rest = full & ~before
-    added = next_last_stage(
-        rest if rules.removal else (rest - 1) & rest, depth, path, space, rules, archive.least
-    )
+    entering, rest = rules.n_rows - path.measures[depth, CONCLUSIVE], full & ~before
+    asked = LastStages(
+        space.bits, space.prices, path.waiting[depth], archive.least, before, entering, rules.n_rows,
+        path.measures[depth, CREDIT], path.measures[depth, COST] - entering * space.prices[before],
+        rules.removal,
+    )  # fmt: skip
+    added = next_last_stage(rest if rules.removal else (rest - 1) & rest, asked)
     while added:
         path.chain[depth + 1] = before | added
         advance(path, depth, before | added, space, scoring, rules)
         if not rules.removal:
             advance(path, depth + 1, full, space, scoring, rules)
         offer(path, depth + 1 + (not rules.removal), 1, depth + 1, rules, archive)
-        added = next_last_stage((added - 1) & rest, depth, path, space, rules, archive.least)
+        added = next_last_stage((added - 1) & rest, asked)
     return (1 << popcount(np.uint64(rest))) - (1 if rules.removal else 2)
 
 
