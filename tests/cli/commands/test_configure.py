@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,159 +16,126 @@ from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS
 from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study
-from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.refusals import is_refused, refusals, refuse
+from tests.cli.running import done, facts_of, shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
 COST = ("--objectives", "min deselected, min cost", "--set", "default=cost=0")
+PRICED = ["configure", "phone.uvl", *COST]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with the model of a phone and a table of defects."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the model of a phone, tables of attributes and files that are wrong; tests add to it."""
+    folder = tmp_path_factory.mktemp("phone")
     for path in MODELS.iterdir():
-        shutil.copy(path, tmp_path)
-    (tmp_path / "defects.csv").write_text(
-        "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
-    )
-    defects = (tmp_path / "defects.csv").read_text()
-    (tmp_path / "named.csv").write_text(defects.replace("Cam,", "Camera,"))
+        shutil.copy(path, folder)
+    (folder / "defects.csv").write_text("feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n")
+    (folder / "named.csv").write_text("feature,defects\nScreen,2\nGPS,5\nCamera,1\nMP3,3\n")
     rows = [f"{name},{i}.5,{i % 2},{i % 3}" for i, name in enumerate(PHONE)]
-    (tmp_path / "all.csv").write_text("\n".join(["feature,cost,not_used_before,defects", *rows]) + "\n")
+    (folder / "all.csv").write_text("\n".join(["feature,cost,not_used_before,defects", *rows]) + "\n")
     bad = [f'{name},"12,50",{i}' if name == "Screen" else f"{name},{i},{i}" for i, name in enumerate(PHONE)]
-    (tmp_path / "bad.csv").write_text("\n".join(["feature,cost,risk", *bad]) + "\n")
+    (folder / "bad.csv").write_text("\n".join(["feature,cost,risk", *bad]) + "\n")
     empty = [f"{name},,{i}" for i, name in enumerate(PHONE)]
-    (tmp_path / "empty.csv").write_text("\n".join(["feature,cost,risk", *empty]) + "\n")
-    (tmp_path / "bad.uvl").write_text(
+    (folder / "empty.csv").write_text("\n".join(["feature,cost,risk", *empty]) + "\n")
+    (folder / "bad.uvl").write_text(
         "features\n\tA {cost 1, risk 2}\n\t\toptional\n\t\t\tC {cost 3, risk 1}\n\t\t\tB {cost 'n/a', risk 1}\n"
     )
-    (tmp_path / "bad.xml").write_text(
+    (folder / "bad.xml").write_text(
         '<featureModel><struct><and name="A"><attribute name="cost" type="long" value="1"/>\n'
         '<feature name="C"><attribute name="cost" type="long" value="3"/></feature>\n'
         '<feature name="B"><attribute name="cost" type="long" value="€5"/></feature></and></struct></featureModel>\n',
         encoding="utf-8",
     )
-    shutil.copy(tmp_path / "phone.dimacs", tmp_path / "beside.dimacs")
+    shutil.copy(folder / "phone.dimacs", folder / "beside.dimacs")
     augment = [f"{i} {'1e300' if i == 3 else i} {i % 2} 1" for i in range(1, 11)]
-    (tmp_path / "beside.dimacs.augment").write_text(
+    (folder / "beside.dimacs.augment").write_text(
         "\n".join(["#FEATURE_INDEX COST USED_BEFORE DEFECTS", *augment]) + "\n"
     )
-    (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
-    (tmp_path / "other.db").write_text('{"another": "file"}\n', encoding="utf-8")
-    return tmp_path
+    (folder / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
+    (folder / "other.db").write_text('{"another": "file"}\n', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Any:
+    """What is told of the cheapest phones with most features; `found.parquet` has their front."""
+    return facts_of(*PRICED, "--out", "found.parquet", cwd=folder)
 
 
 def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) -> None:
     priced = [name for name in PHONE if name not in {"Screen", "GPS"}]
     rows = [f"{name},{i}.5" for i, name in enumerate(priced)] + ["Sum,99", "VAT,19"]
     (folder / "sheet.csv").write_text("\n".join(["FEATURE,Cost (EUR)", *rows]) + "\n")
-    asked = [
-        "configure",
-        "phone.uvl",
-        "--attributes",
-        "sheet.csv",
-        "--objectives",
-        "min cost (eur), max selected",
-    ]
-    unknown = shortlist(*asked, "--json", cwd=folder)
-    assert unknown.returncode == 2
-    assert "or pass --set ignore-unknown=yes to pass over such rows." in unknown.stderr
-    gaps = shortlist(*asked, "--set", "ignore-unknown=yes", cwd=folder)
-    assert gaps.returncode == 2
+    asked = ["configure", "phone.uvl", "--attributes", "sheet.csv"]
+    asked += ["--objectives", "min cost (eur), max selected"]
+    unknown = "or pass --set ignore-unknown=yes to pass over such rows."
+    refuse(*asked, "--json", message=unknown, cwd=folder)
+    asked += ["--set", "ignore-unknown=yes"]
     advice = "pass --set 'default=cost (eur)=0'"
-    assert f"lacks it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
-    as_headed = shortlist(
-        *asked, "--set", "ignore-unknown=yes", "--set", "default=Cost (EUR)=0", "--json", cwd=folder
-    )
-    run = shortlist(*asked, "--set", "ignore-unknown=yes", *shlex.split(advice)[1:], "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    assert json.loads(as_headed.stdout)["ranges"] == json.loads(run.stdout)["ranges"]
-    notes = json.loads(run.stdout)["notes"]
+    gaps = f"lacks it: GPS. Add them, or {advice} if that is their value."
+    assert gaps in shortlist(*asked, cwd=folder).stderr
+    as_headed = facts_of(*asked, "--set", "default=Cost (EUR)=0", cwd=folder)
+    facts = facts_of(*asked, *shlex.split(advice)[1:], cwd=folder)
+    assert as_headed["ranges"] == facts["ranges"]
+    notes = facts["notes"]
     assert "sheet.csv: passed over 2 rows of features that the model does not have: Sum and VAT." in notes
-    needless = shortlist("configure", "phone.uvl", *COST, "--set", "ignore-unknown=yes", cwd=folder)
-    assert needless.returncode == 2
-    assert "--set ignore-unknown passes over rows of --attributes" in needless.stderr
 
 
-def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> None:
-    run = shortlist("configure", "phone.uvl", *COST, "--out", "front.parquet", "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
-    front = Front.load(folder / "front.parquet")
+def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path, found: Any) -> None:
+    front = Front.load(folder / "found.parquet")
 
-    assert (facts["command"], facts["method"], facts["status"]) == ("configure", "diagram", "optimal")
-    assert (facts["proof"], facts["missing"]) == ("complete", [0.0, 0.0])
-    assert facts["objectives"] == [{"name": "deselected", "sense": "min"}, {"name": "cost", "sense": "min"}]
-    assert facts["n_points"] == len(front) > 1
-    assert facts["seconds"] > 0
-    assert facts["out"] == "front.parquet"
+    assert (found["command"], found["method"], found["status"]) == ("configure", "diagram", "optimal")
+    assert (found["seed"], found["version"]) == (0, __version__)
+    assert found["options"]["default"] == "cost=0"
+    assert (found["proof"], found["missing"]) == ("complete", [0.0, 0.0])
+    assert found["objectives"] == [{"name": "deselected", "sense": "min"}, {"name": "cost", "sense": "min"}]
+    assert found["n_points"] == len(front) > 1
+    assert found["seconds"] > 0
+    assert found["out"] == "found.parquet"
     assert front.proof.kind is ProofKind.COMPLETE
     assert front.decisions[:, front.candidates.index("Phone")].all()
     assert set(front.decisions.ravel().tolist()) == {0, 1}
 
 
+@pytest.mark.usefixtures("found")
 def test_attributes_come_from_standard_input_in_any_format(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = json.loads(
-        shortlist("configure", "phone.uvl", *COST, "--out", "n.parquet", "--json", cwd=folder).stdout
-    )
-    assert names["status"] == "optimal"
-    rows = "".join(
-        f"{name}\t{place}.50\n" for place, name in enumerate(Front.load(folder / "n.parquet").candidates)
-    )
+    names = Front.load(folder / "found.parquet").candidates
+    rows = "".join(f"{name}\t{place}.50\n" for place, name in enumerate(names))
     content = io.BytesIO(("feature\tprice\n" + rows).encode("utf-16"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
-    run = shortlist(
-        "configure",
-        "phone.uvl",
-        "--attributes",
-        "-",
-        "--objectives",
-        "min deselected, min price",
-        "--json",
+    facts = facts_of(
+        "configure", "phone.uvl", "--attributes", "-", "--objectives", "min deselected, min price",
         cwd=folder,
-    )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    )  # fmt: skip
     assert facts["attributes"] == {"price": "standard input"}
     assert "standard input: its columns are separated by tabs." in facts["notes"]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_limits_have_the_operators_of_every_command(operator: str, folder: Path) -> None:
-    command = [
-        "configure",
-        "phone.dimacs",
-        "--attributes",
-        "bad.csv",
-        "--objectives",
-        "min deselected, min risk",
-    ]
-    facts = json.loads(shortlist(*command, "--limit", f"Selected {operator} 6", "--json", cwd=folder).stdout)
+    command = ["configure", "phone.dimacs", "--attributes", "bad.csv"]
+    command += ["--objectives", "min deselected, min risk"]
+    facts = facts_of(*command, "--limit", f"Selected {operator} 6", cwd=folder)
 
     low, high = facts["ranges"]["deselected"]
     compare = {"<=": low >= 4, "<": low > 4, ">=": high <= 4, ">": high < 4, "==": low == high == 4}
     assert compare[operator]
 
 
-def test_a_front_is_written_as_a_table_where_the_name_says_so_and_the_run_is_described(folder: Path) -> None:
-    run = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
-
+def test_a_front_is_written_as_a_table_where_the_name_says_so(folder: Path) -> None:
+    people = done(*PRICED, "--out", "front.csv", cwd=folder)
+    assert "shortlist front show" not in people.stdout  # which cannot read it
     header = (folder / "front.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.startswith("point,objective: min deselected,objective: min cost,feature: Phone,")
-    assert (facts["seed"], facts["version"]) == (0, __version__)
-    assert facts["options"]["default"] == "cost=0"
-    people = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", cwd=folder)
-    assert "shortlist front show" not in people.stdout  # which cannot read it
 
 
 def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Path) -> None:
-    command = ["configure", "phone.uvl", *COST, "--select", "GPS", "--out", "front.parquet"]
-    run = shortlist(*command, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    command = [*PRICED, "--select", "GPS", "--out", "front.parquet"]
+    run = done(*command, cwd=folder)
     front = Front.load(folder / "front.parquet")
     assert run.stdout.startswith(f"Take point {front.pick('knee').index} of {len(front)}, the knee: ")
     for words in ("complete", "min cost", "shortlist front show", "imply 1 more out: Basic"):
@@ -177,44 +145,34 @@ def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Pa
 
 
 def test_attributes_are_read_and_defaulted(folder: Path) -> None:
-    run = shortlist(
-        "configure", "phone.sxfm.xml", "--objectives", "max selected, min defects", "--attributes", "named.csv",
-        "--set", "default=defects=0.26", "--json", cwd=folder,
+    facts = facts_of(
+        "configure", "phone.sxfm.xml", "--objectives", "max selected, min defects", "--attributes",
+        "named.csv", "--set", "default=defects=0.26", cwd=folder,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
     low, _ = facts["ranges"]["defects"]
     assert low == pytest.approx(2 + 3 * 0.26)  # Screen, and three features at the default
 
 
 def test_random_attributes_come_from_a_seed(folder: Path) -> None:
-    command = ["configure", "phone.dimacs", "--objectives", "min cost, min defects", "--json"]
-    ranges = [
-        json.loads(shortlist(*command, "--attributes", f"random:{seed}", cwd=folder).stdout)["ranges"]
-        for seed in ("1", "1", "2")
-    ]
+    command = ["configure", "phone.dimacs", "--objectives", "min cost, min defects", "--attributes"]
+    ranges = [facts_of(*command, f"random:{seed}", cwd=folder)["ranges"] for seed in (1, 1, 2)]
     assert ranges[0] == ranges[1] != ranges[2]
 
 
 def test_a_contradiction_is_an_answer_with_its_reasons(folder: Path) -> None:
-    arguments = ["--select", "Basic", "--select", "GPS", "--out", "front.parquet"]
-    run = shortlist("configure", "phone.uvl", *COST, *arguments, "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    arguments = ["--select", "Basic", "--select", "GPS", "--out", "never.parquet"]
+    facts = facts_of(*PRICED, *arguments, cwd=folder)
     assert (facts["status"], facts["n_points"], facts["out"]) == ("infeasible", 0, None)
     assert len(facts["conflict"]) == 3
-    assert not (folder / "front.parquet").exists()
-    people = shortlist("configure", "phone.uvl", *COST, *arguments, cwd=folder)
+    assert not (folder / "never.parquet").exists()
+    people = shortlist(*PRICED, *arguments, cwd=folder)
     assert "Status infeasible" in people.stdout
     assert "GPS is required" in people.stdout
 
 
 def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
-    run = shortlist(
-        "configure", "phone.uvl", *COST, "--limit", "cost<=1", "--limit", "selected<=9", "--json", cwd=folder
-    )
-    facts = json.loads(run.stdout)
-    assert (run.returncode, facts["status"]) == (0, "infeasible")
+    facts = facts_of(*PRICED, "--limit", "cost<=1", "--limit", "selected<=9", cwd=folder)
+    assert facts["status"] == "infeasible"
     assert facts["conflict"][0].startswith("limit cost<=1: the others leave at least ")
     assert not any("selected<=9" in sentence for sentence in facts["conflict"])
 
@@ -222,42 +180,31 @@ def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["diagram", "exact", "cwmoip", "epsilon-constraint"])
 def test_every_method_can_be_asked_for(method: str, folder: Path) -> None:
-    run = shortlist(
-        "configure", "phone.uvl", *COST, "--method", method, "--limit", "cost<=30", "--json", cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
+    facts = facts_of(*PRICED, "--method", method, "--limit", "cost<=30", cwd=folder)
     assert facts["status"] == "optimal"
     assert facts["ranges"]["cost"][1] <= 30
     assert facts["n_points"] > 2
 
 
 def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
-    run = shortlist("configure", "phone.uvl", *COST, "--set", "tolerance=cost=5", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
+    facts = facts_of(*PRICED, "--set", "tolerance=cost=5", cwd=folder)
     assert facts["missing"][1] <= 5
     assert facts["missing"][0] == 0
 
 
 @pytest.mark.parametrize(
-    ("method", "options", "proof"),
+    ("options", "proof"),
     [
-        (
-            "solrep",
-            ["--set", "points=6", "--set", "rule=adaptive", "--set", "solve-limit=9", "--seed", "2"],
-            "complete",
-        ),
-        ("solrep", ["--set", "points=6", "--set", "rule=hit-and-run", "--workers", "2"], "nondominated"),
+        (["--set", "rule=adaptive", "--set", "solve-limit=9", "--seed", "2"], "complete"),
+        (["--set", "rule=hit-and-run", "--workers", "2"], "nondominated"),
     ],
 )
 def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
-    method: str, options: list[str], proof: str, folder: Path
+    options: list[str], proof: str, folder: Path
 ) -> None:
-    command = ["configure", "phone.uvl", *COST, "--method", method, *options]
-    run = shortlist(*command, "--out", "front.parquet", "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
-    assert (facts["method"], facts["proof"]) == (method, proof)
+    command = [*PRICED, "--method", "solrep", "--set", "points=6", *options]
+    facts = facts_of(*command, "--out", "front.parquet", cwd=folder)
+    assert (facts["method"], facts["proof"]) == ("solrep", proof)
     assert facts["status"] == ("optimal" if proof == "complete" else "feasible")
     assert len(Front.load(folder / "front.parquet")) == facts["n_points"] > 0
     people = shortlist(*command, "--details", cwd=folder).stdout
@@ -267,9 +214,8 @@ def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
 
 
 def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
-    asked = ["configure", "phone.uvl", *COST, "--method", "solrep", "--set", "points=5"]
-    command = [*asked, "--study", "study.db"]
-    first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    command = [*PRICED, "--method", "solrep", "--set", "points=5", "--study", "study.db"]
+    first = facts_of(*command, cwd=folder)
     with open_study(folder / "study.db") as study:
         before = study.results()
     again = shortlist(*command, "--json", cwd=folder)
@@ -277,28 +223,22 @@ def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
     second = json.loads(again.stdout)
     assert (first["study"], first["n_points"]) == ("study.db", second["n_points"])
     assert len(before) > 3
-    other = shortlist(*command, "--seed", "7", cwd=folder)
-    assert (other.returncode, other.stdout) == (2, "")
-    assert "the study study.db belongs to another question: seed was 0 there and is 7 now." in other.stderr
+    another = "the study study.db belongs to another question: seed was 0 there and is 7 now."
+    is_refused(shortlist(*command, "--seed", "7", cwd=folder), another)
     with open_study(folder / "study.db") as study:
         assert study.results() == before
 
 
 def test_a_method_that_keeps_nothing_in_a_study_says_so(folder: Path) -> None:
-    asked = ["configure", "phone.uvl", *COST, "--study", "empty.db"]
     for _ in range(2):
-        run = shortlist(*asked, cwd=folder)
+        run = done(*PRICED, "--study", "empty.db", cwd=folder)
         assert "note: nothing is kept in empty.db: this method answers anew every time." in run.stderr
 
 
 def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
-    (folder / "more.csv").write_text(
-        "feature,cost,risk,label\n" + "".join(f"{name},1.5,2,x\n" for name in (
-            "Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3"
-        )), encoding="utf-8",
-    )  # fmt: skip
-    run = shortlist("configure", "phone.uvl", "--attributes", "more.csv", "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    rows = "".join(f"{name},1.5,2,x\n" for name in PHONE)
+    (folder / "more.csv").write_text("feature,cost,risk,label\n" + rows, encoding="utf-8")
+    run = done("configure", "phone.uvl", "--attributes", "more.csv", "--json", cwd=folder)
     facts = json.loads(run.stdout)
     assert [(o["sense"], o["name"]) for o in facts["objectives"]] == [
         ("min", "deselected"), ("min", "cost"), ("min", "risk"),
@@ -319,20 +259,21 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["phone.dimacs", "phone.dimacs.gz"])
-def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folder: Path) -> None:
-    if model.endswith(".gz"):
-        (folder / model).write_bytes(gzip.compress((folder / "phone.dimacs").read_bytes()))
+def test_an_attribute_file_beside_the_model_is_taken_and_named(
+    model: str, folder: Path, tmp_path: Path
+) -> None:
+    plain = (folder / "phone.dimacs").read_bytes()
+    (tmp_path / model).write_bytes(gzip.compress(plain) if model.endswith(".gz") else plain)
     rows = "".join(f"{i} {i}.123456789012 {i % 2} {i % 3}\n" for i in range(1, 11))
-    (folder / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
-    run = shortlist("configure", model, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    (tmp_path / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
+    run = done("configure", model, cwd=tmp_path)
     assert "Attributes from phone.dimacs.augment, which is in the folder of the model." in run.stderr
     assert "rounded to 2 decimals" in run.stderr
     assert "Objectives by default: min deselected, min not_used_before, min defects, min cost." in run.stderr
     assert "Left out of them: used_before (not_used_before says the same)." in run.stderr
-    exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
+    exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=tmp_path)
     assert "rounded" not in exact.stderr
-    other = shortlist("configure", model, "--attributes", "random:1", cwd=folder)
+    other = shortlist("configure", model, "--attributes", "random:1", cwd=tmp_path)
     assert "beside the model" not in other.stderr
 
 
@@ -348,18 +289,16 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     phone.uvl COST --select Radio                                  | names no feature: 'Radio'
     phone.uvl COST --select GPS --deselect GPS                     | at once
     phone.uvl COST --decisions none.csv                            | cannot be read
-    phone.uvl COST --method guess                                  | method must be one of
-    phone.uvl COST --method satibea                                | got 'satibea'. It is an opponent in shortlist_papers
     phone.uvl COST --set tolerance=price=1                         | tolerance names
     phone.uvl COST --set tolerance=cost                            | must read NAME=VALUE
     phone.uvl COST --set tolerance=cost=x                          | must read NAME=NUMBER
     phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed, --set solver and --study. Leave it out.
-    phone.uvl COST --method solrep --set rule=adaptive --workers 2 | --workers must be 1 with rule 'adaptive'
     phone.uvl COST --method solrep --study no/s.db                 | folder does not exist
     phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run
     phone.uvl COST --attributes screens.csv                        | --attributes screens.csv has nothing that is asked for
     phone.uvl --objectives 'min selected' --attributes random:1    | --attributes random draws cost, defects and not_used_before
     phone.dimacs --attributes all.csv --attributes random:1        | of these nothing is asked for that is not given by a file
+    phone.uvl COST --set ignore-unknown=yes                        | --set ignore-unknown passes over rows of --attributes
     phone.uvl COST --set wings=2                                   | --set must name one of default, ignore-unknown,
     phone.uvl COST --set toleranc=cost=1                           | Did you mean 'tolerance'?
     phone.uvl COST --set solver                                    | --set must read NAME=VALUE, got 'solver'
@@ -383,7 +322,6 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     phone.dimacs                                                   | Pass --attributes FILE, --attributes random, or
     phone.uvl COST --time-limit 0                                  | seconds above 0
     phone.uvl COST --set max-bytes=0                               | --set max-bytes must be at least 1
-    phone.uvl COST --set solver=abacus --method exact              | solver must be one
     phone.uvl COST --out no/x.parquet                              | folder does not exist
     phone.uvl COST --attributes phone.uvl                          | column 'feature'
 """,
@@ -401,16 +339,13 @@ def test_real_product_lines_have_their_known_fronts(
     folder = data_folder / "feature-models"
     prices = (folder / "paper-instances" / "attributes" / f"{table}.csv").read_text()
     (tmp_path / "attributes.csv").write_text(prices.replace("Enrcyption", "Encryption"))
-    run = shortlist(
-        "configure", folder / "splot" / f"{name}.sxfm.xml",
-        "--attributes", "attributes.csv",
-        "--objectives", "min deselected, min not_used_before, min defects, min cost", "--json", cwd=tmp_path,
+    facts = facts_of(
+        "configure", folder / "splot" / f"{name}.sxfm.xml", "--attributes", "attributes.csv", "--objectives",
+        "min deselected, min not_used_before, min defects, min cost", cwd=tmp_path,
     )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    facts = json.loads(run.stdout)
     assert (facts["n_points"], facts["proof"]) == (n_points, "complete")
 
 
 def test_where_nothing_is_found_in_time_the_method_is_the_one_asked_for(folder: Path) -> None:
-    run = shortlist("configure", "phone.uvl", *COST, "--time-limit", "1e-9", "--json", cwd=folder)
+    run = shortlist(*PRICED, "--time-limit", "1e-9", "--json", cwd=folder)
     assert json.loads(run.stdout)["method"] == "auto"

@@ -1,6 +1,5 @@
 """The commands front show and front pick, as a user runs them."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -19,6 +18,8 @@ from tests.cli.refusals import refusals, refuse
 from tests.cli.running import done, facts_of, shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
+GOALS = ["--objectives", "max selected, min cost", "--set", "default=cost=0"]
+PHONE = ["configure", "phone.uvl", *GOALS]
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("phone")
     for path in MODELS.iterdir():
         shutil.copy(path, folder)
-    arguments = [
-        "--objectives",
-        "max selected, min cost",
-        "--set",
-        "default=cost=0",
-        "--out",
-        "front.parquet",
-    ]
-    done("configure", "phone.uvl", *arguments, cwd=folder)
+    done(*PHONE, "--out", "front.parquet", cwd=folder)
     half = Front.from_points(
         [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
     )
@@ -48,23 +41,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def front(folder: Path) -> Front:
+    return Front.load(folder / "front.parquet")
+
+
 def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
     run = done("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
-    for words in (
-        "complete",
-        "max selected",
-        "min cost",
-        "more; shortlist front show --rows 0 prints all",
-        "the knee",
-        "Phone",
-    ):
+    more = "more; shortlist front show --rows 0 prints all"
+    for words in ("complete", "max selected", "min cost", more, "the knee", "Phone"):
         assert words in run.stdout
 
 
-def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path) -> None:
-    run = shortlist("front", "show", "front.parquet", "--pick", "ideal", "--rows", "0", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
-    front = Front.load(folder / "front.parquet")
+def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path, front: Front) -> None:
+    facts = facts_of("front", "show", "front.parquet", "--pick", "ideal", "--rows", "0", cwd=folder)
     assert facts["points"] == front.values.tolist()
     assert (facts["command"], facts["status"], facts["n_points"]) == ("front show", "optimal", len(front))
     picked = facts["pick"]
@@ -72,37 +62,32 @@ def test_show_as_json_holds_the_points_and_the_picked_product(folder: Path) -> N
     assert chosen == front.decisions[picked["index"]].astype(bool).tolist()
 
 
-def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
-    run = shortlist(
-        "front",
-        "show",
-        "front.parquet",
-        "--limit",
-        "cost<=20",
-        "--limit",
-        "selected>=5",
-        "--json",
-        cwd=folder,
-    )
-    facts = json.loads(run.stdout)
-    values = Front.load(folder / "front.parquet").values
-    inside = values[(values[:, 1] <= 20) & (values[:, 0] >= 5)]
+def test_limits_keep_a_part_of_the_points(folder: Path, front: Front) -> None:
+    limits = ["--limit", "cost<=20", "--limit", "selected>=5"]
+    facts = facts_of("front", "show", "front.parquet", *limits, cwd=folder)
+    inside = front.values[(front.values[:, 1] <= 20) & (front.values[:, 0] >= 5)]
     assert facts["points"] == inside.tolist()
     assert facts["n_within_limits"] == len(inside) < facts["n_points"]
 
 
-def test_the_best_of_an_objective_that_is_maximised_is_the_greatest(folder: Path) -> None:
-    run = done("front", "pick", "front.parquet", "--pick", "lexicographic:selected", "--json", cwd=folder)
-    values = Front.load(folder / "front.parquet").values
-    assert json.loads(run.stdout)["values"]["selected"] == values[:, 0].max()
+@pytest.mark.parametrize(
+    ("pick", "rule", "name"),
+    [("lexicographic:selected", "lexicographic", "selected"), ("weights:cost=1", "weights", "cost")],
+)
+def test_the_best_of_an_objective_is_the_greatest_where_it_is_maximised(
+    folder: Path, front: Front, pick: str, rule: str, name: str
+) -> None:
+    facts = facts_of("front", "pick", "front.parquet", "--pick", pick, cwd=folder)
+    best = {"selected": front.values[:, 0].max(), "cost": front.values[:, 1].min()}
+    assert (facts["rule"], facts["values"][name]) == (rule, best[name])
 
 
-def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
+def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path, front: Front) -> None:
     facts = facts_of(
         "front", "pick", "front.parquet", "--limit", "selected>=6", "--pick", "lexicographic:cost", "--out", "product.csv",
         cwd=folder,
     )  # fmt: skip
-    values = Front.load(folder / "front.parquet").values
+    values = front.values
     assert facts["values"]["cost"] == values[values[:, 0] >= 6, 1].min()
     assert (facts["rule"], facts["proof"]) == ("lexicographic", "complete")
     model = read_model(folder / "phone.uvl")
@@ -114,20 +99,10 @@ def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_every_operator_keeps_the_points_that_it_says(operator: str, folder: Path) -> None:
-    front = Front.load(folder / "front.parquet")
+def test_every_operator_keeps_the_points_that_it_says(operator: str, folder: Path, front: Front) -> None:
     bound = float(front.values[len(front) // 2, 1])
-    command = [
-        "front",
-        "show",
-        "front.parquet",
-        "--limit",
-        f"Cost {operator} {bound}",
-        "--rows",
-        "0",
-        "--json",
-    ]
-    facts = json.loads(shortlist(*command, cwd=folder).stdout)
+    limit = ["--limit", f"Cost {operator} {bound}"]
+    facts = facts_of("front", "show", "front.parquet", *limit, "--rows", "0", cwd=folder)
 
     compare = {"<=": np.less_equal, "<": np.less, ">=": np.greater_equal, ">": np.greater, "==": np.equal}
     assert facts["points"] == front.values[compare[operator](front.values[:, 1], bound)].tolist()
@@ -137,18 +112,10 @@ def test_every_operator_keeps_the_points_that_it_says(operator: str, folder: Pat
 @pytest.mark.parametrize("limits", [["cost<=0"], ["cost>900"], ["cost==1.23"], ["cost<=12", "selected>=7"]])
 def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list[str], folder: Path) -> None:
     command = ["front", "pick", "front.parquet", *(word for limit in limits for word in ("--limit", limit))]
-    people = shortlist(*command, "--out", "none.csv", cwd=folder)
-    run = shortlist(*command, "--out", "none.csv", "--json", cwd=folder)
-
-    assert (people.returncode, run.returncode) == (0, 0)
-    assert people.stdout.startswith("Status infeasible: No point ")
-    facts = json.loads(run.stdout)
-    assert (facts["status"], facts["index"], facts["selection"], facts["out"]) == (
-        "infeasible",
-        None,
-        [],
-        None,
-    )
+    facts = facts_of(*command, "--out", "none.csv", cwd=folder)
+    assert done(*command, "--out", "none.csv", cwd=folder).stdout.startswith("Status infeasible: No point ")
+    assert (facts["status"], facts["index"], facts["selection"]) == ("infeasible", None, [])
+    assert facts["out"] is None
     assert facts["reason"].startswith("No point ")
     assert facts["options"]["limit"] == limits
     assert not (folder / "none.csv").exists()
@@ -156,29 +123,26 @@ def test_limits_that_no_point_meets_are_an_answer_and_write_nothing(limits: list
     assert shown.stderr.startswith("shortlist: note: No point ")
 
 
-def test_show_takes_the_number_of_a_point(folder: Path) -> None:
+def test_show_takes_the_number_of_a_point(folder: Path, front: Front) -> None:
     command = ["front", "show", "front.parquet", "--pick", "1"]
-    front = Front.load(folder / "front.parquet")
-    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    facts = facts_of(*command, cwd=folder)
     assert facts["pick"]["index"] == 1
     assert list(facts["pick"]["values"].values()) == front.values[1].tolist()
     assert shortlist(*command, cwd=folder).stdout.startswith(f"Point 1 of {len(front)}:\n")
 
 
-def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(folder: Path) -> None:
-    front = Front.load(folder / "front.parquet")
+def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(
+    folder: Path, front: Front
+) -> None:
     command = ["front", "show", "front.parquet", "--limit", "cost<=20", "--rows", "2"]
-    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    facts = facts_of(*command, cwd=folder)
     assert facts["numbers"] == np.flatnonzero(front.values[:, 1] <= 20)[:2].tolist() != [0, 1]
     assert facts["points"] == front.values[facts["numbers"]].tolist()
     number = facts["numbers"][0]
     rows = shortlist(*command, cwd=folder).stdout.splitlines()
     assert any(row.split()[:1] == [str(number)] for row in rows)
 
-    run = shortlist(
-        "front", "pick", "front.parquet", "--pick", str(number), "--out", "own.csv", "--json", cwd=folder
-    )
-    picked = json.loads(run.stdout)
+    picked = facts_of("front", "pick", "front.parquet", "--pick", str(number), "--out", "own.csv", cwd=folder)
     assert (picked["index"], picked["rule"]) == (number, "number")
     assert list(picked["values"].values()) == front.values[number].tolist()
     shortlist("front", "export", "front.parquet", "--out", "numbers.xlsx", cwd=folder)
@@ -187,10 +151,10 @@ def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(
     assert chosen == picked["selection"]
 
 
-def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: Path) -> None:
+def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: Path, front: Front) -> None:
     shortlist("front", "export", "front.parquet", "--out", "checked.csv", cwd=folder)
     facts = facts_of("model", "check", "phone.uvl", "checked.csv", "--set", "default=cost=0", cwd=folder)
-    assert facts["n_products"] == facts["n_rows"] == len(Front.load(folder / "front.parquet"))
+    assert facts["n_products"] == facts["n_rows"] == len(front)
 
 
 def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Path) -> None:
@@ -199,10 +163,11 @@ def test_a_front_that_is_not_complete_may_miss_what_a_limit_asks_for(folder: Pat
     assert run.stdout.endswith("The front is not complete, so there may be others that it does not have.\n")
 
 
-def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(folder: Path) -> None:
-    front = Front.load(folder / "front.parquet")
+def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(
+    folder: Path, front: Front
+) -> None:
     command = ["front", "show", "front.parquet", "--pick", "1,3"]
-    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)["compared"]
+    facts = facts_of(*command, cwd=folder)["compared"]
     assert facts["points"] == [1, 3]
     assert facts["changes"] == dict(
         zip(front.names, (front.values[3] - front.values[1]).tolist(), strict=True)
@@ -220,7 +185,7 @@ def test_two_points_are_shown_side_by_side_with_what_differs_and_what_it_costs(f
     assert f"Only at point 1 ({len(one - other)}): {listed}\n" in told
     change = front.values[3, 1] - front.values[1, 1]
     assert f"{change:+g} ({'better' if change < 0 else 'worse'})" in told
-    swapped = json.loads(shortlist(*command[:-1], "3,1", "--json", cwd=folder).stdout)["compared"]["changes"]
+    swapped = facts_of(*command[:-1], "3,1", cwd=folder)["compared"]["changes"]
     assert swapped == {name: -by for name, by in facts["changes"].items()}
 
 
@@ -244,10 +209,9 @@ def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None
     dearer = prices.replace("cost 9", "cost 12", 1)
     assert dearer != prices
     (folder / "dearer.uvl").write_text(dearer, encoding="utf-8")
-    options = ["--objectives", "max selected, min cost", "--set", "default=cost=0", "--out", "dearer.parquet"]
-    assert shortlist("configure", "dearer.uvl", *options, cwd=folder).returncode == 0
+    done("configure", "dearer.uvl", *GOALS, "--out", "dearer.parquet", cwd=folder)
     command = ["front", "diff", "front.parquet", "dearer.parquet"]
-    facts = json.loads(shortlist(*command, "--out", "fates.csv", "--json", cwd=folder).stdout)
+    facts = facts_of(*command, "--out", "fates.csv", cwd=folder)
 
     before, now = (Front.load(folder / name) for name in command[2:])
     assert sum(facts["counts"].values()) == len(facts["points"])
@@ -281,10 +245,8 @@ def test_a_front_that_may_lack_points_is_said_to_when_it_is_compared(folder: Pat
     assert "The front of before and of now is not complete: points that are new or gone may" in run.stderr
 
 
-def test_a_front_is_exported_with_every_feature_by_name(folder: Path) -> None:
-    run = shortlist("front", "export", "front.parquet", "--out", "front.csv", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
-    front = Front.load(folder / "front.parquet")
+def test_a_front_is_exported_with_every_feature_by_name(folder: Path, front: Front) -> None:
+    facts = facts_of("front", "export", "front.parquet", "--out", "front.csv", cwd=folder)
     table = pd.read_csv(folder / "front.csv")
 
     assert (facts["command"], facts["n_points"], facts["out"]) == ("front export", len(front), "front.csv")
@@ -306,7 +268,7 @@ def test_the_stages_of_a_point_are_written_by_name(folder: Path) -> None:
 
 def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -> None:
     command = ["front", "pick", "front.parquet", "--pick", "knee", "--out", "knee.uvl"]
-    facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
+    facts = facts_of(*command, cwd=folder)
 
     assert facts["options"]["pick"] == "knee"
     assert facts["version"] == shortlist_version
@@ -315,23 +277,15 @@ def test_the_json_of_a_pick_says_what_was_asked_and_what_to_know(folder: Path) -
 
 
 @pytest.mark.parametrize("with_model", [False, True])
-def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path) -> None:
+def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder: Path, front: Front) -> None:
     options = ["--model", "phone.uvl"] if with_model else []
     done("front", "pick", "front.parquet", "--pick", "knee", *options, "--out", "product.uvl", cwd=folder)
     product = read_model(folder / "product.uvl")
-    picked = Front.load(folder / "front.parquet").pick("knee")
-    front = Front.load(folder / "front.parquet")
+    picked = front.pick("knee")
     chosen = {name for name, value in zip(front.candidates, picked.decision, strict=True) if value}
     assert set(product.names) - chosen == (set() if with_model else {product.names[product.root or 0]})
-    info = json.loads(shortlist("model", "info", "product.uvl", "--json", cwd=folder).stdout)
+    info = facts_of("model", "info", "product.uvl", cwd=folder)
     assert info["n_products"] == "1"
-
-
-def test_weights_name_the_rule(folder: Path) -> None:
-    run = shortlist("front", "pick", "front.parquet", "--pick", "weights:cost=1", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
-    assert facts["rule"] == "weights"
-    assert facts["values"]["cost"] == Front.load(folder / "front.parquet").values[:, 1].min()
 
 
 @refusals("""
