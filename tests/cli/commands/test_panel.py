@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.words import COMBINED
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 from tests.panels.made import priced_log
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
@@ -40,8 +41,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = np.where(is_right, truth[:, None], np.where(truth == "no", "yes", "no")[:, None])
     table = pd.DataFrame(said, columns=["small", "mid", "large"]).assign(truth=truth)
     table.to_csv(folder / "answers.csv", index=False)
-    table.iloc[:15].to_csv(folder / "few.csv", index=False)
-    table.assign(truth="no").to_csv(folder / "one.csv", index=False)
     table.replace("yes", "oui").to_csv(folder / "french.csv", index=False)
     table[["small", "truth"]].to_csv(folder / "small.csv", index=False)
     long = table.assign(id=range(240)).melt(["id", "truth"], var_name="model", value_name="label")
@@ -50,26 +49,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long.assign(usd=price, ms=seconds, sure=0.75, dollars="1 coin").to_csv(folder / "long.csv", index=False)
     (folder / "prices.csv").write_text("name,cost\nsmall,1\nmid,3\nlarge,9\n")
     (folder / "dear.csv").write_text("name,cost\nsmall,1\nmid,300\nlarge,9\n")
-    (folder / "strangers.csv").write_text("name,cost\nsomebody,1\n")
     (folder / "costs.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,1\n")
     (folder / "unsure.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,9\n,no,1\n,yes,1\n")
     (folder / "parts.csv").write_text("said,truth,cost\nno,yes,2.5\n")
     (folder / "maybe.csv").write_text("said,truth,cost\nno,maybe,2\n")
-    run = shortlist("panel", *PRICED, "--limit", "price<=8", "--out", "panel.json", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("panel", *PRICED, "--limit", "price<=8", "--out", "panel.json", cwd=folder)
     saved = (folder / "panel.json").read_text()
     (folder / "cut.json").write_text(saved[:200])
     (folder / "other.json").write_text(saved.replace('"mid"', '"mad"'))
-    (folder / "empty.json").write_text("{}")
     return folder
 
 
-def facts(folder: Path, *words: str) -> dict[str, object]:
-    run = shortlist("panel", *words, "--json", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
-    assert isinstance(told, dict)
-    return told
+def facts(folder: Path, *words: str | Path) -> Any:
+    return facts_of("panel", *words, cwd=folder)
 
 
 def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
@@ -80,7 +72,7 @@ def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
     assert told["command"] == "panel"
     assert (told["n_chosen"], told["n_test"], told["n_calibration"], told["n_parts"]) == (240, 0, 0, 5)
     assert told["proof"] == "approximate"
-    assert 0 < float(str(told["bound"])) <= 1
+    assert 0 < told["bound"] <= 1
     assert {
         "point", "objective", "classes", "stages", "final", "held_out", "single", "difference",
         "difference_interval", "p_value", "within_chance", "recommended", "n_more_cases", "correlation",
@@ -88,13 +80,12 @@ def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
         "notes", "claims", "seconds", "method", "status",
     } <= told.keys()  # fmt: skip
     front = pd.read_csv(files[1])
-    assert len(front) == len(told["front"])  # type: ignore[arg-type]
+    assert len(front) == len(told["front"])
     assert load_panel(files[0]).classes == ("no", "yes")
 
 
 def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path) -> None:
-    run = shortlist("panel", *PRICED, "--pick", "best", "--details", cwd=folder)
-    assert run.returncode == 0
+    run = done("panel", *PRICED, "--pick", "best", "--details", cwd=folder)
     for words in (
         "on the front. On 240 cases, by nested cross-validation, with the price of this panel: accuracy",
         "The best panel found at each mean price of a case", "All 3 single judges, each by its own answers.",
@@ -120,14 +111,12 @@ def unwrapped(text: str) -> str:
     "words", ["", "--pick best", "--answer-accuracy 0.7", "--final hand-over=1", "--pick single"]
 )
 def test_the_answer_is_a_screen_of_24_lines_and_100_columns(folder: Path, tmp_path: Path, words: str) -> None:
-    run = shortlist("panel", *PRICED, *words.split(), "--out", str(tmp_path / "p.json"), cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("panel", *PRICED, *words.split(), "--out", str(tmp_path / "p.json"), cwd=folder)
     lines = run.stdout.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 100 + len(str(tmp_path))  # a path is not broken
     assert lines[-1].startswith("Next: ")
-    compared = shortlist("panel", "compare", str(tmp_path / "p.json"), *PRICED, cwd=folder)
-    assert compared.returncode == 0, compared.stderr
+    compared = done("panel", "compare", str(tmp_path / "p.json"), *PRICED, cwd=folder)
     assert len(compared.stdout.splitlines()) <= 24
     assert max(map(len, compared.stdout.splitlines())) <= 100
 
@@ -157,23 +146,17 @@ def test_the_judges_to_ask_fill_the_screen(n_sentences: int, capsys: pytest.Capt
 
 
 def test_without_prices_no_price_is_told(folder: Path) -> None:
-    run = shortlist(
-        "panel", "answers.csv", "--target", "truth", "--set", "decide=votes", "--details", cwd=folder
-    )
-    assert run.returncode == 0
+    run = done("panel", "answers.csv", "--target", "truth", "--set", "decide=votes", "--details", cwd=folder)
     assert " a case" not in run.stdout
     assert "What was searched:" in run.stdout
 
 
 def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
     told = facts(folder, *PRICED, "--pick", "best", "--limit", "price<=2")
-    bound = float(str(told["bound"]))
-    assert 0.6 < bound < 1
-    assert f"gets at most {100 * bound:.1f} % of the training cases right" in str(told["claims"])
-    assert (
-        "is always that of one of its judges gets at most"
-        in shortlist("panel", *PRICED, "--limit", "price<=2", "--details", cwd=folder).stdout
-    )
+    assert 0.6 < told["bound"] < 1
+    assert f"gets at most {100 * told['bound']:.1f} % of the training cases right" in str(told["claims"])
+    people = done("panel", *PRICED, "--limit", "price<=2", "--details", cwd=folder)
+    assert "is always that of one of its judges gets at most" in people.stdout
 
 
 @pytest.mark.parametrize(
@@ -182,20 +165,20 @@ def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
 )
 def test_limits_of_price_are_kept(folder: Path, words: str, price: float) -> None:
     told = facts(folder, *PRICED, *words.split())
-    front = {row["number"]: row for row in told["front"]}  # type: ignore[attr-defined]
+    front = {row["number"]: row for row in told["front"]}
     point = told["point"]  # none where a single judge is as good, by so few cases
-    assert (told["single"] if point is None else front[point])["price"] <= price  # type: ignore[index]
+    assert (told["single"] if point is None else front[point])["price"] <= price
 
 
 def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) -> None:
     told = {rule: facts(folder, *PRICED, "--pick", rule) for rule in ("best", "knee", "ideal", "3")}
-    rows: list[dict[str, float]] = told["best"]["front"]  # type: ignore[assignment]
+    rows = told["best"]["front"]
     most = max(row["accuracy"] for row in rows)
-    assert rows[told["best"]["point"]]["accuracy"] == most  # type: ignore[call-overload]
+    assert rows[told["best"]["point"]]["accuracy"] == most
     assert told["3"]["point"] == 3
     values = np.array([[-row["accuracy"], row["price"]] for row in rows])
     scaled = (values - values.min(axis=0)) / np.ptp(values, axis=0)
-    ideal, knee = (int(str(told[rule]["point"])) for rule in ("ideal", "knee"))
+    ideal, knee = (told[rule]["point"] for rule in ("ideal", "knee"))
     assert np.hypot(*scaled[ideal]) == pytest.approx(np.hypot(*scaled.T).min())
     assert scaled[knee].sum() < 1  # below the line between the two ends of the front
 
@@ -204,8 +187,8 @@ def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) 
 def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
     costs = ["--objectives", "min error-cost, min price", "--set", "error-costs=unsure.csv"]
     told = facts(folder, *PRICED, "--final", kind, "--pick", "best", *costs)
-    held_out: dict[str, float] = told["held_out"]  # type: ignore[assignment]
-    assert told["final"]["kind"] == kind.split("=", maxsplit=1)[0]  # type: ignore[index]
+    held_out = told["held_out"]
+    assert told["final"]["kind"] == kind.split("=", maxsplit=1)[0]
     assert (held_out["n_handed_over"] > 0) == kind.startswith("hand-over")
     if kind.startswith("hand-over"):
         assert held_out["n_unanswered"] == 0
@@ -219,7 +202,7 @@ def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
         folder, *PRICED, "--set", f"decide={decide}", "--set", "max-stages=3", "--set", "test-share=0.5"
     )
     assert (told["n_chosen"], told["n_test"]) == (120, 120)
-    learned = [claim for claim in told["claims"] if claim.startswith("One stage, ")]  # type: ignore[attr-defined]
+    learned = [claim for claim in told["claims"] if claim.startswith("One stage, ")]
     rules = ["votes", decide][decide == "votes" :] if "votes" in decide else [COMBINED.get(decide, decide)]
     assert [claim.split(":")[0] for claim in learned] == [
         f"One stage, answers combined by {rule}" for rule in rules
@@ -230,13 +213,12 @@ def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
     told = facts(
         folder, *LONG, "--columns", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
     )
-    judges = {row["name"]: row["price"] for row in told["judges"]}  # type: ignore[attr-defined]
+    judges = {row["name"]: row["price"] for row in told["judges"]}
     assert judges == {"small": 1, "mid": 3, "large": 9}
     held_out = told["held_out"]
-    assert isinstance(held_out, dict)
     assert 0.1 <= held_out["latency"] <= 1.3
     fewer = facts(folder, *PRICED, "--set", "drop=large")
-    assert [row["name"] for row in fewer["judges"]] == ["small", "mid"]  # type: ignore[attr-defined]
+    assert [row["name"] for row in fewer["judges"]] == ["small", "mid"]
 
 
 def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
@@ -245,13 +227,12 @@ def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
     )  # fmt: skip
     assert told["objective"] == "error-cost"
     held_out = told["held_out"]
-    assert isinstance(held_out, dict)
     truth = pd.read_csv(folder / "answers.csv")["truth"]
     no, yes = held_out["recall"]
     assert yes > 0.9 > no  # a missed yes costs nine times as much
     assert 240 * held_out["value"] == pytest.approx(round(240 * held_out["value"]))
     assert held_out["value"] < 9 * (truth == "yes").mean()  # of answering no to all
-    assert "of error cost a case" in told["verdict"][0] or "single judge" in told["verdict"][0]  # type: ignore[index]
+    assert "of error cost a case" in told["verdict"][0] or "single judge" in told["verdict"][0]
 
 
 def test_recall_and_specificity_are_objectives_of_two_classes(folder: Path) -> None:
@@ -259,8 +240,8 @@ def test_recall_and_specificity_are_objectives_of_two_classes(folder: Path) -> N
         folder, *PRICED, "--objectives", "max recall, max specificity, min price", "--set", "positive=no",
         "--limit", "recall>=0.85",
     )  # fmt: skip
-    assert told["errors"]["positive"] == "no"  # type: ignore[index]
-    front = {row["number"]: row for row in told["front"]}  # type: ignore[attr-defined]
+    assert told["errors"]["positive"] == "no"
+    front = {row["number"]: row for row in told["front"]}
     assert front[told["point"]]["recall"] >= 0.85
     assert "against a false alarm" in str(told["claims"])
 
@@ -272,30 +253,19 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     is_poem = topic == "poem"
     table.loc[is_poem, "truth"] = "yes"  # a free column tells the truth of half of the cases
     table.assign(topic=topic).to_csv(tmp_path / "a.csv", index=False)
-    words: list[str | Path] = [
-        tmp_path / "a.csv",
-        "--target",
-        "truth",
-        "--costs",
-        folder / "prices.csv",
-        "--router",
-        "topic",
-    ]
+    priced: list[str | Path] = ["--target", "truth", "--costs", folder / "prices.csv", "--limit", "price<=3"]
+    words = [tmp_path / "a.csv", *priced]
     out, page = tmp_path / "panel.json", tmp_path / "p.html"
-    run = shortlist("panel", *words, "--limit", "price<=3", "--out", out, "--out", page, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done("panel", *words, "--router", "topic", "--out", out, "--out", page, cwd=folder)
     assert "Before the first call, a case is routed by topic:" in run.stdout
     assert "These are where topic is code." in run.stdout
     assert len(run.stdout.splitlines()) <= 24
     assert "where topic is poem" in page.read_text(encoding="utf-8")
     assert load_panel(out).next({"topic": "poem"})["decision"]["label"] == "yes"
     protocol = tmp_path / "protocol.md"
-    assert shortlist("report", out, "--protocol", "--out", protocol, cwd=folder).returncode == 0
+    done("report", out, "--protocol", "--out", protocol, cwd=folder)
     assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
-    run = shortlist(
-        "panel", "compare", out, *words[:-2], "--limit", "price<=3", cwd=folder
-    )  # knows its columns
-    assert run.returncode == 0, run.stderr
+    run = done("panel", "compare", out, *words, cwd=folder)  # knows its columns
     assert "Saved panel (by topic: " in run.stdout
 
 
@@ -309,17 +279,16 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
     assert "cannot be promised about any point of the front. What can be promised is" in run.stderr
     assert "Confirm it on new cases; these have been used." in run.stderr
     assert not out.exists()
-    run = shortlist(
-        "panel", *PRICED, "--answer-accuracy", "0.999", "--set", "anyway=yes", "--out", out, cwd=folder
-    )
-    assert run.returncode == 0, run.stderr
+    run = done(
+        "panel", *PRICED, "--answer-accuracy", "0.999", "--set", "anyway=yes", "--out", out, cwd=folder,
+    )  # fmt: skip
     assert "The panel answers no case, so there is nothing to compare." in run.stdout
     assert f"Written: {out}, the panel above." in run.stdout
     panel = load_panel(out)
     assert panel.promise.startswith("Nothing can be promised")
     assert all(stage.answer_from == np.inf for stage in panel.stages)
-    told = facts(folder, "compare", str(out), *PRICED)
-    assert told["promise"]["kept"] == "kept"  # type: ignore[index]
+    told = facts(folder, "compare", out, *PRICED)
+    assert told["promise"]["kept"] == "kept"
     assert told["standing"] == "as-good"
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert text.startswith("No new panel can make the promise of the saved one on these cases.")
@@ -346,14 +315,9 @@ def test_under_a_promise_a_panel_that_answers_fewer_cases_for_the_same_price_tak
 ) -> None:
     _sure_log(tmp_path / "old.csv", 0.9, 0.99, 0.95)
     _sure_log(tmp_path / "new.csv", 0.55, 0.99, 0.91)
-    run = shortlist(
-        "panel", "old.csv", "--answer-accuracy", "0.94", "--out", "p.json", "--json", cwd=tmp_path
-    )
-    assert run.returncode == 0, run.stderr
+    run = done("panel", "old.csv", "--answer-accuracy", "0.94", "--out", "p.json", "--json", cwd=tmp_path)
     assert json.loads(run.stdout)["held_out"]["answered"] == 1
-    run = shortlist("panel", "compare", "p.json", "new.csv", "--json", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
+    told = facts_of("panel", "compare", "p.json", "new.csv", cwd=tmp_path)
     assert told["new"]["promised"]
     assert told["new"]["accuracy"] > told["saved"]["accuracy"]
     assert told["new"]["answered"] < 0.8
@@ -361,7 +325,7 @@ def test_under_a_promise_a_panel_that_answers_fewer_cases_for_the_same_price_tak
     assert (told["standing"], told["still_best"], told["difference_of"]) == ("better", True, "answered")
     assert told["difference"] == pytest.approx(told["new"]["answered"] - told["saved"]["answered"])
     text = shortlist("panel", "compare", "p.json", "new.csv", cwd=tmp_path).stdout
-    assert "Keep the saved panel: it answers more cases" in " ".join(text.split())
+    assert "Keep the saved panel: it answers more cases" in unwrapped(text)
     assert "points of share answered" in text
     assert text.count("p = ") == 1
 
@@ -379,7 +343,7 @@ def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
     assert told["still_best"]
     dear = [*PRICED[:-1], "dear.csv"]
     told = facts(folder, "compare", "panel.json", *dear)
-    assert told["saved"]["price"] > told["new"]["price"]  # type: ignore[index]
+    assert told["saved"]["price"] > told["new"]["price"]
     assert told["standing"] in {"beaten", "open"}
     run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
     assert "cheaper than the saved one, and as good." in unwrapped(
@@ -392,13 +356,12 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     folder: Path, tmp_path: Path, kind: str
 ) -> None:
     out = tmp_path / "cheap.json"
-    run = shortlist("panel", *PRICED, "--limit", "price<=2", "--final", kind, "--out", out, cwd=folder)
-    assert run.returncode == 0, run.stderr
-    told = facts(folder, "compare", str(out), *PRICED)
+    done("panel", *PRICED, "--limit", "price<=2", "--final", kind, "--out", out, cwd=folder)
+    told = facts(folder, "compare", out, *PRICED)
     assert told["standing"] == "as-good"
     assert told["still_best"]
-    assert told["new"]["price"] == told["saved"]["price"]  # type: ignore[index]
-    assert float(str(told["at_most"])) <= 2.0001
+    assert told["new"]["price"] == told["saved"]["price"]
+    assert told["at_most"] <= 2.0001
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert text.startswith("Keep the saved panel: the new one is neither better beyond chance nor cheaper.")
     assert "If the saved panel was chosen on some of these cases, it looks better here than it is." in text
@@ -409,8 +372,7 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     costs, out = tmp_path / "costs.csv", tmp_path / "panel.json"
     costs.write_text("said,truth,cost\nno,yes,7\nyes,no,2\n,yes,9\n", encoding="utf-8")
     dear = ["--objectives", "min error-cost, min price", "--set", f"error-costs={costs}"]
-    run = shortlist("panel", *PRICED, *dear, "--limit", "price<=4", "--out", out, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("panel", *PRICED, *dear, "--limit", "price<=4", "--out", out, cwd=folder)
     costs_of = {
         "objectives": ["error-cost", "price"],
         "error_costs": [[0, 7], [2, 0], [2, 9]],
@@ -418,14 +380,14 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     }
     assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
     again = ["--set", "objectives=min error-cost, min price", *dear[2:]]
-    told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], again))
-    assert told["saved"]["objective"] == "error-cost"  # type: ignore[index]
+    told, same = (facts(folder, "compare", out, *PRICED, *more) for more in ([], again))
+    assert told["saved"]["objective"] == "error-cost"
     log, panel = read_log(folder / "answers.csv", columns=LogColumns(target="truth")), load_panel(out)
     cost = np.array([[0, 7], [2, 0], [2, 9]])[panel.run(log).codes, log.truth].mean()
-    assert told["saved_on_all"]["value"] == pytest.approx(cost)  # type: ignore[index]
+    assert told["saved_on_all"]["value"] == pytest.approx(cost)
     names = ("saved", "new", "single", "p_value", "standing")
     assert [told[name] for name in names] == [same[name] for name in names]
-    assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])  # type: ignore[misc]
+    assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])
     costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
     run = shortlist("panel", "compare", out, *PRICED, *again, cwd=folder)
     assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
@@ -437,7 +399,7 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     del old["question"], old["digest"]
     (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
     told = facts(folder, "compare", str(tmp_path / "old.json"), *PRICED)
-    assert told["saved"]["objective"] == "accuracy"  # type: ignore[index]
+    assert told["saved"]["objective"] == "accuracy"
 
 
 def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
@@ -445,17 +407,15 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
 ) -> None:
     out, new = tmp_path / "saved.json", tmp_path / "new.json"
     promise = ["--answer-accuracy", "0.7", "--set", "confidence-level=0.9", "--final", "hand-over=1.5"]
-    run = shortlist("panel", *PRICED, *promise, "--pick", "best", "--out", out, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done("panel", *PRICED, *promise, "--pick", "best", "--out", out, cwd=folder)
     dear = [*PRICED[:-1], "dear.csv"]
-    told = facts(folder, "compare", str(out), *dear)
+    told = facts(folder, "compare", out, *dear)
     assert told["new_options"] == " ".join(promise)
     print_compared(told | {"standing": "open"})
     text = capsys.readouterr().out
     most, options = re.search(r"panel\s+LOGS\s+--limit '(price<=\S+)'\s([\s\S]*?)--out", text).groups()  # type: ignore[union-attr]
-    assert float(most.partition("<=")[2]) >= float(str(told["at_most"]))
-    run = shortlist("panel", *dear, "--limit", most, *shlex.split(options), "--out", new, cwd=folder)
-    assert run.returncode == 0, run.stderr
+    assert float(most.partition("<=")[2]) >= told["at_most"]
+    done("panel", *dear, "--limit", most, *shlex.split(options), "--out", new, cwd=folder)
     assert load_panel(new).question.promise == (0.7, 0.9)  # type: ignore[union-attr]
     assert load_panel(new).final == load_panel(out).final
 
@@ -463,8 +423,7 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
 def test_a_panel_that_is_not_recommended_names_the_judge_to_ask_once(folder: Path) -> None:
     told = []
     for pick in ("best", "knee", "one-se"):
-        run = shortlist("panel", *PRICED, "--set", "test-share=0.4", "--pick", pick, cwd=folder)
-        assert run.returncode == 0, run.stderr
+        run = done("panel", *PRICED, "--set", "test-share=0.4", "--pick", pick, cwd=folder)
         told.append(len(re.findall(r"[Aa]sk '?(?:small|mid|large)'?\s+alone", run.stdout)))
     assert max(told) == 1, told
 
@@ -484,23 +443,21 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
     table = pd.read_csv(folder / "long.csv")
     table["usd"] = table["model"].map({"small": 9, "mid": 2, "large": 1})  # the best one is the cheapest
     table.to_csv(tmp_path / "long.csv", index=False)
-    run = shortlist("panel", *log, "--limit", "latency<=0.25", "--pick", "best", "--out", out, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    told = facts(tmp_path, "compare", str(out), *LONG)
+    done("panel", *log, "--limit", "latency<=0.25", "--pick", "best", "--out", out, cwd=tmp_path)
+    told = facts(tmp_path, "compare", out, *LONG)
     saved, options = load_panel(out), str(told["new_options"])
     limit = re.search(r"--limit 'latency<=(\S+)'", options)
     assert limit is not None, options
     read = LogColumns(case="id", judge="model", answer="label", price="usd", latency="ms", target="truth")
     mean = saved.run(read_log(tmp_path / "long.csv", columns=read)).latency.mean()
     assert float(limit[1]) == pytest.approx(mean, rel=0.2)
-    assert told["new"]["latency"] <= 0.3  # type: ignore[index]
+    assert told["new"]["latency"] <= 0.3
     text = shortlist("panel", "compare", out, *LONG, cwd=tmp_path).stdout
-    assert f"a case, with latency<={limit[1]}." in " ".join(text.split())
-    run = shortlist("panel", *log, "--limit", "price<=99", *shlex.split(options), "--out", new, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    free = facts(tmp_path, "compare", str(out), *LONG, "--limit", "price<=99")
+    assert f"a case, with latency<={limit[1]}." in unwrapped(text)
+    done("panel", *log, "--limit", "price<=99", *shlex.split(options), "--out", new, cwd=tmp_path)
+    free = facts(tmp_path, "compare", out, *LONG, "--limit", "price<=99")
     assert free["limits"] == []
-    assert free["new"]["latency"] > 0.3  # type: ignore[index]
+    assert free["new"]["latency"] > 0.3
 
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
@@ -524,11 +481,6 @@ def test_what_was_written_is_told_and_the_best_single_judge_can_be(folder: Path,
 REFUSED = [
     ("answers.csv --target truth --pick single", "--pick single writes the best single judge: name the file"),
     ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
-    ("few.csv --target truth", "log must have at least 20 different cases of known truth, got 15. Add cases."),
-    ("one.csv --target truth", "log must have at least two classes as truth, got 'no' in every case."),
-    ("answers.csv --target truth --columns judge=nobody", "answers.csv must have the column 'nobody', got none"),
-    ("answers.csv --target truth --columns price=usd", "answers.csv must have the column 'usd', got none"),
-    ("answers.csv --target truth --costs strangers.csv", "--costs must price every judge, got none for 'small'"),
     ("answers.csv --target truth --costs gone.csv", "gone.csv cannot be read"),
     ("P --final x", "--final must be answer, hand-over=PRICE or reject, got 'x'."),
     ("P --final hand-over", "--final must be answer, reject or hand-over=PRICE, got 'hand-over'."),
@@ -536,6 +488,8 @@ REFUSED = [
     ("P --final hand-over=-2", "--final must hand over at a price of at least 0, got -2.0."),
     ("P --objectives recall", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
+    ("P --objectives 'max accuracy'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
+    ("P --objectives 'max accuracy, min latency'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
     ("P --limit price<=0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
     ("P --limit size<=2", "got 'size'."),
     ("P --pick 99", "there is no point 99: the front has "),
@@ -543,20 +497,16 @@ REFUSED = [
     ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
     ("P --set decide=x", "--set decide must be one of agreement, auto, dawid-skene, logistic, votes or weighted-votes, got 'x'."),
     ("P --set test-share=0.9", "--set test-share must be from 0.05 to 0.5, got 0.9."),
-    ("P --set max-stages=4", "--set max-stages must be 1, 2 or 3, got 4."),
     ("P --set form=x", "--set form must be one of "),
-    ("P --set drop=nobody", "--set drop must name columns or judges of the log, got 'nobody'."),
     ("P --columns confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set truth=gone.csv", "gone.csv cannot be read"),
     ("P --set token-prices=gone.json", "gone.json cannot be read"),
     ("P --set error-costs=gone.csv", "gone.csv cannot be read"),
     ("P --set error-costs=prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
     ("P --set error-costs=parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
-    ("P --set error-costs=costs.csv", "--set error-costs must come with the objective min error-cost"),
     ("answers.csv --target truth --router gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set positive=x", "--set positive must come with recall and specificity"),
     ("compare cut.json P", "cut.json must be a policy of Shortlist"),
-    ("compare empty.json P", "empty.json must be a policy of Shortlist, version 1."),
     ("compare other.json P", "the policy is damaged: "),
     ("compare gone.json P", "gone.json cannot be read"),
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
@@ -568,28 +518,18 @@ REFUSED = [
 
 @pytest.mark.parametrize(("words", "message"), REFUSED)
 def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: str) -> None:
-    line = [part for word in words.split() for part in (PRICED if word == "P" else [word])]
+    line = [part for word in shlex.split(words) for part in (PRICED if word == "P" else [word])]
     run = shortlist("panel", *line, cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
-    lines = [
-        one for one in run.stderr.splitlines() if one.startswith("shortlist: ")
-    ]  # others tell how far it is
-    told = [one for one in lines if not one.startswith("shortlist: note: ")]
-    assert len(told) == 1
-    assert message in told[0]
+    said = run.stderr.splitlines()  # progress, notes and one sentence
+    (told,) = (one for one in said if one.startswith("shortlist: ") and "shortlist: note: " not in one)
+    assert message in told
 
 
 @pytest.mark.parametrize("words", ["--limit size<=2", "--pick x"])
 def test_options_of_the_point_are_refused_before_any_work(folder: Path, words: str) -> None:
     run = shortlist("panel", *PRICED, *words.split(), cwd=folder)
     assert len(run.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("words", ["max accuracy", "min price, max accuracy", "max accuracy, min latency"])
-def test_objectives_are_accuracy_or_error_cost_and_then_price(folder: Path, words: str) -> None:
-    run = shortlist("panel", *PRICED, "--objectives", words, cwd=folder)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "--objectives must be accuracy, error-cost, or recall and specificity, then price" in run.stderr
 
 
 def test_a_saved_panel_is_compared_as_it_compares_labels(
@@ -599,24 +539,12 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(
     loud = table.assign(small=table["small"].str.upper())
     loud.to_csv(tmp_path / "loud.csv", index=False)
     costs = ("--target", "truth", "--costs", str(folder / "prices.csv"))
-    made = shortlist(
-        "panel",
-        "loud.csv",
-        *costs,
-        "--set",
-        "fold=case",
-        "--limit",
-        "price<=1",
-        "--out",
-        "small.json",
+    done(
+        "panel", "loud.csv", *costs, "--set", "fold=case", "--limit", "price<=1", "--out", "small.json",
         cwd=tmp_path,
-    )
-    assert made.returncode == 0, made.stderr
-    run = shortlist("panel", "compare", "small.json", "loud.csv", *costs, "--json", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
+    )  # fmt: skip
+    told = facts_of("panel", "compare", "small.json", "loud.csv", *costs, cwd=tmp_path)
     assert told["saved"]["accuracy"] > 0.5
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "loud.csv").read_bytes())))
-    piped = shortlist("panel", "compare", "small.json", "-", *costs, "--json", cwd=tmp_path)
-    assert piped.returncode == 0, piped.stderr
+    piped = done("panel", "compare", "small.json", "-", *costs, "--json", cwd=tmp_path)
     assert json.loads(piped.stdout)["saved"] == told["saved"]
