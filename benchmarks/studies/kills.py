@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import shortlist
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study_file import summary
 
 MODEL = """features
     Phone
@@ -83,8 +83,8 @@ def kills(
             answer = _ended(_begun(name, "--study", str(study)))
             yield {
                 "command": name, "kills": killed,
-                "units kept": found.n_done if found else 0,
-                "states kept": len(found.checkpoints) if found else 0,
+                "units kept": found["n_done"] if found else 0,
+                "states kept": len(found["checkpoints"]) if found else 0,
                 "same": answer == whole[name],
             }  # fmt: skip
             left -= killed

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.runs import Finished, Unit, Work, open_study, run_units
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study_file import summary
 
 UNIT_S = 0.05
 RESULT = {"points": [[i, i + 1, i + 2] for i in range(20)], "seconds": 0.05, "proof": "nondominated"}
@@ -61,10 +61,10 @@ def million(n_units: int = 1_000_000, batch: int = 1000, n_single: int = 20_000)
             yield {"what": "recording, one at a time", "units": n_single, **start.since()}
         start = _Clocks()
         found = summary(path)
-        yield {"what": "show", "units": found.n_done, **start.since(), "megabytes": found.size / 1e6}
+        yield {"what": "show", "units": found["n_done"], **start.since(), "megabytes": found["bytes"] / 1e6}
         start = _Clocks()
         with open_study(path) as study:
-            yield {"what": "opening with its check", "units": found.n_done, **start.since()}
+            yield {"what": "opening with its check", "units": found["n_done"], **start.since()}
             start = _Clocks()
             yield {"what": "reading all results", "units": len(study.results()), **start.since()}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from, saved_path
-from shortlist.runs.studies.study import as_settings
+from shortlist.runs.records import as_settings
 
 if TYPE_CHECKING:
     import pandas as pd

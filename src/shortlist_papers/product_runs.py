@@ -24,7 +24,8 @@ from shortlist.products.configuration.question import ProductQuestion, search_op
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.budget import Progress, processor_seconds
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint
 from shortlist_papers.paper import Rows
 from shortlist_papers.product_lines import (
     complete_points,

@@ -25,7 +25,7 @@ from shortlist.ensembles.pools.pool import Pool, asking_cost
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
-from shortlist.runs.studies.study import digest_of_arrays
+from shortlist.runs.records import digest_of_arrays
 from shortlist.runs.units import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows

@@ -12,7 +12,7 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import processor_seconds
-from shortlist.runs.studies.study import digest_of_arrays
+from shortlist.runs.records import digest_of_arrays
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.report.page import Chart, Heading, Parts, Table, Text
-from shortlist.runs.studies.question import versions
+from shortlist.runs.records import versions
 from shortlist_papers.paper import Paper, PaperLine, Reproduction, ResultTable, Rows
 
 if TYPE_CHECKING:

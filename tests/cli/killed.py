@@ -30,7 +30,7 @@ def _run_counted(
     left: int, words: list[str], cwd: Path, environment: dict[str, str], first: Callable[[], None] | None
 ) -> None:
     from shortlist.cli.main import run_command
-    from shortlist.runs.studies import study
+    from shortlist.runs import study
 
     def counted(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(self: study.Study, *arguments: Any, **named: Any) -> Any:

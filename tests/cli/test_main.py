@@ -74,7 +74,7 @@ from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
-from shortlist.runs.studies import study_file
+from shortlist.runs import study_file
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
 from shortlist_papers.paper import reproduce as run_again

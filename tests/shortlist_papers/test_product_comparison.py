@@ -19,7 +19,7 @@ from shortlist.products.model import make_group, make_model
 from shortlist.products.rules import are_valid
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
-from shortlist.runs.studies.study_file import checksum
+from shortlist.runs.study_file import checksum
 from shortlist_papers import product_comparison
 from shortlist_papers.front_quality import quality_of
 from shortlist_papers.product_comparison import (

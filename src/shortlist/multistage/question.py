@@ -34,7 +34,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
-from shortlist.runs.studies.study import as_settings, digest_of_arrays
+from shortlist.runs.records import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.splits import (
     N_FOLDS,

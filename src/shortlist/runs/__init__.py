@@ -3,7 +3,7 @@
 from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.calls import Unit
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
-from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
+from shortlist.runs.study import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.units import Work, run_units
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from shortlist._jit import COMPILING
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.studies import NO_STUDY, Study
+from shortlist.runs.study import NO_STUDY, Study
 
 SECONDS = "s"
 """Unit of stages whose progress is the time that they have used up."""

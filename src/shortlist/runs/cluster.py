@@ -18,7 +18,7 @@ import numpy as np
 from shortlist.errors import BadInputError, MissingDependencyError, WorkerError
 from shortlist.runs.calls import LARGE, Completed, Unit, killed, machine_name, packed, run_away, unsendable
 from shortlist.runs.cancellation import Cancellation, cancel_copies, undisturbed
-from shortlist.runs.studies.question import versions
+from shortlist.runs.records import versions
 
 CONNECT_S = 8.0
 """Seconds for reaching a scheduler."""

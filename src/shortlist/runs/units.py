@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.calls import Completed, Unit
 from shortlist.runs.cancellation import Cancellation, undisturbed
-from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
+from shortlist.runs.study import NO_STUDY, Finished, StageNote, Study
 from shortlist.runs.workers import Where, open_workers
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]

@@ -17,7 +17,7 @@ from shortlist.milp.program import LinearObjective, make_program
 from shortlist.milp.solution import Limits
 from shortlist.results.objective import Objective
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import KeptState, random_facts
+from shortlist.runs.records import KeptState, random_facts
 from shortlist_papers.product_evolution import _kernels as kernels
 from shortlist_papers.product_evolution.variation import (
     Evolution,

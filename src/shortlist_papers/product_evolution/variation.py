@@ -19,8 +19,8 @@ from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget, Progress
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import digest_of_arrays
+from shortlist.runs.records import KeptState, digest_of_arrays
+from shortlist.runs.study import Checkpoint
 from shortlist_papers.product_evolution import _kernels as kernels
 
 GENERATIONS = "generations"

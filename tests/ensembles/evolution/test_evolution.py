@@ -26,7 +26,7 @@ from shortlist.ensembles.votes.hard_votes import class_tally, plurality
 from shortlist.errors import BadInputError
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Study, open_study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.study import KeepSettings
 
 X, Y = make_classification(120, 5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1)
 BINARY = (Y > 0).astype(int)

@@ -22,7 +22,7 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study_file import summary
 from tests.ensembles import mean_oracles, oracles, strategies
 from tests.ensembles.oracles import Rows
 from tests.ensembles.plurality_oracles import Pool, as_votes, class_pools
@@ -233,11 +233,12 @@ def test_a_front_goes_on_from_a_study_and_proves_no_bound_twice(
         resumed = committee_front(asked, budget)
 
         assert study.kept("bounds") is None  # nothing is left to go on from
-    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "searching committees")
+    stages = {stage["stage"]: stage for stage in summary(tmp_path / "s.db")["stages"]}
+    walk = stages["searching committees"]
     assert str(cut.proof.kind) != "complete"
     assert str(resumed.proof.kind) == str(whole.proof.kind) == "complete"
     assert exact(resumed) == exact(whole)
-    assert (walk.total, walk.done) == (1, 1)
+    assert (walk["total"], walk["done"]) == (1, 1)
 
 
 AHEAD = np.array([3, 6], dtype=np.int64)

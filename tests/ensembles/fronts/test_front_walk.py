@@ -12,7 +12,7 @@ from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.errors import SolverError
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint
+from shortlist.runs.study import Checkpoint
 from tests.ensembles import strategies
 
 OBJECTIVES = ("max true-positives", "max true-negatives", "min cost", "min size")

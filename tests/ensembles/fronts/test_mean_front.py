@@ -23,9 +23,8 @@ from shortlist.results.front import Front
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.studies.checkpoints import Checkpoint
-from shortlist.runs.studies.study import KeepSettings
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study import Checkpoint, KeepSettings
+from shortlist.runs.study_file import summary
 from tests.ensembles import mean_oracles, oracles
 from tests.examples import examples
 
@@ -188,8 +187,9 @@ def test_a_front_that_is_killed_goes_on_from_its_study_and_proves_no_bound_twice
     assert resumed.points.tolist() == whole.points.tolist()
     assert resumed.decisions.tolist() == whole.decisions.tolist()
     assert resumed.extras == whole.extras
-    walk = next(stage for stage in summary(tmp_path / "s.db").stages if stage.name == "searching committees")
-    assert (walk.total, walk.done) == (1, 1)
+    stages = {stage["stage"]: stage for stage in summary(tmp_path / "s.db")["stages"]}
+    walk = stages["searching committees"]
+    assert (walk["total"], walk["done"]) == (1, 1)
 
 
 def problem(min_size: int = 1, max_size: int | None = None) -> MeanFrontProblem:

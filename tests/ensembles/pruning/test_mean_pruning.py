@@ -28,7 +28,7 @@ from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, open_study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study_file import summary
 from tests.ensembles import mean_oracles
 from tests.examples import examples
 
@@ -129,8 +129,8 @@ def test_a_study_keeps_the_best_selection_until_it_is_proved(tmp_path: Path) -> 
         assert study.kept("proof") is not None
         prune_means(votes, goal, limits, Budget(study=study))  # to its end
         assert study.kept("proof") is None
-    (proof,) = summary(tmp_path / "s.db").stages
-    assert (proof.total, proof.done, proof.running) == (1, 1, 0)
+    (proof,) = summary(tmp_path / "s.db")["stages"]
+    assert (proof["total"], proof["done"], proof["running"]) == (1, 1, 0)
     assert best.value < alone[0]
     assert again == [best.value, alone[1]]
 

@@ -34,7 +34,7 @@ from shortlist.milp.backends.cpsat import CpSat
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.summary import summary
+from shortlist.runs.study_file import summary
 from tests.ensembles import mean_oracles, oracles
 from tests.ensembles.strategies import hard_votes
 
@@ -337,8 +337,8 @@ def test_the_best_of_an_earlier_run_counts_only_where_the_clock_ended_this_one(t
         assert study.kept("proof") is not None
         prove(problem, Budget(study=study))  # to its end, and so nothing is left to go on from
         assert study.kept("proof") is None
-    (proof,) = summary(tmp_path / "s.db").stages
-    assert (proof.total, proof.done, proof.running) == (1, 1, 0)
+    (proof,) = summary(tmp_path / "s.db")["stages"]
+    assert (proof["total"], proof["done"], proof["running"]) == (1, 1, 0)
     assert best.value > max(alone)
     assert again == [best.value, alone[1]]
 

@@ -19,7 +19,7 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.study import KeepSettings
 from tests.methods import oracles
 
 

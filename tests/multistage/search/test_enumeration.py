@@ -40,8 +40,8 @@ from shortlist.multistage.search.walkers import (
 from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Study, open_study
 from shortlist.runs.budget import Progress
-from shortlist.runs.studies.checkpoints import KeptState
-from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import KeepSettings
 from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.problem.test_stages import is_valid_assignment, rules, valid_by_looking

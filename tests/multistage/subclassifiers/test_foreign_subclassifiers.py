@@ -36,7 +36,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
 )
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows, subset_masks
 from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, open_study, run_units
-from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.study import KeepSettings
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist_papers import OrderedPruner
 

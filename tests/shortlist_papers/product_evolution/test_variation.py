@@ -14,7 +14,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Progress, Study, open_study
-from shortlist.runs.studies.study import KeepSettings
+from shortlist.runs.study import KeepSettings
 from shortlist_papers.product_evolution.ibea import Ibea, Ibed
 from shortlist_papers.product_evolution.variation import Evolution, evolve
 

@@ -4,18 +4,25 @@ import contextlib
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from shortlist._words import counted
 from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.text.output import print_fitted, print_json
 
-if TYPE_CHECKING:
-    from shortlist.runs.studies.summary import StageSummary, Summary
-
 StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study.")]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from shortlist.cli.files import check_files
+    from shortlist.runs.study_file import summary
+
+    check_files(inputs={"FILE": file}, outputs={})
+    return summary(file)
 
 
 def show(file: StudyFileArgument, *, details: Details = False, json: Json = False) -> None:
@@ -23,44 +30,52 @@ def show(file: StudyFileArgument, *, details: Details = False, json: Json = Fals
 
     Also printed are what was asked, the units done, running and failed, and the time left.
     """
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"FILE": file}, outputs={})
-    from shortlist.cli.work import duration
-    from shortlist.runs.studies.summary import age_text, summary
-
-    found = summary(file)
+    found = _read(file)
     if json:
-        print_json({"command": "study show", **_facts(found)})
+        print_json({"command": "study show", **found})
         return
+    from shortlist.cli.work import duration
+    from shortlist.runs.study_file import clock_text
+
+    asked, driver = found["asked"], found["running_in"]
+    units = f"{counted(found['n_done'], 'unit')} finished, {found['n_failed']:,} failed"
+    begun = f"begun {clock_text(asked['begun'])}" if "begun" in asked else "begun at an unknown time"
+    running = f"; process {driver} works on it" if driver else ""
     goes_on = f"Next: shortlist study resume {shlex.quote(str(file))}"
     print_fitted(
         [
-            f"{_units(found)} in {duration(found.seconds)} of work; {_begun(found)}{_running(found)}.",
-            f"Command: {_asked(found)}",
-            f"Folder:  {found.asked.get('folder', 'unknown')}",
+            f"{units} in {duration(found['seconds'])} of work; {begun}{running}.",
+            f"Command: {_command(asked)}",
+            f"Folder:  {asked.get('folder', 'unknown')}",
         ],
         [
-            *map(_stage, found.stages),
-            *(f"  {key} goes on from its state of {age_text(saved)}" for key, saved in found.checkpoints),
-            *(f"  failed: {failure}" for failure in found.failures),
+            *map(_stage, found["stages"]),
+            *(
+                f"  {one['unit']} goes on from its state of {clock_text(one['saved'])}"
+                for one in found["checkpoints"]
+            ),
+            *(f"  failed: {failure}" for failure in found["failures"]),
         ],
         [
-            f"Study {file}, {found.size / 1e6:.3g} MB.",
-            *([] if found.driver or not found.asked.get("words") else [goes_on]),
+            f"Study {file}, {found['bytes'] / 1e6:.3g} MB.",
+            *([] if driver or not asked.get("words") else [goes_on]),
         ],
         details=details,
     )
 
 
-def _stage(stage: "StageSummary") -> str:
+def _stage(stage: Mapping[str, Any]) -> str:
     from shortlist.cli.work import duration
 
-    name = f"{stage.part}: {stage.name}" if stage.part else stage.name
-    running = f", {stage.running:,} running" if stage.running else ""
-    left = "" if not stage.left_s else f", about {duration(stage.left_s)} left"
-    best = f", best {stage.best}" if stage.best else ""
-    return f"  {name}: {stage.done:,} of {stage.total:,}{running}{left}{best}"
+    name = f"{stage['part']}: {stage['stage']}" if stage["part"] else stage["stage"]
+    running = f", {stage['running']:,} running" if stage["running"] else ""
+    left = f", about {duration(stage['seconds_left'])} left" if stage["seconds_left"] else ""
+    best = f", best {stage['best']}" if stage["best"] else ""
+    return f"  {name}: {stage['done']:,} of {stage['total']:,}{running}{left}{best}"
+
+
+def _command(asked: Mapping[str, Any]) -> str:
+    return shlex.join(["shortlist", *map(str, asked.get("words", []))])
 
 
 def resume(context: typer.Context, file: StudyFileArgument) -> None:
@@ -68,19 +83,9 @@ def resume(context: typer.Context, file: StudyFileArgument) -> None:
 
     Its command runs again with the same options in the same folder.
     """
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"FILE": file}, outputs={})
-    from shortlist.runs.studies.question import own_words
-    from shortlist.runs.studies.summary import summary
-
-    found = summary(file)
-    words = own_words(found.asked)
-    folder = Path(str(found.asked.get("folder", "")))
-    _check_resumable(file, found, words, folder)
-    assert words is not None, "checked above"
-    words = _with_study(words, file.resolve())
-    before, sys.argv[1:] = sys.argv[1:], words
+    found = _read(file)
+    words, folder = _words_to_run(file, found), Path(str(found["asked"].get("folder", "")))
+    before, sys.argv[1:] = sys.argv[1:], [*words, "--study", str(file.resolve())]
     try:
         with contextlib.chdir(folder):
             context.obj()  # the whole command line once more, as the outermost command passes it on
@@ -90,19 +95,23 @@ def resume(context: typer.Context, file: StudyFileArgument) -> None:
         sys.argv[1:] = before
 
 
-def _check_resumable(study: Path, found: "Summary", words: list[str] | None, folder: Path) -> None:
-    """Refuse a study if its command cannot or must not be run again.
+def _words_to_run(study: Path, found: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command of a study, but for the study that they name.
 
-    Raises BadInputError with the command to type where it is another user's, or reads from a pipe.
+    Raises BadInputError if the command cannot or must not be run again, with the command to type where it is
+    another user's, or reads from a pipe.
     """
     from shortlist.errors import BadInputError
+    from shortlist.runs.records import own_words
 
-    command = _asked(found)
-    if found.driver:
+    asked, command = found["asked"], _command(found["asked"])
+    folder = Path(str(asked.get("folder", "")))
+    words = own_words(asked)
+    if found["running_in"]:
         raise BadInputError(
-            f"the study {study} is in use by process {found.driver}. Wait until it has ended."
+            f"the study {study} is in use by process {found['running_in']}. Wait until it has ended."
         )
-    if not found.asked.get("words"):
+    if not asked.get("words"):
         raise BadInputError(f"the study {study} holds no command. Name it with --study in the command.")
     if words is None:
         raise BadInputError(
@@ -113,56 +122,9 @@ def _check_resumable(study: Path, found: "Summary", words: list[str] | None, fol
         raise BadInputError(f"the rows came from a pipe, which is gone. Pipe them again into: {command}")
     if not folder.is_dir() or not os.access(folder, os.X_OK):
         raise BadInputError(f"the folder {folder} of the command is not there any more. Type it: {command}")
-
-
-def _with_study(words: list[str], study: Path) -> list[str]:
-    """Return the words with this study in place of the one that they name."""
-    kept: list[str] = []
-    skip = False
-    for word in words:
-        if not skip and not word.startswith("--study=") and word != "--study":
-            kept.append(word)
-        skip = not skip and word == "--study"
-    return [*kept, "--study", str(study)]
-
-
-def _facts(found: "Summary") -> dict[str, Any]:
-    return {
-        "study": str(found.path),
-        "asked": found.asked,
-        "running_in": found.driver or None,
-        "n_done": found.n_done,
-        "n_failed": found.n_failed,
-        "seconds": found.seconds,
-        "bytes": found.size,
-        "stages": [
-            {
-                "part": stage.part, "stage": stage.name, "done": stage.done, "total": stage.total,
-                "running": stage.running, "seconds_left": stage.left_s, "best": stage.best or None,
-            }
-            for stage in found.stages
-        ],
-        "failures": list(found.failures),
-        "checkpoints": [{"unit": key, "saved": saved} for key, saved in found.checkpoints],
-    }  # fmt: skip
-
-
-def _asked(found: "Summary") -> str:
-    return shlex.join(["shortlist", *map(str, found.asked.get("words", []))])
-
-
-def _units(found: "Summary") -> str:
-    from shortlist._words import counted
-
-    return f"{counted(found.n_done, 'unit')} finished, {found.n_failed:,} failed"
-
-
-def _begun(found: "Summary") -> str:
-    from shortlist.runs.studies.summary import age_text
-
-    begun = found.asked.get("begun")
-    return "begun at an unknown time" if begun is None else f"begun {age_text(float(begun))}"
-
-
-def _running(found: "Summary") -> str:
-    return f"; process {found.driver} works on it" if found.driver else ""
+    named = {place + 1 for place, word in enumerate(words) if word == "--study"}
+    return [
+        word
+        for place, word in enumerate(words)
+        if place not in named and word != "--study" and not word.startswith("--study=")
+    ]

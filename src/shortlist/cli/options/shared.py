@@ -230,7 +230,6 @@ class StudyOptions:
     def opened(self, context: typer.Context) -> Iterator["Study"]:
         """Yield the study, note what was asked, and say what it gave; without a file it keeps nothing."""
         from shortlist.runs import NO_STUDY, open_study
-        from shortlist.runs.studies.question import ask
 
         if self.study is None:
             yield NO_STUDY
@@ -238,7 +237,7 @@ class StudyOptions:
         with open_study(self.study, say=complain) as study:
             if study.noted("begun") is not None and context.params.get("time_limit") is not None:
                 complain("note: the time limit starts again.")
-            ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
+            study.ask(context.command_path.partition(" ")[2], sys.argv[1:])
             known = study.n_finished
             yield study
             if known:

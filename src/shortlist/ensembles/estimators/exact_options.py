@@ -44,7 +44,7 @@ from shortlist.ensembles.votes.hard_votes import class_votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.milp import open_solver
-from shortlist.runs.studies.study import digest_of_arrays
+from shortlist.runs.records import digest_of_arrays
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS
 
 NO_QUESTION = {

@@ -54,7 +54,7 @@ from shortlist.pickles import saved_from
 from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget, seconds_now
-from shortlist.runs.studies.study import as_settings, digest_of_arrays
+from shortlist.runs.records import as_settings, digest_of_arrays
 
 
 @saved_from("shortlist")

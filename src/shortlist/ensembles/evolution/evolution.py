@@ -17,8 +17,8 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Progress, Study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
-from shortlist.runs.studies.study import digest_of_arrays
+from shortlist.runs.records import KeptState, digest_of_arrays, random_facts
+from shortlist.runs.study import Checkpoint
 
 MODES = {
     "offline": "Off-EEL: the population is the reference, the ensemble is chosen at the end",

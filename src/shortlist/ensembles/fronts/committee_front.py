@@ -36,8 +36,8 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint, StageNote
 
 FEW_COMMITTEES = 2**16
 """Number up to which the full search is over before a proof has begun."""

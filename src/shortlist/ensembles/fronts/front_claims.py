@@ -23,7 +23,7 @@ from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import KeptState
+from shortlist.runs.records import KeptState
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:

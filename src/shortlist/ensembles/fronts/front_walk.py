@@ -21,7 +21,8 @@ from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.votes.hard_votes import Votes
 from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint
 
 NOT_KEPT = Checkpoint("walk")
 """Where nothing is kept."""

@@ -23,7 +23,8 @@ from shortlist.ensembles.pruning._tangent_kernels import (
 from shortlist.ensembles.pruning.mean_problem import MeanProblem
 from shortlist.pareto import nondominated_unique
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint
 
 TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
 """Steps that look for the tangents of a size, and how far below the last bound a row may be aimed at."""

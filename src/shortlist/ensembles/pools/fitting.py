@@ -23,8 +23,7 @@ from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.budget import seconds_now
-from shortlist.runs.studies.question import packed_object, unpacked_object, versions
-from shortlist.runs.studies.study import as_settings, digest_of_arrays
+from shortlist.runs.records import as_settings, digest_of_arrays, packed_object, unpacked_object, versions
 from shortlist.tables.splits import N_FOLDS, deal_folds
 
 

@@ -16,7 +16,7 @@ from shortlist.errors import SolverError
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.study import StageNote
 
 NONE_FEASIBLE = "no selection keeps all the limits together"
 """Why there is no selection, where that is proved."""

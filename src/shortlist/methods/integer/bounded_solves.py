@@ -29,7 +29,7 @@ from shortlist.milp.whole_rows import tells_apart, whole_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, Status
 from shortlist.runs.budget import Budget, Progress
-from shortlist.runs.studies import NO_STUDY, Study
+from shortlist.runs.study import NO_STUDY, Study
 
 LARGEST_OBJECTIVE = 4 * 10**8
 """Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells

@@ -23,7 +23,8 @@ from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vect
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import WholeRows, whole_rows
 from shortlist.runs.budget import seconds_now
-from shortlist.runs.studies.study import Finished, Study, digest_of_arrays
+from shortlist.runs.records import digest_of_arrays
+from shortlist.runs.study import Finished, Study
 
 TOLERANCE = 1e-5
 """How far rows and columns that take no integers may miss their limits, in parts of their terms."""

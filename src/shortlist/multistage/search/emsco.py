@@ -29,8 +29,8 @@ from shortlist.multistage.search.stage_objectives import StageProblem, StageResu
 from shortlist.pickles import saved_from
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.records import KeptState, random_facts
+from shortlist.runs.study import Checkpoint, StageNote
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, Sta
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.runs import Budget, Study, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint, StageNote
 from shortlist.runs.workers import Where
 
 

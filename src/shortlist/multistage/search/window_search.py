@@ -30,8 +30,8 @@ from shortlist.multistage.search.window import (
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import Checkpoint, StageNote
 
 
 class StageArchive:

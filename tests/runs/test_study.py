@@ -1,13 +1,14 @@
-"""The study: what is recorded stays, once, whatever happens to the process."""
+"""The study: what is recorded stays, once, whatever happens to the process, and what it tells of itself."""
 
 import contextlib
-import json
+import functools
+import operator
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,10 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
-from shortlist.runs.studies.question import MARK, opened, signed
-from shortlist.runs.studies.study import KEEP_SETTINGS, as_settings, digest_of_arrays
-from shortlist.runs.studies.study_file import VERSION
-from shortlist.runs.studies.summary import summary
+from shortlist.runs import NO_STUDY, Finished, Study, Unit, Work, open_study, run_units
+from shortlist.runs.records import KeptState
+from shortlist.runs.study import KEEP_SETTINGS, Checkpoint, KeepSettings, StageNote
+from shortlist.runs.study_file import VERSION, seconds_left, summary
 
 RESULTS: dict[str, Any] = {
     "numbers": [1, 2**80, 0.1 + 0.2, -1e-310],
@@ -132,29 +132,6 @@ def test_a_file_of_something_else_stays_as_it_is(content: bytes, tmp_path: Path)
     assert path.read_bytes() == content
 
 
-def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    with contextlib.closing(sqlite3.connect(path)) as file:
-        file.execute("CREATE TABLE mine (a)")
-        file.execute("PRAGMA application_id = 7")
-    with pytest.raises(BadFileError, match="got something else"), open_study(path):
-        pass
-
-
-@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_a_study_of_another_version_is_refused_by_its_number(version: int, tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    with open_study(path):
-        pass
-    with contextlib.closing(sqlite3.connect(path)) as file:
-        file.execute(f"PRAGMA user_version = {version}")
-    told = f"has version {version} of the format.* knows version {VERSION}. Install the Shortlist that wrote"
-    with pytest.raises(BadFileError, match=told), open_study(path):
-        pass
-    with pytest.raises(BadFileError, match=told):
-        summary(path)
-
-
 def test_an_empty_file_becomes_a_study(tmp_path: Path) -> None:
     (tmp_path / "s.db").touch()
     with open_study(tmp_path / "s.db") as study:
@@ -168,57 +145,80 @@ def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None
         pass
 
 
-def _many(path: Path, n: int = 400) -> dict[str, Any]:
-    with open_study(path) as study:
-        study.bind({"n": n})
-        study.record(*[Finished(f"unit {i:04}", [i] * 20) for i in range(n)])
-        return study.results()
+def _changed(path: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.execute(statement)
+        file.commit()
 
 
-@pytest.mark.parametrize("place", [0.25, 0.5, 0.75])
+def _refused(path: Path, message: str, *, summed_up: bool = True) -> None:
+    """Check that opening a file is refused, and summing it up, unless that does not see what is wrong."""
+    with pytest.raises(BadFileError, match=message), open_study(path):
+        pytest.fail("it was opened")
+    if summed_up:
+        with pytest.raises(BadFileError, match=message):
+            summary(path)
+
+
+def test_other_databases_and_versions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with pytest.raises(BadFileError, match="cannot be read: No such file"):
+        summary(path)
+    with open_study(path):
+        pass
+    for version in (VERSION - 1, VERSION + 1):
+        _changed(path, f"PRAGMA user_version = {version}")
+        told = (
+            f"has version {version} of the format.* knows version {VERSION}. Install the Shortlist that wrote"
+        )
+        _refused(path, told)
+    _changed(path, "PRAGMA application_id = 7")
+    _refused(path, "got something else")
+    other = tmp_path / "other.db"
+    _changed(other, "CREATE TABLE rows (a)")
+    _refused(other, "is damaged", summed_up=False)
+
+
+@pytest.mark.parametrize("place", [0.25, 0.5, 0.75, 1.0])
 def test_a_damaged_study_is_refused_and_stays_as_it_is(place: float, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    _many(path)
+    with open_study(path) as study:
+        study.record(*[Finished(f"unit {i:04}", [i] * 20) for i in range(400)])
     content = bytearray(path.read_bytes())
     start = int(len(content) * place) // 4096 * 4096
     content[start : start + 4096] = b"\xa5" * 4096
-    path.write_bytes(content)
-    with pytest.raises(BadFileError, match=r"is damaged\. Name another file"), open_study(path):
-        pass
-    assert path.read_bytes() == bytes(content)
+    damaged = bytes(content) if place < 1.0 else bytes(content[:5000])  # or it was cut off
+    path.write_bytes(damaged)
+    _refused(path, r"is damaged\. Name another file", summed_up=False)
+    assert path.read_bytes() == damaged
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "summed_up"),
     [
-        "UPDATE rows SET value = '[9]' WHERE key = 'b'",
-        "UPDATE rows SET key = 'c' WHERE key = 'b'",
-        "UPDATE rows SET kind = 'failed' WHERE key = 'b'",
-        "UPDATE rows SET value = '2' WHERE kind = 'setting'",
-        "UPDATE rows SET value = X'6f746865ff' WHERE kind = 'state'",
-        "UPDATE rows SET value = CAST(X'5bff5d' AS TEXT) WHERE key = 'b'",
-        "CREATE TRIGGER more AFTER INSERT ON rows BEGIN SELECT 1; END",
+        ("UPDATE rows SET value = '[9]' WHERE key = 'b'", False),
+        ("UPDATE rows SET key = 'c' WHERE key = 'b'", False),
+        ("UPDATE rows SET kind = 'failed' WHERE key = 'b'", False),
+        ("UPDATE rows SET value = '2' WHERE kind = 'setting'", False),
+        ("UPDATE rows SET value = X'6f746865ff' WHERE kind = 'state'", False),
+        ("UPDATE rows SET value = CAST(X'5bff5d' AS TEXT) WHERE key = 'b'", False),
+        ("CREATE TRIGGER more AFTER INSERT ON rows BEGIN SELECT 1; END", False),
+        ("UPDATE rows SET value = X'ff9f' WHERE kind = 'fact'", True),
+        ("UPDATE rows SET value = 'no JSON' WHERE kind = 'fact'", True),
+        ("UPDATE rows SET value = '{\"half\": ' WHERE kind = 'fact'", True),
+        ("UPDATE rows SET value = '[5.3,0,\"\"]' WHERE kind = 'stage'", True),
     ],
 )
-def test_a_row_that_is_not_as_it_was_written_is_damage(damage: str, tmp_path: Path) -> None:
+def test_a_row_that_is_not_as_it_was_written_is_damage(damage: str, summed_up: bool, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     with open_study(path) as study:
         study.bind({"n": 1})
+        study.note({"command": "stage"})
+        study.tell(StageNote("fits", 5, 3))
         study.record(Finished("a", [1]), Finished("b", [2]))
         study.keep("d", lambda: b"state")
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute(damage)
-        connection.commit()
-    with pytest.raises(BadFileError, match="is damaged"), open_study(path):
-        pass
-
-
-def test_a_study_that_was_cut_off_is_told_so(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    _many(path)
-    path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(BadFileError, match="is damaged"), open_study(path):
-        pass
+    _changed(path, damage)
+    _refused(path, r"the study .*s\.db is damaged", summed_up=summed_up)
 
 
 def test_a_study_whose_schema_is_no_text_any_more_is_told_so(tmp_path: Path) -> None:
@@ -228,16 +228,13 @@ def test_a_study_whose_schema_is_no_text_any_more_is_told_so(tmp_path: Path) -> 
     whole = path.read_bytes()
     for was, now in ((b"CREATE TABLE rows", b"CREATE TA\x83LE rows"), (b"saved REAL", b"sawed REAL")):
         path.write_bytes(whole.replace(was, now))
-        with pytest.raises(BadFileError, match="is damaged"), open_study(path):
-            pass
-        with pytest.raises(BadFileError, match="is damaged"):
-            summary(path)
+        _refused(path, "is damaged")
 
 
 FILLING = """
 import resource, sys
 from shortlist.errors import NotWrittenError
-from shortlist.runs.studies import Finished, open_study
+from shortlist.runs.study import Finished, open_study
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 n = 0
 try:
@@ -267,7 +264,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_recorded_stays(tmp_path: Path)
 
 HOLDING = """
 import sys
-from shortlist.runs.studies import Finished, open_study
+from shortlist.runs.study import Finished, open_study
 with open_study(sys.argv[1]) as study:
     study.record(Finished("theirs", 1))
     print("open", flush=True)
@@ -300,7 +297,7 @@ def test_a_second_process_waits_and_says_for_whom(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from shortlist.runs.studies import Finished, open_study
+from shortlist.runs.study import Finished, open_study
 with open_study(sys.argv[1]) as study:
     for n in range(int(sys.argv[2])):
         study.record(Finished(f"unit {n}", n))
@@ -318,50 +315,74 @@ def test_a_kill_loses_nothing_that_was_recorded(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["s.db"]
 
 
-@dataclass
-class Prices:
-    values: np.ndarray
-    scale: int = 10
+def test_the_last_state_is_that_of_the_end_once_the_unit_is_finished(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        checkpoint = Checkpoint("run", study)
+        assert checkpoint.last() is None
+        for number in (1, 2):
+            checkpoint.keep(functools.partial(KeptState, facts={"n": number}), now=True)
+            last = checkpoint.last()
+            assert last is not None
+            assert last.facts == {"n": number}
+        checkpoint.finish(lambda: KeptState(facts={"n": 3}), 0.5)
+        last = checkpoint.last()
+        assert last is not None
+        assert (last.facts, study.kept("run"), study.n_finished) == ({"n": 3}, None, 1)
+    Checkpoint("run").finish(lambda: pytest.fail("nobody asked for a state"), 0.5)
 
 
-class Foreign:
-    def __repr__(self) -> str:
-        return "Foreign()"
+def test_states_that_are_too_large_are_not_kept(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db", keeping=KeepSettings(most_bytes=10_000)) as study:
+        checkpoint = Checkpoint("run", study)
+        checkpoint.keep(lambda: KeptState({"a": np.zeros(20_000, np.uint8)}))
+        checkpoint.keep(lambda: pytest.fail("the first one was too large"), now=True)
+        assert checkpoint.last() is None
 
 
-def test_parameters_of_any_type_become_what_json_holds() -> None:
-    given = {
-        "costs": Prices(np.array([1, 2])), "weights": {np.int64(0): 1.5, "b": None}, "limits": (1, [True]),
-        "model": Foreign(), "seed": np.int64(3),
-    }  # fmt: skip
-    found = as_settings(given)
-    assert found == {
-        "costs": [["values", [1, 2]], ["scale", 10]], "weights": [[0, 1.5], ["b", None]],
-        "limits": [1, [True]], "model": "Foreign()", "seed": 3,
-    }  # fmt: skip
-    assert json.loads(json.dumps(found)) == found
+@pytest.mark.parametrize("content", [b"", b"PK nothing", KeptState().packed()[:40], "text", {"a": 1}])
+def test_a_state_that_cannot_be_read_is_one_sentence(content: object, tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db") as study:
+        study.record(Finished("run", content))
+        with pytest.raises(BadFileError, match="holds a state of run that cannot be read"):
+            Checkpoint("run", study).last()
 
 
-def test_digests_tell_values_shapes_and_types_apart_and_not_the_layout() -> None:
-    rows = np.arange(6).reshape(2, 3)
-    same = digest_of_arrays([rows])
-    assert digest_of_arrays([np.asfortranarray(rows)]) == same
-    others = [rows.T, rows.reshape(3, 2), rows.astype(float), rows + 1]
-    assert len({same, *(digest_of_arrays([other]) for other in others)}) == 5
+def test_counts_are_those_of_the_units_and_time_left_is_measured(tmp_path: Path) -> None:
+    units = [Unit(f"{i}", operator.add, (i, i)) for i in range(5)]
+    with open_study(tmp_path / "s.db") as study:
+        runs = run_units(units, Work(study=study), stage="sums")
+        for _ in range(3):
+            next(runs)
+        found = summary(tmp_path / "s.db")  # while it is open
+        runs.close()  # type: ignore[attr-defined]  # a generator
+        study.part("inner").record(Finished("x", 1, 2.0))
+        study.fail("late", ValueError("no\nreason"))
+    [stage] = found["stages"]
+    assert (stage["stage"], stage["done"], stage["total"], stage["running"]) == ("sums", 3, 5, 1)
+    assert (found["n_done"], found["running_in"].split()[0]) == (3, str(os.getpid()))
+    after = summary(tmp_path / "s.db")
+    assert (after["n_done"], after["n_failed"], after["running_in"]) == (4, 1, None)
+    assert after["stages"][0]["running"] == 0
+    assert after["failures"] == ["late: ValueError: no"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
 
 
-@pytest.mark.parametrize("content", [b"", b"words", b"\x80\x04" * 1000])
-def test_own_bytes_are_known_again(content: bytes) -> None:
-    assert opened(signed(content)) == content
+@pytest.mark.parametrize(("done", "running", "left"), [(0, 1, None), (2, 1, 12.0), (2, 4, 3.0), (8, 0, 0.0)])
+def test_time_left_counts_the_workers(done: int, running: int, left: float | None) -> None:
+    assert seconds_left(8, done, running, 2.0 * done) == left
 
 
-def test_changed_and_foreign_bytes_are_not(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    whole = signed(b"words")
-    for place in (0, len(MARK), len(whole) - 1):
-        changed = bytearray(whole)
-        changed[place] ^= 1
-        assert opened(bytes(changed)) is None
-    for cut in (b"", MARK, whole[:-1], b"words"):
-        assert opened(cut) is None
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # another user
-    assert opened(whole) is None
+def test_an_empty_study_is_told_and_a_damaged_one_is_let_go(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.touch()
+    with pytest.raises(BadFileError, match=r"s\.db is empty"):
+        summary(path)
+    with open_study(path) as study:
+        study.note({"command": "stage"})
+    content = path.read_bytes()
+    path.write_bytes(content[:100])
+    with pytest.raises(BadFileError), open_study(path):
+        pytest.fail("it was opened")
+    path.write_bytes(content)
+    with open_study(path) as study:  # nothing holds it
+        assert study.noted("command") == "stage"

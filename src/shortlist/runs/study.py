@@ -1,54 +1,18 @@
 """A study: finished units of work by key, each recorded once, and states of units that go on inside."""
 
 import contextlib
-import dataclasses
-import hashlib
 import json
 import math
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shortlist.errors import BadInputError
-from shortlist.runs.studies.study_file import Row
-
-if TYPE_CHECKING:
-    from shortlist.runs.studies.study_file import StudyFile
-
-
-def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as a study is bound to them, whatever their types are.
-
-    >>> as_settings({"weights": {0: 1.5}, "prices": np.array([1, 2])})
-    {'weights': [[0, 1.5]], 'prices': [1, 2]}
-    """
-    return {name: _plain(value) for name, value in parameters.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON holds of a value; of what it cannot hold, the text."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return [[_plain(name), _plain(each)] for name, each in value.items()]
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value if isinstance(value, str | int | float | None) else repr(value)
-
-
-def digest_of_arrays(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return a digest of arrays of numbers, with their shapes and types."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.runs.records import KeptState, opened_state, signed_words, versions
+from shortlist.runs.study_file import Row, StudyFile, packed, unpacked
 
 
 @dataclass(frozen=True)
@@ -76,6 +40,17 @@ class Finished:
     machine: str = ""
 
 
+@dataclass(frozen=True)
+class StageNote:
+    """How far a stage is: units in all, done and running, and the best so far in words."""
+
+    name: str
+    total: int
+    done: int
+    running: int = 0
+    best: str = ""
+
+
 class Study:
     """A store of finished units; without a file it keeps nothing.
 
@@ -99,7 +74,7 @@ class Study:
     """
 
     def __init__(
-        self, file: "StudyFile | None" = None, part: str = "", keeping: KeepSettings = KEEP_SETTINGS
+        self, file: StudyFile | None = None, part: str = "", keeping: KeepSettings = KEEP_SETTINGS
     ) -> None:
         self.keeping = keeping
         self._file = file
@@ -125,6 +100,28 @@ class Study:
             return self
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self.keeping)
 
+    def ask(self, command: str, words: Sequence[str]) -> None:
+        """Note what is asked of the study now; the first command decides which studies it goes with.
+
+        Raises BadInputError if the study belongs to another command.
+        """
+        self.bind({"the command": command})
+        try:
+            folder = str(Path.cwd())
+        except OSError:  # it was removed
+            folder = os.sep
+        begun = self.noted("begun")
+        self.note(
+            {
+                "command": command,
+                "words": list(words),
+                "folder": folder,
+                "signature": signed_words(words, folder),
+                "versions": versions(),
+                "begun": time.time() if begun is None else begun,
+            }
+        )
+
     def bind(self, settings: Mapping[str, Any]) -> None:
         """Bind this part to settings that decide its results; new ones are noted, and known ones compared.
 
@@ -145,52 +142,45 @@ class Study:
         for name, value in wanted.items():
             if name in known and known[name] != value:
                 raise BadInputError(
-                    f"the study {self._file.path} belongs to another question: "
-                    f"{name} was {_shown(known[name])} "
+                    f"the study {self.path} belongs to another question: {name} was {_shown(known[name])} "
                     f"there and is {_shown(value)} now. Name another file, or ask the same again."
                 )
-        new = {name: value for name, value in wanted.items() if name not in known}
+        new = [Row("setting", self.name, name, packed(wanted[name])) for name in wanted if name not in known]
         if new:
-            self._file.change(Row("setting", self.name, name, _text(value)) for name, value in new.items())
+            self._change(new)
 
     def settings(self) -> dict[str, Any]:
         """Return what this part is bound to."""
-        return {name: self._read(json.loads, value) for name, value in self._rows("setting")}
+        return self._values("setting")
 
     def note(self, facts: Mapping[str, Any]) -> None:
         """Note facts about the whole study, in place of earlier ones of the same name."""
-        if self._file is not None:
-            self._file.change(Row("fact", "", name, _text(value)) for name, value in facts.items())
+        self._change(Row("fact", "", name, packed(value)) for name, value in facts.items())
 
     def noted(self, name: str) -> Any:
         """Return a fact about the whole study; None if it was not noted."""
-        if self._file is None:
-            return None
-        rows = self._file.read("SELECT value FROM rows WHERE kind = 'fact' AND key = ?", (name,))
-        return self._read(json.loads, rows[0][0]) if rows else None
+        return None if self._file is None else self._file.values("fact", "", name).get(name)
 
     @property
     def n_finished(self) -> int:
         """How many units of all parts are finished."""
-        if self._file is None:
-            return 0
-        return int(self._file.read("SELECT count(*) FROM rows WHERE kind = 'done'")[0][0])
+        return self._count("done")
 
     @property
     def is_empty(self) -> bool:
         """Whether no unit is finished, and no state of one is kept."""
-        rows = "SELECT count(*) FROM rows WHERE kind IN ('done', 'state')"
-        return self._file is None or not self._file.read(rows, ())[0][0]
+        return not self._count("done") and not self._count("state")
 
     def results(self) -> dict[str, Any]:
         """Return the results of the finished units of this part by key, in the order of the keys."""
-        return {key: self._read(_value, result) for key, result in self._rows("done")}
+        return self._values("done")
 
     def seconds(self) -> dict[str, float]:
         """Return how long each finished unit of this part took, by key."""
-        return dict(self._rows("done", "seconds"))
+        query = "SELECT key, seconds FROM rows WHERE kind = 'done' AND part = ?"
+        return {} if self._file is None else dict(self._file.read(query, (self.name,)))
 
-    def record(self, *units: Finished, stage: "StageNote | None" = None) -> Any:
+    def record(self, *units: Finished, stage: StageNote | None = None) -> Any:
         """Record finished units, all in one step; one that is recorded already stays as it is.
 
         Returns
@@ -205,27 +195,22 @@ class Study:
         """
         if self._file is None:
             return units[-1].result if units else None
-        packed = [_packed(one.result) for one in units]
-        self._file.change(
-            self._stage_rows(stage),
-            once=[
-                Row("done", self.name, one.key, result, one.seconds, one.machine)
-                for one, result in zip(units, packed, strict=True)
-            ],
-            drop=[(kind, self.name, one.key) for one in units for kind in ("failed", "state")],
-        )
-        return _value(packed[-1]) if packed else None
+        done = [
+            Row("done", self.name, one.key, packed(one.result), one.seconds, one.machine) for one in units
+        ]
+        gone = [(kind, self.name, one.key) for one in units for kind in ("failed", "state")]
+        self._file.change(self._stage_rows(stage), once=done, drop=gone)
+        return unpacked(done[-1].value) if done else None
 
     def fail(self, key: str, error: BaseException, *, seconds: float = 0.0) -> None:
         """Note that a unit failed and why; it runs again when the study continues."""
-        if self._file is not None and not self._rows("done", "key", key):
+        if not self._values("done", key):
             reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
-            self._file.change([Row("failed", self.name, key, _text(reason), seconds)])
+            self._change([Row("failed", self.name, key, packed(reason), seconds)])
 
-    def tell(self, stage: "StageNote") -> None:
+    def tell(self, stage: StageNote) -> None:
         """Note the progress of a stage, for those who look at the study."""
-        if self._file is not None:
-            self._file.change(self._stage_rows(stage))
+        self._change(self._stage_rows(stage))
 
     def keep(
         self,
@@ -233,7 +218,7 @@ class Study:
         state: Callable[[], Any],
         *,
         now: bool = False,
-        stage: "Callable[[], StageNote] | None" = None,
+        stage: Callable[[], StageNote] | None = None,
     ) -> None:
         """Keep the state of an unfinished unit in place of its last one, if it is time to do so.
 
@@ -252,12 +237,12 @@ class Study:
         start, due = time.perf_counter(), self._due.get(key, 0.0)
         if self._file is None or (start < due and not now) or due == math.inf:
             return
-        packed = _packed(state())
-        if len(packed) > self.keeping.most_bytes:
+        content = packed(state())
+        if len(content) > self.keeping.most_bytes:
             self._due[key] = math.inf
             return
         rows = self._stage_rows(None if stage is None else stage())
-        self._file.change([Row("state", self.name, key, packed), *rows])
+        self._file.change([Row("state", self.name, key, content), *rows])
         end = time.perf_counter()
         self._due[key] = end + max(self.keeping.every_s, (end - start) / self.keeping.share)
 
@@ -268,48 +253,80 @@ class Study:
 
     def kept(self, key: str) -> Any:
         """Return the last state of a unit that was kept; None if there is none."""
-        rows = self._rows("state", key=key)
-        return self._read(_value, rows[0][1]) if rows else None
+        return self._values("state", key).get(key)
 
-    def _read(self, read: Callable[[Any], Any], recorded: Any) -> Any:
-        """Return what was recorded; what cannot be read is damage."""
-        from shortlist.runs.studies.study_file import told
+    def last(self, key: str) -> Any:
+        """Return the result of a unit if it is finished, otherwise its last state; None without one."""
+        return self._values("done", key).get(key, self.kept(key))
 
-        assert self._file is not None, "only a study with a file has anything recorded"
-        with told(self._file.path):
-            return read(recorded)
+    def _values(self, kind: str, key: str | None = None) -> dict[str, Any]:
+        return {} if self._file is None else self._file.values(kind, self.name, key)
 
-    def _rows(self, kind: str, cell: str = "value", key: str | None = None) -> list[tuple[str, Any]]:
-        if self._file is None:
-            return []
-        query = f"SELECT key, {cell} FROM rows WHERE kind = ? AND part = ?"  # noqa: S608  # the cell is ours
-        values = (kind, self.name)
-        return (
-            self._file.read(query, values)
-            if key is None
-            else self._file.read(f"{query} AND key = ?", (*values, key))
-        )
+    def _count(self, kind: str) -> int:
+        query = "SELECT count(*) FROM rows WHERE kind = ?"
+        return 0 if self._file is None else int(self._file.read(query, (kind,))[0][0])
 
-    def _stage_rows(self, stage: "StageNote | None") -> list[Row]:
+    def _change(self, rows: Iterable[Row]) -> None:
+        if self._file is not None:
+            self._file.change(rows)
+
+    def _stage_rows(self, stage: StageNote | None) -> list[Row]:
         if stage is None:
             return []
-        note = _text([stage.total, stage.done, stage.running, stage.best])
+        note = packed([stage.total, stage.done, stage.running, stage.best])
         return [Row("stage", self.name, stage.name, note)]
 
 
-@dataclass(frozen=True)
-class StageNote:
-    """How far a stage is: units in all, done and running, and the best so far in words."""
-
-    name: str
-    total: int
-    done: int
-    running: int = 0
-    best: str = ""
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 NO_STUDY = Study()
 """A study without a file."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The state of one unit of a study that goes on inside, such as a generation."""
+
+    key: str
+    """The unit."""
+    study: Study = NO_STUDY
+    """Where it is kept; without a file nothing is."""
+
+    def last(self) -> KeptState | None:
+        """Return the last state that was kept, that of its end if the unit is finished; None without one.
+
+        Raises BadFileError if it cannot be read.
+        """
+        content = self.study.last(self.key)
+        if content is None:
+            return None
+        try:
+            return opened_state(content)
+        except ValueError:
+            raise BadFileError(
+                f"the study {self.study.path} holds a state of {self.key} that cannot be read. Name another "
+                "file, or delete it."
+            ) from None
+
+    def keep(
+        self,
+        state: Callable[[], KeptState],
+        *,
+        now: bool = False,
+        stage: Callable[[], StageNote] | None = None,
+    ) -> None:
+        """Keep a state if it is time to, or `now`: see :meth:`Study.keep`."""
+        self.study.keep(self.key, lambda: state().packed(), now=now, stage=stage)
+
+    def finish(
+        self, state: Callable[[], KeptState], seconds: float, *, stage: StageNote | None = None
+    ) -> None:
+        """Record the unit as finished, with the state of its end."""
+        if self.study.keeps:
+            self.study.record(Finished(self.key, state().packed(), seconds), stage=stage)
 
 
 @contextlib.contextmanager
@@ -344,33 +361,10 @@ def open_study(
     {'points': [[1, 2]]}
     {'a': {'points': [[1, 2]]}}
     """
-    from shortlist.runs.studies.study_file import StudyFile
 
     def busy(sentence: str) -> None:
         if say is not None:
             say(f"{sentence} Waiting until it has ended.")
 
-    file = StudyFile(Path(path), busy)
-    try:
+    with contextlib.closing(StudyFile(Path(path), busy)) as file:
         yield Study(file, keeping=keeping)
-    finally:
-        file.close()
-
-
-def _packed(value: Any) -> str | bytes:
-    """Return a result as it is recorded: text for JSON, or bytes."""
-    return value if isinstance(value, bytes) else _text(value)
-
-
-def _value(recorded: Any) -> Any:
-    """Undo :func:`_packed`."""
-    return recorded if isinstance(recorded, bytes) else json.loads(recorded)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

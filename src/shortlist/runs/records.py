@@ -1,0 +1,187 @@
+"""What a study holds, as JSON or bytes: settings, digests, states of a unit, and what its user has signed."""
+
+import contextlib
+import dataclasses
+import hashlib
+import hmac
+import io
+import json
+import os
+import pickle
+import platform
+import secrets
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import shortlist
+from shortlist.files import own_files_list
+
+
+def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters as a study is bound to them, whatever their types are.
+
+    >>> as_settings({"weights": {0: 1.5}, "prices": np.array([1, 2])})
+    {'weights': [[0, 1.5]], 'prices': [1, 2]}
+    """
+    return {name: _plain(value) for name, value in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON holds of a value; of what it cannot hold, the text."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return [[_plain(name), _plain(each)] for name, each in value.items()]
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+def digest_of_arrays(arrays: Iterable[NDArray[Any]]) -> str:
+    """Return a digest of arrays of numbers, with their shapes and types."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+PACKAGES_THAT_SHOW = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ortools", "joblib")
+"""Packages whose versions may show in results."""
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Shortlist, Python, and the packages that may show in results."""
+    from importlib import metadata
+
+    found = {"shortlist": shortlist.__version__, "python": platform.python_version()}
+    for name in PACKAGES_THAT_SHOW:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+FACTS = "facts"
+"""The array that holds the facts, as JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptState:
+    """Where a unit is: arrays and facts, which become bytes without pickles."""
+
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """Numbers, truth values or text, of any shape; records are fine, Python objects are not."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What JSON holds exactly."""
+
+    def packed(self) -> bytes:
+        """Return the state as bytes, each array with its type and shape.
+
+        >>> state = opened_state(KeptState({"a": np.arange(3)}, {"b": 2}).packed())
+        >>> state.arrays["a"].tolist(), state.facts
+        ([0, 1, 2], {'b': 2})
+        """
+        facts = np.frombuffer(json.dumps(self.facts).encode(), dtype=np.uint8)
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, **{**self.arrays, FACTS: facts})
+        return packed.getvalue()
+
+
+def opened_state(content: bytes) -> KeptState:
+    """Undo :meth:`KeptState.packed`; raises ValueError if the bytes are something else."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
+        return KeptState(arrays, json.loads(arrays.pop(FACTS).tobytes()))
+    except (zipfile.BadZipFile, AttributeError, EOFError, KeyError, OSError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def random_facts(rng: np.random.Generator) -> dict[str, Any]:
+    """Return the state of a generator as JSON holds it, for ``rng.bit_generator.state``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> facts, draw = random_facts(rng), rng.random()
+    >>> rng.bit_generator.state = facts
+    >>> rng.random() == draw
+    True
+    """
+    plain: dict[str, Any] = json.loads(json.dumps(dict(rng.bit_generator.state), default=np.ndarray.tolist))
+    return plain
+
+
+MARK = b"shortlist-own-1\n"
+"""What signed bytes begin with."""
+
+PICKLE = b"pickle\n"
+"""What a pickle begins with that was signed as one, so that nothing else that was signed is loaded as one."""
+
+
+def signed(content: bytes) -> bytes:
+    """Return bytes with the user's signature before them; without a home to keep a key in, as they are."""
+    key = _key()
+    return content if key is None else MARK + hmac.digest(key, content, "sha256") + content
+
+
+def opened(content: bytes) -> bytes | None:
+    """Return the bytes that :func:`signed` was given; None unless this user signed them on this machine."""
+    key = _key()
+    length = len(MARK) + hashlib.sha256().digest_size
+    body = content[length:]
+    if key is None or not content.startswith(MARK):
+        return None
+    own = hmac.compare_digest(content[len(MARK) : length], hmac.digest(key, body, "sha256"))
+    return body if own else None
+
+
+def _key() -> bytes | None:
+    """Return the user's key, made at its first use; None where there is no home to keep it in."""
+    with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
+        path = own_files_list().with_name("studies.key")
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            place = path.with_name(f"{path.name}.{os.getpid()}")
+            with open(place, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write(secrets.token_bytes(32))
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(place, path)
+            place.unlink()
+        key = path.read_bytes()
+        return key if len(key) == 32 else None
+    return None
+
+
+def packed_object(value: Any) -> bytes:
+    """Return the signed pickle of a value, for a study."""
+    return signed(PICKLE + pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def unpacked_object(content: Any) -> Any:
+    """Return the value of :func:`packed_object`; None for anything that this user did not sign here."""
+    body = opened(content) if isinstance(content, bytes) else None
+    if body is None or not body.startswith(PICKLE):
+        return None
+    return pickle.loads(body[len(PICKLE) :])  # noqa: S301  # signed by this user's own Shortlist
+
+
+def signed_words(words: Sequence[str], folder: str) -> str:
+    """Return the user's signature of a command line and its folder, as text."""
+    return signed(json.dumps([list(words), folder]).encode()).hex()
+
+
+def own_words(asked: Mapping[str, Any]) -> list[str] | None:
+    """Return the command line that was noted, or None unless this user's Shortlist noted it on this machine.
+
+    What a stranger's study says is never run: a command may load pickles and overwrite files.
+    """
+    words, folder = list(asked.get("words", [])), str(asked.get("folder", ""))
+    with contextlib.suppress(TypeError, ValueError):  # the signature is no text, or no number
+        if opened(bytes.fromhex(asked.get("signature", ""))) == json.dumps([words, folder]).encode():
+            return words
+    return None
