@@ -1,5 +1,6 @@
 """The commands prune and predict, as a user runs them."""
 
+import functools
 import importlib
 import io
 import json
@@ -8,7 +9,9 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
@@ -23,8 +26,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
 from shortlist.datasets.registry import judged_messages
+from tests.cli.refusals import is_refused, refuse
 from tests.cli.running import done, facts_of, shortlist
 
+PATIENTS = ["prune", "patients.csv", "--target", "outcome"]
+NAMED = [*PATIENTS, "--drop", "id_patient"]
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--workers", "1"]
 
 
@@ -44,10 +50,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def by_rule(folder: Path) -> Callable[[str], Any]:
+    """What is told of a rule, which runs once; `RULE.joblib` has its committee of ten classifiers."""
+
+    @functools.cache
+    def told(rule: str) -> Any:
+        few = ["--classifiers", "10", "--workers", "1"]
+        return facts_of(*NAMED, "--method", rule, "--out", f"{rule}.joblib", *few, cwd=folder)
+
+    return told
+
+
 @pytest.mark.slow
 def test_prune_and_predict_work_together(folder: Path) -> None:
     facts = facts_of(
-        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--objective", "balanced-accuracy",
+        *NAMED, "--objective", "balanced-accuracy",
         "--set", "positive=ill", "--out", "model.joblib", *QUICK, cwd=folder,
     )  # fmt: skip
     assert facts["command"] == "prune"
@@ -89,31 +107,17 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     ]
     joblib.dump(pool, folder / "pool.joblib")
     table[["a", "b", "outcome"]].to_csv(folder / "two.csv", index=False)
-    command = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--json"]
+    command = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib"]
 
-    refused = shortlist(*command, cwd=folder)
-    assert refused.returncode == 2
-    assert "--trust" in refused.stderr
-    assert refused.stderr.count("\n") == 1
-
-    run = done(*command, "--trust", "--set", "diversity=each", cwd=folder)
-    assert json.loads(run.stdout)["n_classifiers"] == 4
+    is_refused(shortlist(*command, cwd=folder), "--trust")
+    assert facts_of(*command, "--trust", "--set", "diversity=each", cwd=folder)["n_classifiers"] == 4
 
     names = ["LogisticRegression", *(f"DecisionTreeClassifier-{i}" for i in (1, 2, 3)), "elsewhere"]
     costs = dict(zip(names, (0.1, 0.2, 0.4, 5, 1), strict=True))
     lines = "".join(f"{name},{cost}\n" for name, cost in costs.items())
     (folder / "costs.csv").write_text(f"name,cost\n{lines}")
-    priced = done(
-        *command,
-        "--trust",
-        "--costs",
-        "costs.csv",
-        "--set",
-        "max-cost=0.7",
-        "--set",
-        "min-size=2",
-        cwd=folder,
-    )
+    within = ["--costs", "costs.csv", "--set", "max-cost=0.7", "--set", "min-size=2", "--json"]
+    priced = done(*command, "--trust", *within, cwd=folder)
     facts = json.loads(priced.stdout)
     spent = sum(round(10 * costs[name]) for name in facts["selection"]) / 10
     assert facts["cost"] == {"total": spent, "max": 0.7}
@@ -128,7 +132,7 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
 @pytest.mark.slow
 def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
     facts = facts_of(
-        "prune", "patients.csv", "--target", "outcome", "--set", "min-size=9", "--set", "diversity=each=1", "--out", "never.joblib", *QUICK, cwd=folder,
+        *PATIENTS, "--set", "min-size=9", "--set", "diversity=each=1", "--out", "never.joblib", *QUICK, cwd=folder,
     )  # fmt: skip
     assert (facts["status"], facts["value"], facts["selection"]) == ("infeasible", None, [])
     assert facts["reason"]
@@ -137,21 +141,17 @@ def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_predict_says_what_is_wrong(folder: Path) -> None:
-    quick = ["--method", "full", "--classifiers", "3", "--workers", "1"]
-    shortlist("prune", "patients.csv", "--target", "outcome", "--out", "m.joblib", *quick, cwd=folder)
+def test_predict_says_what_is_wrong(folder: Path, by_rule: Callable[[str], Any]) -> None:
+    by_rule("full")
     (folder / "few.csv").write_text("a,b\n1,2\n")
     joblib.dump([1], folder / "list.joblib")
     for arguments, message in [
-        (["m.joblib", "few.csv"], "missing: 'c', 'd', 'e'"),
+        (["full.joblib", "few.csv"], "missing: 'c', 'd', 'e'"),
         (["list.joblib", "new.csv"], "--trust"),
         (["list.joblib", "new.csv", "--trust"], "must be a model file"),
-        (["m.joblib", "new.csv", "--json"], "Pass --out"),
+        (["full.joblib", "new.csv", "--json"], "Pass --out"),
     ]:
-        run = shortlist("predict", *arguments, cwd=folder)
-        assert run.returncode == 2
-        assert message in run.stderr
-        assert run.stderr.count("\n") == 1
+        refuse("predict", *arguments, message=message, cwd=folder)
 
 
 @pytest.mark.slow
@@ -180,11 +180,10 @@ def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["best-single", "backfitting", "greedy-means"])
-def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: str) -> None:
-    facts = facts_of(
-        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--method", method, "--out", "rule.joblib",
-        "--classifiers", "10", "--workers", "1", cwd=folder,
-    )  # fmt: skip
+def test_a_rule_has_the_same_contract_and_proves_nothing(
+    folder: Path, by_rule: Callable[[str], Any], method: str
+) -> None:
+    facts = by_rule(method)
     assert (facts["command"], facts["method"], facts["status"]) == ("prune", method, "feasible")
     assert facts["bound"] is facts["gap"] is None
     assert 0.5 < facts["value"] <= 1
@@ -193,24 +192,20 @@ def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: s
     assert facts["rows"] == {"train": 252, "validation": 108, "test": 40}
     assert sum(facts["test"]["full"]["confusion"].values()) == 40
 
-    predicted = done("predict", "rule.joblib", "new.csv", cwd=folder)
+    predicted = done("predict", f"{method}.joblib", "new.csv", cwd=folder)
     answers = pd.read_csv(io.StringIO(predicted.stdout))
     assert ((answers["score_well"] > 0.5) == (answers["prediction"] == "well")).all()
 
 
 @pytest.mark.slow
-def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path) -> None:
-    reported = {}
-    for method in ("full", "best-single"):
-        run = shortlist(
-            "prune", "patients.csv", "--target", "outcome", "--method", method, "--json", "--classifiers", "10",
-            "--workers", "1", cwd=folder,
-        )  # fmt: skip
-        test = json.loads(run.stdout)["test"]
-        reported[method] = {
+def test_the_rules_own_baselines_are_the_rules_full_and_best_single(by_rule: Callable[[str], Any]) -> None:
+    reported = {
+        method: {
             name: {key: value for key, value in measured.items() if not key.startswith(("ms", "against"))}
-            for name, measured in test.items()
+            for name, measured in by_rule(method)["test"].items()
         }
+        for method in ("full", "best-single")
+    }
     assert reported["full"]["pruned"] == reported["full"]["full"] == reported["best-single"]["full"]
     assert reported["best-single"]["pruned"] == reported["full"]["best_single"]
 
@@ -253,18 +248,14 @@ def test_a_class_of_the_users_own_predicts_is_verified_and_known_not_to_be_expor
     left = "our own (NearestMean) and SVC, scaled (SVC after StandardScaler)"
     assert f"shortlist export cannot write {left}. --set exportable=yes leaves them out." in whole.stderr
     assert "our own" in whole.stdout
-    for words in (
-        ["verify", "full.joblib", "two.csv"],
-        ["predict", "full.joblib", "two.csv", "--out", "a.csv"],
-    ):
-        run = done(*words, cwd=tmp_path)
+    done("verify", "full.joblib", "two.csv", cwd=tmp_path)
+    done("predict", "full.joblib", "two.csv", "--out", "a.csv", cwd=tmp_path)
     refused = shortlist("export", "full.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
     assert refused.returncode == 2
     assert "SVC, scaled (SVC after StandardScaler)" in refused.stderr
     assert "Prune again with the setting exportable=yes." in refused.stderr
-    some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib", "--json"]
-    run = done(*told, *some, cwd=tmp_path)
-    assert json.loads(run.stdout)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]
+    some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib"]
+    assert facts_of(*told, *some, cwd=tmp_path)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]
     done("export", "some.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
 
 
@@ -291,9 +282,8 @@ COMPARISON = [
 @pytest.mark.slow
 def test_all_methods_are_ranked_and_the_study_is_resumed(folder: Path) -> None:
     (folder / "folds.db").unlink(missing_ok=True)
-    command = ["compare", "patients.csv", *COMPARISON, "--study", "folds.db", "--json"]
-    run = done(*command, "--out", "folds.parquet", cwd=folder)
-    facts = json.loads(run.stdout)
+    command = ["compare", "patients.csv", *COMPARISON, "--study", "folds.db"]
+    facts = facts_of(*command, "--out", "folds.parquet", cwd=folder)
     assert (facts["status"], facts["n_folds"], facts["limit"]) == ("feasible", 2, "")
     assert "ranks over them show no significant difference" in facts["ranks"]
     ranks = [row["rank"] for row in facts["methods"]]
@@ -302,8 +292,7 @@ def test_all_methods_are_ranked_and_the_study_is_resumed(folder: Path) -> None:
     assert sum(ranks) == pytest.approx(16 * 17 / 2)
     assert len(pd.read_parquet(folder / "folds.parquet")) == 32
 
-    again = done(*command, cwd=folder)
-    assert json.loads(again.stdout)["folds"] == facts["folds"]  # seconds too: nothing ran again
+    assert facts_of(*command, cwd=folder)["folds"] == facts["folds"]  # seconds too: nothing ran again
 
 
 @pytest.mark.slow
@@ -327,20 +316,8 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
 def test_a_committee_that_averages_is_saved_verified_and_predicts(
     options: list[str], said: str, folder: Path
 ) -> None:
-    named = [
-        "--target",
-        "outcome",
-        "--drop",
-        "id_patient",
-        "--out",
-        "mean.joblib",
-        "--classifiers",
-        "10",
-        "--workers",
-        "1",
-    ]
-
-    facts = facts_of("prune", "patients.csv", *named, *options, cwd=folder)
+    quick = ["--out", "mean.joblib", "--classifiers", "10", "--workers", "1"]
+    facts = facts_of(*NAMED, *quick, *options, cwd=folder)
     assert (facts["voting"], facts["threshold"]) == (options[1].removeprefix("voting="), None)
 
     found = facts_of("verify", "mean.joblib", "patients.csv", cwd=folder)
@@ -356,21 +333,10 @@ def test_a_committee_that_averages_is_saved_verified_and_predicts(
 
 
 def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
-    named = ["--target", "outcome", "--drop", "id_patient", "--out", "sure.joblib", "--out", "sure.html"]
-    how = [
-        "--method",
-        "full",
-        "--set",
-        "voting=averaged",
-        "--answer-accuracy",
-        "0.7",
-        "--set",
-        "confidence-level=0.9",
-        "--seed",
-        "1",
-    ]
-
-    facts = facts_of("prune", "patients.csv", *named, *how, "--classifiers", "10", cwd=folder)
+    how = ["--method", "full", "--classifiers", "10", "--set", "voting=averaged", "--seed", "1"]
+    asked = ["--answer-accuracy", "0.7", "--set", "confidence-level=0.9"]
+    files = ["--out", "sure.joblib", "--out", "sure.html"]
+    facts = facts_of(*NAMED, *how, *asked, *files, cwd=folder)
     found = facts["guarantee"]
     assert facts["rows"] == {"train": 189, "validation": 81, "calibration": 90, "test": 40}
     assert (found["promised"], found["accuracy"], found["confidence_level"]) == (True, 0.7, 0.9)
@@ -378,11 +344,8 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     assert found["test"]["n_right"] <= found["test"]["n_answered"] <= found["test"]["n_rows"] == 40
     page = (folder / "sure.html").read_text()
     assert "What is promised" in page
-    on_test = found["test"]
-    assert (
-        f"With the promise {on_test['n_answered']} of the 40 test rows are answered, {on_test['n_right']} of"
-        in page
-    )
+    told = "With the promise {n_answered} of the 40 test rows are answered, {n_right} of"
+    assert told.format(**found["test"]) in page
 
     predicted = done("predict", "sure.joblib", "new.csv", "--out", "sure.csv", "--json", cwd=folder)
     told = json.loads(predicted.stdout)
@@ -395,41 +358,30 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
 
     verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
     assert "As claimed" in verified.stdout
-    early = shortlist(
-        "predict", "sure.joblib", "new.csv", "--early-exit", "--out", "early.csv", "--json", cwd=folder
-    )
-    sooner = json.loads(early.stdout)
+    sooner = facts_of("predict", "sure.joblib", "new.csv", "--early-exit", "--out", "early.csv", cwd=folder)
     assert (pd.read_csv(folder / "early.csv")["prediction"] == answers["prediction"]).all()
     assert (sooner["n_rejected"], sooner["guarantee"]) == (told["n_rejected"], told["guarantee"])
     assert sooner["early_exit"]["mean_calls"] <= len(sooner["early_exit"]["order"]) == facts["size"]
 
 
 def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Path) -> None:
-    named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
-    asked = ["prune", "patients.csv", *named, "--answer-accuracy", "0.99", "--out", "nobody.joblib"]
+    few = ["--method", "full", "--classifiers", "3"]
+    asked = [*NAMED, *few, "--answer-accuracy", "0.99", "--out", "nobody.joblib"]
     nothing = shortlist(*asked, cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
     assert "What can be promised is " in nothing.stdout
     assert "No model was written, since it would answer no row; --set anyway=yes writes it." in nothing.stderr
     assert not (folder / "nobody.joblib").exists()
 
-    anyway = shortlist(*asked, "--set", "anyway=yes", "--json", cwd=folder)
-    assert json.loads(anyway.stdout)["model"] == "nobody.joblib"
+    assert facts_of(*asked, "--set", "anyway=yes", cwd=folder)["model"] == "nobody.joblib"
     assert (folder / "nobody.joblib").exists()
 
 
 def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:
-    command = "prune --answers example:judges --costs example:judges-prices --set max-cost=3 --set min-size=3 --set max-size=3"
-    told = [
-        *command.split(),
-        "--objective",
-        "accuracy",
-        "--workers",
-        "1",
-        "--json",
-    ]
-    run = done(*told, "--out", "model.joblib", "--out", "page.html", cwd=tmp_path)
-    facts = json.loads(run.stdout)
+    command = "prune --answers example:judges --costs example:judges-prices --objective accuracy --workers 1"
+    three = ["--set", "max-cost=3", "--set", "min-size=3", "--set", "max-size=3"]
+    files = ["--out", "model.joblib", "--out", "page.html"]
+    facts = facts_of(*command.split(), *three, *files, cwd=tmp_path)
     assert facts["rows"] == {"test": 60, "train": 0, "validation": 540}
     assert facts["threshold"] is None
     assert facts["ask"]["cost"] <= 3
@@ -443,8 +395,8 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
 
     table = judged_messages()
     table[facts["selection"][::-1]].to_csv(tmp_path / "new.csv", index=False)
-    ran = shortlist("predict", "model.joblib", "new.csv", "--out", "a.csv", "--json", cwd=tmp_path)
-    assert json.loads(ran.stdout)["ask"] == facts["ask"]
+    told = facts_of("predict", "model.joblib", "new.csv", "--out", "a.csv", cwd=tmp_path)
+    assert told["ask"] == facts["ask"]
     early = shortlist(
         "predict", "model.joblib", "new.csv", "--early-exit", "--out", "e.csv", "--json", cwd=tmp_path
     )
@@ -471,23 +423,12 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
 @pytest.mark.parametrize(
     "how",
     [
-        pytest.param(
-            [
-                "--set",
-                "voting=soft",
-                "--objective",
-                "log-loss",
-                "--set",
-                "max-copies=3",
-                "--set",
-                "min-size=9",
-            ],
-            id="max-copies",
-        ),
-        pytest.param(["--method", "greedy-means", "--answer-accuracy", "0.6"], id="promise"),
+        "--objective log-loss --set voting=soft --set max-copies=3 --set min-size=9",
+        "--method greedy-means --answer-accuracy 0.6",
     ],
+    ids=["max-copies", "promise"],
 )
-def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: Path, how: list[str]) -> None:
+def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: Path, how: str) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 200)
     shares = np.clip(0.5 + (truth[:, None] - 0.5) * rng.normal(0.5, 0.7, (200, 5)), 0.05, 0.95).round(2)
@@ -498,7 +439,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
     prices.to_csv(tmp_path / "prices.csv", index=False)
     given = ["ans.csv", "--answers", "--target", "truth", "--costs", "prices.csv", "--seed", "1"]
 
-    facts = facts_of("prune", *given, *how, "--out", "m.joblib", cwd=tmp_path)
+    facts = facts_of("prune", *given, *how.split(), "--out", "m.joblib", cwd=tmp_path)
     assert max(facts["copies"]) > 1
     assert len(facts["ask"]["columns"]) == len(set(facts["ask"]["columns"])) == 2 * facts["size"]
     assert facts["ask"]["cost"] == sum(5 - int(name[1:]) for name in facts["selection"])
@@ -514,7 +455,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
     assert early["cost_of_all"] == facts["ask"]["cost"]
     assert f" of {facts['size']} members were asked on average" in ran.stderr
 
-    ran = done("export", "m.joblib", "ans.csv", "--out", "policy.json", cwd=tmp_path)
+    done("export", "m.joblib", "ans.csv", "--out", "policy.json", cwd=tmp_path)
 
 
 def test_rules_are_compared_on_answers_of_judges(tmp_path: Path) -> None:
@@ -594,7 +535,7 @@ def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
 
 def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -> None:
     facts = facts_of(
-        "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--classifiers", "4", "--workers", "1",
+        *NAMED, "--classifiers", "4", "--workers", "1",
         "--objectives", "max accuracy, min bytes, min size", "--pick", "lexicographic", "--out", "committees.parquet",
         "--out", "committee.joblib", "--out", "committees.html", cwd=folder,
     )  # fmt: skip
@@ -605,23 +546,17 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
     assert facts["pick"]["index"] == 0
     assert facts["pick"]["values"]["size"] == facts["size"] == len(facts["selection"])
     assert len(facts["prices"]["bytes"]) == 4
-    shown = shortlist("front", "show", "committees.parquet", "--json", cwd=folder)
-    assert json.loads(shown.stdout)["points"] == facts["points"]
+    assert facts_of("front", "show", "committees.parquet", cwd=folder)["points"] == facts["points"]
     done("predict", "committee.joblib", "new.csv", cwd=folder)
     done("report", "committees.parquet", "--out", "again.html", cwd=folder)
 
 
 def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path) -> None:
-    named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
+    named = [*NAMED, "--method", "full", "--classifiers", "3", "--workers", "1", "--out", "m.joblib"]
     for source in ("mean", "shares"):
-        told = done(
-            "prune", "patients.csv", *named, "--set", "voting=hard", "--set", f"probabilities={source}", "--workers", "1",
-            "--out", "m.joblib", "--json", cwd=folder,
-        )  # fmt: skip
-        assert (json.loads(told.stdout)["probabilities"], json.loads(told.stdout)["voting"]) == (
-            source,
-            "hard",
-        )
+        voted = ["--set", "voting=hard", "--set", f"probabilities={source}"]
+        told = facts_of(*named, *voted, cwd=folder)
+        assert (told["probabilities"], told["voting"]) == (source, "hard")
         shortlist("predict", "m.joblib", "new.csv", "--out", "m.csv", cwd=folder)
         scores = pd.read_csv(folder / "m.csv")["score_ill"]
         shares = {round((n + 1) / 5, 6) for n in range(4)}
