@@ -10,7 +10,7 @@ from shortlist.cli.command_line import FORMS
 from shortlist.cli.main import app
 from tests.cli.command_lines import commands, line
 from tests.cli.refusals import is_refused, refusals
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 COMMANDS = commands()
 
@@ -24,8 +24,7 @@ def forms(command: Any) -> set[str]:
     "words", ["--json model info m.uvl", "model --json info m.uvl", "model info m.uvl --json"]
 )
 def test_a_form_of_the_answer_is_said_before_or_after_the_command(words: str, made: Path) -> None:
-    run = shortlist(*words.split(), cwd=made)
-    assert run.returncode == 0, run.stderr
+    run = done(*words.split(), cwd=made)
     assert run.stdout.startswith('{\n  "command": "model info"')
 
 

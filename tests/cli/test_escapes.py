@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from shortlist.tables.spreadsheets import guarded, unguarded
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 ESCAPE = "\x1b]0;gotcha\x07"
 FORMULA = "=cmd|' /C calc'!A0"
@@ -44,8 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["stage", "t.csv", *target, "--set", "max-stages=2", "--method", "enumerate", "--out", "s.joblib"],
         ["evolve", "t.csv", *target, "--set", "generations=2", "--set", "population=10", "--out", "e.joblib"],
     ):
-        ran = shortlist(*words, cwd=folder)
-        assert ran.returncode == 0, ran.stderr
+        ran = done(*words, cwd=folder)
         assert "\x1b" not in ran.stdout + ran.stderr, words
     return folder
 

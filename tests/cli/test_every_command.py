@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.command_lines import called, commands, files, line
 from tests.cli.made import PRINTING, WRITING
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 COMMANDS = commands()
 PAIRS = [
@@ -147,8 +147,7 @@ def test_json_is_exactly_one_object_with_the_contract_of_every_command(
     words = [*JSON[option], "--json"]
     if option in WRITING:
         words[-2] = str(tmp_path / words[-2])
-    run = shortlist(*words, cwd=made)
-    assert run.returncode == 0, run.stderr
+    run = done(*words, cwd=made)
     facts = json.loads(run.stdout)
     command = max((name for name in COMMANDS if " ".join(words).startswith(name)), key=len)
     assert facts["command"] == command

@@ -1,6 +1,5 @@
 """Models that no search decides: every command ends at its limit, with what is known."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from shortlist.products.analysis import analyse
 from shortlist.products.configuration.feasibility import NOT_TOLD_APART, check_feasibility, summarise
 from shortlist.products.model import make_model
 from shortlist.runs.budget import Budget
-from tests.cli.running import shortlist
+from tests.cli.running import facts_of, shortlist
 from tests.logic.test_sat import pigeons
 
 LIMIT = ["--time-limit", "0.05"]
@@ -27,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_is_in_a_model_is_unknown_at_the_limit(folder: Path) -> None:
-    facts = json.loads(shortlist("model", "info", "hard.dimacs", *LIMIT, "--json", cwd=folder).stdout)
+    facts = facts_of("model", "info", "hard.dimacs", *LIMIT, cwd=folder)
     assert (facts["status"], facts["limit"], facts["n_products"]) == ("unknown", "0.05 s", None)
     told = shortlist("model", "info", "hard.dimacs", *LIMIT, cwd=folder).stdout
     assert "products      not counted: ended before that was known: 0.05 s" in told

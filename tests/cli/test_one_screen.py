@@ -10,7 +10,7 @@ from shortlist.datasets.registry import public_set
 from shortlist_papers.papers import PAPERS
 from tests.cli.command_lines import commands
 from tests.cli.made import ADDING, ANSWERED, CONFIGURE, FRONT, PRINTING, PRUNE, WRITING, fill
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 from tests.datasets.originals import original_of, table_rows
 from tests.shortlist_papers.small_emsco import SMALL_EMSCO
 
@@ -78,12 +78,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         [*FRONT, "--out", "committees.parquet", "--out", "committee.joblib"],
         [*CONFIGURE, "--method", "solrep", "--set", "points=3", "--study", "asked.db"],
     ):
-        run = shortlist(*words, cwd=folder)
-        assert run.returncode == 0, run.stderr
+        done(*words, cwd=folder)
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(PAPERS, "emsco", SMALL_EMSCO)
-        run = shortlist("reproduce", "emsco", "--out", "made", cwd=folder)
-        assert run.returncode == 0, run.stderr
+        done("reproduce", "emsco", "--out", "made", cwd=folder)
         yield folder
 
 

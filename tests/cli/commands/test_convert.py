@@ -1,6 +1,5 @@
 """`shortlist model convert`."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from shortlist.products.attribute_files import read_attributes
 from shortlist.products.formats import read_model
 from shortlist.tables.files import read_table_file
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 from tests.products.oracles import named_products
 
 SLICED_MODEL = """features
@@ -53,8 +52,8 @@ def test_a_slice_is_a_model_with_the_cut_products(sliced: Path) -> None:
 
 
 def test_json_says_how_it_was_found(sliced: Path) -> None:
-    words = ["m.uvl", "--out", "s.sxfm", "--keep", "GPS,Small", "--json"]
-    facts = json.loads(shortlist("model", "slice", *words, cwd=sliced).stdout)
+    words = ["m.uvl", "--out", "s.sxfm", "--keep", "GPS,Small"]
+    facts = facts_of("model", "slice", *words, cwd=sliced)
     assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
     assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
     assert facts["changes"][0] == "1 root added, as the format needs a tree"
@@ -92,8 +91,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: Path) -> None:
-    run = shortlist("model", "convert", "m.uvl", "--out", "m.xml", cwd=folder)
-    assert run.returncode == 0
+    run = done("model", "convert", "m.uvl", "--out", "m.xml", cwd=folder)
     assert run.stdout.splitlines() == [
         "7 features written to m.xml as featureide.",
         "  1 group written as optional features with constraints",
@@ -104,8 +102,8 @@ def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: P
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
-    words = ["m.uvl", "--out", "m.cnf", "--out", f"a.{ending}", "--json"]
-    facts = json.loads(shortlist("model", "convert", *words, cwd=folder).stdout)
+    words = ["m.uvl", "--out", "m.cnf", "--out", f"a.{ending}"]
+    facts = facts_of("model", "convert", *words, cwd=folder)
     assert (facts["status"], facts["proved"], facts["format"]) == ("optimal", True, "dimacs")
     assert "2 attributes left out: cost and note" in facts["changes"]
     columns = read_attributes(folder / f"a.{ending}", read_model(folder / "m.cnf")).columns
@@ -114,9 +112,7 @@ def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
     questions = ["--objectives", "min cost, max selected", "--set", "default=cost=0", "--out"]
     tables = []
     for given in (["m.uvl"], ["m.cnf", "--attributes", f"a.{ending}"]):
-        assert (
-            shortlist("configure", *given, *questions, f"{len(given)}.{ending}", cwd=folder).returncode == 0
-        )
+        done("configure", *given, *questions, f"{len(given)}.{ending}", cwd=folder)
         tables.append(read_table_file(folder / f"{len(given)}.{ending}").iloc[:, :3])
     assert tables[0].equals(tables[1])
     assert list(tables[0].columns) == ["point", "objective: min cost", "objective: max selected"]

@@ -1,6 +1,5 @@
 """`shortlist datasets`."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def test_every_set_is_listed_with_where_it_is(tmp_path: Path) -> None:
     assert "always there" in lines["iris"]
     assert "to fetch" in lines["spambase"]
     assert "from a folder only" in lines["parkinsons"]
-    facts = json.loads(shortlist("datasets", "list", "--json", cwd=tmp_path).stdout)
+    facts = facts_of("datasets", "list", cwd=tmp_path)
     assert [fact["name"] for fact in facts["public"]] == list(public_sets())
 
 
@@ -80,8 +79,7 @@ def test_a_fetched_set_is_an_example(data_folder: Path, tmp_path: Path) -> None:
     data_set = public_set("heart-failure-clinical-records")
     assert data_set.source is not None
     (tmp_path / data_set.source.file).write_bytes(original_of(data_set, table_rows(data_set, data_folder)))
-    run = shortlist("datasets", "fetch", data_set.name, "--data", ".", "--json", cwd=tmp_path)
-    facts = json.loads(run.stdout)
+    facts = facts_of("datasets", "fetch", data_set.name, "--data", ".", cwd=tmp_path)
     assert facts["fetched"]
     assert Path(facts["file"]).is_file()
     assert read_table("example:heart-failure-clinical-records").shape == (299, 13)

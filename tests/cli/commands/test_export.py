@@ -26,7 +26,7 @@ def test_a_policy_and_its_reader_answer_as_predict_does(folder: Path, model: str
         [sys.executable, "-I", "-S", "reader.py", "policy.json", "table.csv"],
         cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert shortlist("predict", model, "table.csv", "--out", "answers.csv", cwd=folder).returncode == 0
+    done("predict", model, "table.csv", "--out", "answers.csv", cwd=folder)
     labels = [json.loads(line)["label"] for line in read.stdout.splitlines()]
     assert labels == pd.read_csv(folder / "answers.csv")["prediction"].tolist()
 
@@ -68,7 +68,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     answers = pd.DataFrame(said)
     answers.assign(target=truth).to_csv(folder / "answers.csv", index=False)
     prune = ["prune", "answers.csv", "--answers", "--set", "max-size=3", "--out", "judges.joblib"]
-    assert shortlist(*prune, cwd=folder).returncode == 0
+    done(*prune, cwd=folder)
     done("export", "judges.joblib", "answers.csv", "--out", "judges.json", "--out", "ask.py", cwd=folder)
     policy = json.loads((folder / "judges.json").read_text())
     assert (policy["kind"], len(policy["judges"])) == ("judges", len(policy["order"]))
@@ -77,7 +77,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
         [sys.executable, "-I", "-S", "ask.py", "judges.json", "few.csv"],
         cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert shortlist("predict", "judges.joblib", "few.csv", "--out", "told.csv", cwd=folder).returncode == 0
+    done("predict", "judges.joblib", "few.csv", "--out", "told.csv", cwd=folder)
     labels = [json.loads(line)["label"] for line in read.stdout.splitlines()]
     assert labels == pd.read_csv(folder / "told.csv")["prediction"].tolist()
     wrong = shortlist("export", "judges.joblib", "few.csv", "--out", "judges.onnx", cwd=folder)

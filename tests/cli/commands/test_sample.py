@@ -8,7 +8,7 @@ import pytest
 
 from shortlist.products.formats import read_model
 from tests.cli.refusals import refusals, refuse
-from tests.cli.running import shortlist
+from tests.cli.running import done, facts_of, shortlist
 from tests.products.oracles import is_product
 
 MODEL = """features
@@ -33,8 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_sample_is_saved_as_a_table_of_products(folder: Path) -> None:
-    ran = shortlist("model", "sample", "m.uvl", "--n", "7", "--out", "s.csv", "--json", cwd=folder)
-    facts = json.loads(ran.stdout)
+    facts = facts_of("model", "sample", "m.uvl", "--n", "7", "--out", "s.csv", cwd=folder)
     table = pd.read_csv(folder / "s.csv")
 
     assert list(table.columns) == list(read_model(folder / "m.uvl").labels)
@@ -65,7 +64,7 @@ def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> 
         "--out",
         "f.parquet",
     ]
-    assert shortlist(*words, cwd=folder).returncode == 0
+    done(*words, cwd=folder)
     own = ["model", "sample", "m.uvl", "--kind", "diverse", "--front", "f.parquet", "--n", "2"]
     ran = shortlist(*own, cwd=folder)
     assert ran.stdout.splitlines()[0] == "2 products, diverse."

@@ -14,7 +14,8 @@ from shortlist.programs.named_program import NamedProgram
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Report, open_study
 from tests.cli.made import PROGRAM
-from tests.cli.running import shortlist
+from tests.cli.refusals import refusals, refuse
+from tests.cli.running import done, facts_of, shortlist
 
 SOLVE = ("solve", "p.lp", "--objectives", "min cost, max value")
 
@@ -25,18 +26,25 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the program and `f.parquet`, its whole front."""
+    folder = tmp_path_factory.mktemp("solved")
+    (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
+    done(*SOLVE, "--out", "f.parquet", cwd=folder)
+    return folder
+
+
 @pytest.mark.parametrize("method", ["auto", "exact", "cwmoip", "epsilon-constraint", "solrep"])
 def test_every_method_writes_a_front_that_can_be_shown_picked_and_rechecked(
     folder: Path, method: str
 ) -> None:
-    run = shortlist(*SOLVE, "--method", method, "--out", "f.parquet", "--out", "f.html", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    run = done(*SOLVE, "--method", method, "--out", "f.parquet", "--out", "f.html", cwd=folder)
     assert "shortlist front show f.parquet --pick " in run.stdout
     assert Front.load(folder / "f.parquet").candidates == ("x", "y")
     shown = shortlist("front", "show", "f.parquet", "--pick", "knee", cwd=folder)
     assert " of 2 columns are not 0: " in shown.stdout
-    picked = shortlist("front", "pick", "f.parquet", "--pick", "0", "--out", "p.csv", cwd=folder)
-    assert picked.returncode == 0, picked.stderr
+    done("front", "pick", "f.parquet", "--pick", "0", "--out", "p.csv", cwd=folder)
     assert (folder / "p.csv").read_text().splitlines()[0] == "column,value"
     again = shortlist("verify", "f.parquet", "p.lp", cwd=folder)
     assert (again.returncode, again.stdout[:11]) == (0, "As claimed:")
@@ -44,10 +52,9 @@ def test_every_method_writes_a_front_that_can_be_shown_picked_and_rechecked(
     assert "Its columns that are not 0" in page
 
 
-def test_general_integers_are_told_with_their_numbers(folder: Path) -> None:
-    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
-    facts = json.loads(shortlist("front", "show", "f.parquet", "--pick", "3", "--json", cwd=folder).stdout)
-    chosen = Front.load(folder / "f.parquet").decisions[3].tolist()
+def test_general_integers_are_told_with_their_numbers(solved: Path) -> None:
+    facts = facts_of("front", "show", "f.parquet", "--pick", "3", cwd=solved)
+    chosen = Front.load(solved / "f.parquet").decisions[3].tolist()
     assert facts["pick"]["selection"] == [
         name if value == 1 else f"{name} = {value}" for name, value in zip("xy", chosen, strict=True) if value
     ]
@@ -56,14 +63,12 @@ def test_general_integers_are_told_with_their_numbers(folder: Path) -> None:
 def test_large_numbers_survive_the_file(folder: Path) -> None:
     text = PROGRAM.replace("y <= 3", "y <= 90000").replace("x + y >= 1", "x + y >= 80000")
     (folder / "p.lp").write_text(text, encoding="utf-8")
-    run = shortlist(*SOLVE, "--out", "f.parquet", "--method", "solrep", "--set", "points=2", cwd=folder)
-    assert run.returncode == 0, run.stderr
+    done(*SOLVE, "--out", "f.parquet", "--method", "solrep", "--set", "points=2", cwd=folder)
     assert Front.load(folder / "f.parquet").decisions[:, 1].min() >= 79999
 
 
 def test_json_is_the_contract_with_what_programs_have(folder: Path) -> None:
-    run = shortlist(*SOLVE, "--json", cwd=folder)
-    facts = json.loads(run.stdout)
+    facts = facts_of(*SOLVE, cwd=folder)
     assert (facts["command"], facts["method"], facts["status"]) == ("solve", "exact", "optimal")
     assert (facts["n_columns"], facts["n_rows"], facts["proof"]) == (2, 1, "complete")
     assert facts["notes"] == [
@@ -81,14 +86,14 @@ def test_json_is_the_contract_with_what_programs_have(folder: Path) -> None:
         (["--set", "tolerance=cost=1"], "names 'cost', which is no objective with a continuous column"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_one_sentence(folder: Path, words: list[str], said: str) -> None:
-    run = shortlist("solve", "p.lp", *words, cwd=folder)
+def test_what_cannot_be_used_is_one_sentence(solved: Path, words: list[str], said: str) -> None:
+    run = shortlist("solve", "p.lp", *words, cwd=solved)
     assert (run.returncode, run.stdout) == (2, "")
     assert said in run.stderr
     assert sum(not line.startswith("shortlist: note") for line in run.stderr.splitlines()) == 1
 
 
-def test_ctrl_c_keeps_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_was_found(folder: Path, solved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve.solve_program
 
     def interrupted(named: NamedProgram, *, report: Report, **options: Any) -> Front:
@@ -104,9 +109,7 @@ def test_ctrl_c_keeps_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPat
     facts = json.loads(run.stdout)
     assert (run.returncode, facts["proof"], facts["limit"]) == (0, "nondominated", "interrupted"), run.stderr
     kept = Front.load(folder / "f.parquet")
-    monkeypatch.undo()
-    assert shortlist(*SOLVE, "--out", "whole.parquet", cwd=folder).returncode == 0
-    points = {tuple(point) for point in Front.load(folder / "whole.parquet").values.tolist()}
+    points = {tuple(point) for point in Front.load(solved / "f.parquet").values.tolist()}
     assert 0 < len(kept) < len(points)
     assert {tuple(point) for point in kept.values.tolist()} < points
 
@@ -129,8 +132,7 @@ def test_ctrl_c_before_anything_is_found_writes_nothing(
 
 def test_an_infeasible_program_is_a_status(folder: Path) -> None:
     (folder / "p.lp").write_text(PROGRAM.replace("x + y >= 1", "x + y >= 9"), encoding="utf-8")
-    run = shortlist(*SOLVE, "--out", "f.parquet", cwd=folder)
-    assert run.returncode == 0
+    run = done(*SOLVE, "--out", "f.parquet", cwd=folder)
     assert run.stdout == "Status infeasible: nothing satisfies the program.\n"
     assert not (folder / "f.parquet").exists()
 
@@ -143,27 +145,26 @@ def test_a_damaged_program_names_the_line_and_nothing_is_written(folder: Path) -
     assert not (folder / "f.parquet").exists()
 
 
-def test_a_changed_front_is_not_as_claimed_and_exits_with_1(folder: Path) -> None:
-    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
-    front = Front.load(folder / "f.parquet")
-    dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:]).save(
-        folder / "g.parquet"
-    )
-    run = shortlist("verify", "g.parquet", "p.lp", cwd=folder)
+def test_a_changed_front_is_not_as_claimed_and_exits_with_1(solved: Path) -> None:
+    front = Front.load(solved / "f.parquet")
+    less = dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:])
+    less.save(solved / "g.parquet")
+    run = shortlist("verify", "g.parquet", "p.lp", cwd=solved)
     assert run.returncode == 1
     assert run.stdout.startswith("NOT AS CLAIMED: there is a solution with cost ")
-    facts = json.loads(shortlist("verify", "g.parquet", "p.lp", "--json", cwd=folder).stdout)
+    facts = json.loads(shortlist("verify", "g.parquet", "p.lp", "--json", cwd=solved).stdout)
     assert (facts["status"], len(facts["failures"])) == ("invalid", 1)
 
 
-def test_options_of_models_are_refused_for_fronts_and_the_other_way(folder: Path) -> None:
-    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
-    run = shortlist("verify", "f.parquet", "p.lp", "--trust", cwd=folder)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "--trust belongs to fronts of committees" in run.stderr
-    (folder / "m.joblib").write_text("")
-    run = shortlist("verify", "m.joblib", "p.lp", "--time-limit", "3", cwd=folder)
-    assert "--time-limit belongs to a front" in run.stderr
+@refusals("""
+    f.parquet p.lp --trust        | --trust belongs to fronts of committees
+    m.joblib p.lp --time-limit 3  | --time-limit belongs to a front
+""")
+def test_options_of_models_are_refused_for_fronts_and_the_other_way(
+    solved: Path, words: list[str], message: str
+) -> None:
+    (solved / "m.joblib").write_text("")
+    refuse("verify", *words, message=message, cwd=solved)
 
 
 def test_a_front_of_products_says_what_was_asked_and_is_rechecked(folder: Path) -> None:
@@ -172,11 +173,8 @@ def test_a_front_of_products_says_what_was_asked_and_is_rechecked(folder: Path) 
         encoding="utf-8",
     )
     asked = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
-    run = shortlist(*asked, "--limit", "cost<=4", "--select", "GPS", "--out", "f.parquet", cwd=folder)
-    assert run.returncode == 0, run.stderr
-    again = shortlist("verify", "f.parquet", "m.uvl", "--json", cwd=folder)
-    assert again.returncode == 0, again.stderr
-    assert json.loads(again.stdout)["status"] == "rechecked"
+    done(*asked, "--limit", "cost<=4", "--select", "GPS", "--out", "f.parquet", cwd=folder)
+    assert facts_of("verify", "f.parquet", "m.uvl", cwd=folder)["status"] == "rechecked"
     front = Front.load(folder / "f.parquet")
     dataclasses.replace(front, extras={}).save(folder / "old.parquet")
     old = shortlist("verify", "old.parquet", "m.uvl", cwd=folder)
@@ -187,8 +185,8 @@ def test_the_help_names_the_methods_that_take_a_study_and_each_does(folder: Path
     said = " ".join(shortlist("solve", "--help", cwd=folder).stdout.split())
     assert "Every method takes --study: auto, exact, cwmoip, epsilon-constraint and solrep." in said
     for method in METHODS:
-        asked = [*SOLVE, "--method", method, "--study", f"{method}.db", "--json"]
-        first, again = (json.loads(shortlist(*asked, cwd=folder).stdout) for _ in range(2))
+        asked = [*SOLVE, "--method", method, "--study", f"{method}.db"]
+        first, again = (facts_of(*asked, cwd=folder) for _ in range(2))
         assert first["n_points"] == again["n_points"] == 5
         with open_study(folder / f"{method}.db") as study:
             assert study.n_finished

@@ -18,7 +18,8 @@ from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
-from tests.cli.running import done, shortlist, unwrapped
+from tests.cli.refusals import refuse
+from tests.cli.running import done, facts_of, shortlist, unwrapped
 
 pytestmark = pytest.mark.slow
 
@@ -83,8 +84,7 @@ def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) 
 
 
 def test_facts_are_one_json_object(folder: Path) -> None:
-    run = shortlist("verify", "model.joblib", "table.csv", "--json", cwd=folder)
-    facts = json.loads(run.stdout)
+    facts = facts_of("verify", "model.joblib", "table.csv", cwd=folder)
 
     assert facts["status"] == ("valid" if facts["bound"] <= facts["claimed_bound"] else "partly")
     assert facts["failures"] == []
@@ -104,20 +104,8 @@ def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder:
 def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_nothing_proves_the_bound(
     folder: Path,
 ) -> None:
-    options = [
-        "--classifiers",
-        "5",
-        "--time-limit",
-        "20",
-        "--workers",
-        "1",
-        "--set",
-        "solver=highs",
-        "--set",
-        "refit=no",
-        "--out",
-        "highs.joblib",
-    ]
+    options = ["--classifiers", "5", "--time-limit", "20", "--workers", "1", "--out", "highs.joblib"]
+    options += ["--set", "solver=highs", "--set", "refit=no"]
     run = done("prune", "table.csv", *options, cwd=folder)
     assert "(HiGHS)" in unwrapped(run.stdout)
 
@@ -235,9 +223,8 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     assert "the table has 20 rows in place of 500" in unwrapped(run.stdout)
     assert len(unwrapped(run.stdout).splitlines()) == 1
     save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
-    run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
-    assert run.returncode == 2
-    assert "needs a model of shortlist prune, evolve or stage, got one of LogisticRegression" in run.stderr
+    needed = "needs a model of shortlist prune, evolve or stage, got one of LogisticRegression"
+    refuse("verify", "other.joblib", "table.csv", message=needed, cwd=folder)
     joblib.dump(load_model(folder / "model.joblib").estimator.committee.members, folder / "few.joblib")
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2
@@ -251,7 +238,7 @@ def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(t
     few = table.assign(target=truth)[truth == 1].iloc[:2]
     few.assign(j0=None).to_csv(tmp_path / "few.csv", index=False)
     told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
-    assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
+    done("prune", "answers.csv", *told, cwd=tmp_path)
 
     same = shortlist("verify", "judges.joblib", "answers.csv", cwd=tmp_path)
     other = shortlist("verify", "judges.joblib", "few.csv", cwd=tmp_path)
@@ -268,7 +255,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     table = table.assign(target=truth)
     table.to_csv(tmp_path / "answers.csv", index=False)
     told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
-    assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
+    done("prune", "answers.csv", *told, cwd=tmp_path)
     pruned_on = load_model(tmp_path / "judges.joblib").estimator.record.rows
     place = int(pruned_on[-1])
     assert place != len(pruned_on) - 1, "the record has its rows in another order"
@@ -295,7 +282,7 @@ def test_the_front_of_stages_is_found_and_counted_again(tmp_path: Path, group: t
     again = done("verify", "s.joblib", "table.csv", cwd=tmp_path)
     assert "The search was repeated and found the same front" in again.stdout
     assert again.stdout.splitlines()[-1].startswith("Rechecked: as claimed")
-    facts = json.loads(shortlist("verify", "s.joblib", "table.csv", "--json", cwd=tmp_path).stdout)
+    facts = facts_of("verify", "s.joblib", "table.csv", cwd=tmp_path)
     assert (facts["status"], facts["claim"], facts["failures"]) == ("rechecked", "complete", [])
     rows.assign(target=rows["target"].to_numpy()[::-1]).to_csv(tmp_path / "other.csv", index=False)
     other = shortlist("verify", "s.joblib", "other.csv", cwd=tmp_path)
@@ -316,7 +303,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     asked = "verify", "front.parquet", "answers.csv"
 
     found = shortlist(*asked, "--pruned", "model.joblib", cwd=tmp_path)
-    facts = json.loads(shortlist(*asked, "--pruned", "model.joblib", "--json", cwd=tmp_path).stdout)
+    facts = facts_of(*asked, "--pruned", "model.joblib", cwd=tmp_path)
     alone = shortlist(*asked, cwd=tmp_path)
     (tmp_path / "one.lp").write_text("max\n x\nsubject to\n c: x <= 1\nbinary\n x\nend\n")
     program = shortlist("verify", "front.parquet", "one.lp", cwd=tmp_path)
@@ -369,6 +356,4 @@ def test_files_that_are_neither_models_nor_fronts_are_told_apart(
 ) -> None:
     for name in (first, "other.lp"):
         (tmp_path / name).write_text("cost,value\n1,2\n")
-    run = shortlist("verify", first, "other.lp", cwd=tmp_path)
-    assert run.returncode == 2
-    assert said in run.stderr
+    refuse("verify", first, "other.lp", message=said, cwd=tmp_path)

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
 from shortlist.ensembles.measured import Measured, measured_facts
 from shortlist.report.held_out import measured_parts
-from tests.cli.running import shortlist
+from tests.cli.running import done, shortlist
 
 
 def _measured(right: list[bool], classes: list[str] | None = None) -> Measured:
@@ -89,18 +89,10 @@ def test_prune_and_evolve_say_that_they_answer_one_class_only(
 ) -> None:
     table = pd.DataFrame({"a": np.ones(80), "target": np.where(np.arange(80) < 60, "a little", "much")})
     table.to_csv(tmp_path / "flat.csv", index=False)
-    run = shortlist(
-        arguments[0],
-        "flat.csv",
-        *arguments[1:],
-        "--workers",
-        "1",
-        "--json",
-        "--out",
-        "m.joblib",
+    run = done(
+        arguments[0], "flat.csv", *arguments[1:], "--workers", "1", "--json", "--out", "m.joblib",
         cwd=tmp_path,
-    )
-    assert run.returncode == 0, run.stderr
+    )  # fmt: skip
     facts = json.loads(run.stdout)
     assert facts["only_answer"] == {fitted: "a little", "test": "a little"}
     assert len(facts["notes"]) == 1
