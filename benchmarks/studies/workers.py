@@ -30,7 +30,8 @@ from shortlist.products.configuration.front_search import find_front
 from shortlist.products.configuration.question import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
-from shortlist.runs.workers import Where, open_workers
+from shortlist.runs.units import open_workers
+from shortlist.runs.workers import Where
 from shortlist_papers.paper import PaperPlan, reproduce
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.product_lines import prepared_question

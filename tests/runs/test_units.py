@@ -21,7 +21,6 @@ from shortlist.runs import (
     Progress,
     Unit,
     Work,
-    calls,
     cancel_on_interrupt,
     open_study,
     run_units,
@@ -224,7 +223,7 @@ def made_units(clock: MadeClock) -> list[Unit]:
 
 def test_the_time_left_is_told_by_kind_and_size_and_never_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = MadeClock()
-    monkeypatch.setattr(calls, "seconds_now", clock.seconds_now)
+    monkeypatch.setattr(workers, "seconds_now", clock.seconds_now)
     events: list[Progress] = []
     results = list(run_units(made_units(clock), Work(report=events.append)))
     assert [key for key, _ in results] == [unit.key for unit in made_units(clock)]
@@ -240,7 +239,7 @@ def test_the_time_left_of_a_run_that_goes_on_is_told_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     clock = MadeClock()
-    monkeypatch.setattr(calls, "seconds_now", clock.seconds_now)
+    monkeypatch.setattr(workers, "seconds_now", clock.seconds_now)
     units, events, stop = made_units(clock), list[Progress](), Cancellation()
     with open_study(tmp_path / "study.db") as study:
 

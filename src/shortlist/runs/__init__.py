@@ -1,10 +1,10 @@
 """Units of work, progress, cancellation and workers: what every long method reports to."""
 
 from shortlist.runs.budget import Budget, Progress, Report, silent
-from shortlist.runs.calls import Unit
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
 from shortlist.runs.study import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.units import Work, run_units
+from shortlist.runs.workers import Unit
 
 __all__ = [
     "NO_STUDY",

@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import queue
+import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.errors import BadInputError, MissingDependencyError, WorkerError
-from shortlist.runs.calls import LARGE, Completed, Unit, killed, machine_name, packed, run_away, unsendable
 from shortlist.runs.cancellation import Cancellation, cancel_copies, undisturbed
 from shortlist.runs.records import versions
+from shortlist.runs.workers import LARGE, Completed, Unit, killed, packed, run_away, unsendable
 
 CONNECT_S = 8.0
 """Seconds for reaching a scheduler."""
@@ -49,22 +50,22 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._client = connect(address)
+        self.client = connect(address)
         try:
             workers = self._first_workers()
-            check_workers(self._client.run(compared_versions, on_error="return"), compared_versions())
+            check_workers(self.client.run(compared_versions, on_error="return"), compared_versions())
         except BaseException:
-            self._client.close()
+            self.client.close()
             raise
         self.n_workers = sum(worker["nthreads"] for worker in workers.values())
         self._alone_since: float | None = None
 
     def close(self) -> None:
         """Leave the cluster."""
-        self._client.close()
+        self.client.close()
 
     def completed(self, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
-        """Yield the result of each unit: see :meth:`shortlist.runs.workers.Workers.completed`.
+        """Yield the result of each unit: see :class:`shortlist.runs.units.Workers`.
 
         Dask tells of a unit whose workers died several times, which may be the fault of another one on the
         same worker; so it runs once more, when no other does.
@@ -75,23 +76,10 @@ class Cluster:
                 while flight.fill():
                     yield from flight.landed()
             finally:
-                if flight.flying and self._client.status == "running":
+                if flight.flying and self.client.status == "running":
                     with undisturbed(), contextlib.suppress(OSError):  # it may be lost at this moment
                         self.stop(stop)
-                        self._client.cancel(list(flight.flying))
-
-    def submit(self, stop: Cancellation, index: int, unit: Unit, arguments: Sequence[Any]) -> Any:
-        """Send a unit, whose arguments may be with the workers already; return its future."""
-        try:
-            return self._client.submit(
-                run_on_cluster, compared_versions(), stop, index, unit.call, *arguments, pure=False
-            )
-        except (TypeError, AttributeError, pickle.PicklingError) as error:
-            raise unsendable(unit.key, error) from error
-
-    def scatter(self, value: Any) -> Any:
-        """Send a value to every worker, and return what stands for it."""
-        return self._client.scatter([value], broadcast=True, hash=False)[0]
+                        self.client.cancel(list(flight.flying))
 
     def answer(self, future: Any) -> bytes | None:
         """Return the pickled result of a unit.
@@ -113,12 +101,12 @@ class Cluster:
 
     def stop(self, stop: Cancellation) -> None:
         """Set the copies of a cancellation in every worker."""
-        self._client.run(cancel_copies, stop.name, on_error="ignore")
+        self.client.run(cancel_copies, stop.name, on_error="ignore")
 
     def check(self) -> None:
         """Raise if the scheduler or the last worker has gone."""
         self.check_scheduler()
-        if self._client.scheduler_info()["workers"]:
+        if self.client.scheduler_info()["workers"]:
             self._alone_since = None
             return
         now = time.monotonic()
@@ -128,7 +116,7 @@ class Cluster:
 
     def check_scheduler(self) -> None:
         """Raise if the scheduler has gone."""
-        if self._client.status != "running":
+        if self.client.status != "running":
             raise self._lost()
 
     def _lost(self) -> WorkerError:
@@ -136,12 +124,12 @@ class Cluster:
 
     def _first_workers(self) -> Mapping[str, Any]:
         try:
-            self._client.wait_for_workers(1, timeout=FIRST_WORKER_S)
+            self.client.wait_for_workers(1, timeout=FIRST_WORKER_S)
         except TimeoutError:
             raise WorkerError(
                 f"the scheduler at {self.address} has no workers. Start one: dask worker {self.address}"
             ) from None
-        return dict(self._client.scheduler_info(n_workers=-1)["workers"])
+        return dict(self.client.scheduler_info(n_workers=-1)["workers"])
 
 
 class _Flight:
@@ -209,7 +197,11 @@ class _Flight:
 
     def _send(self, index: int) -> None:
         unit = self.units[index]
-        future = self.cluster.submit(self.stop, index, unit, [self._shared(one) for one in unit.arguments])
+        sent = [compared_versions(), self.stop, index, unit.call, *map(self._shared, unit.arguments)]
+        try:
+            future = self.cluster.client.submit(run_on_cluster, *sent, pure=False)
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise unsendable(unit.key, error) from error
         self.flying[future] = index
         future.add_done_callback(self._ended.put)
 
@@ -219,7 +211,9 @@ class _Flight:
         if self._uses[key] < 2:
             return argument
         if key not in self._sent:
-            self._sent[key] = self.cluster.scatter(argument) if _size(argument) >= LARGE else argument
+            is_large = _size(argument) >= LARGE
+            scatter = self.cluster.client.scatter
+            self._sent[key] = scatter([argument], broadcast=True, hash=False)[0] if is_large else argument
         return self._sent[key]
 
 
@@ -233,7 +227,7 @@ def run_on_cluster(
     wanted: Mapping[str, str], stop: Cancellation, index: int, call: Callable[..., Any], *arguments: Any
 ) -> bytes | None:
     """Run a unit on one core, if this worker has the versions that are wanted."""
-    refused = refusal(f"a worker on {machine_name()}", compared_versions(), wanted)
+    refused = refusal(f"a worker on {socket.gethostname()}", compared_versions(), wanted)
     if refused:
         return packed(Completed(index, error=WorkerError(refused)))
     _use_one_thread()

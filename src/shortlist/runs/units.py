@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,10 +11,73 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 from shortlist.runs.budget import Budget, Progress, Report, silent
-from shortlist.runs.calls import Completed, Unit
 from shortlist.runs.cancellation import Cancellation, undisturbed
 from shortlist.runs.study import NO_STUDY, Finished, StageNote, Study
-from shortlist.runs.workers import Where, open_workers
+from shortlist.runs.workers import (
+    Completed,
+    Unit,
+    Where,
+    as_where,
+    in_context,
+    in_processes,
+    one_by_one,
+)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What runs units, opened by :func:`open_workers`."""
+
+    n_workers: int
+    """How many units run at a time."""
+    completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
+    """Gets units and a cancellation, and yields the result of each unit, in the order in which they end.
+    Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
+    its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
+    worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
+    iteration ends with those that run. Copies of it in the arguments of a unit are set along with it,
+    wherever it runs; units that count only whole are given up some seconds later.
+    """
+
+
+@contextlib.contextmanager
+def open_workers(where: Where = 1) -> Iterator[Workers]:
+    """Yield workers, and let them go at the end.
+
+    `where`: 1 runs units in this process; other numbers take that many processes of this machine, -1 one for
+    every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
+    such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
+    scheduler.
+
+    Raises BadInputError if `where` is something else. Raises WorkerError if the scheduler cannot be reached
+    within ten seconds, has no workers, or a worker has another version of Shortlist, of Python or of a
+    package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
+    installed.
+
+    Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
+    workers: name one that you trust. Processes are kept for the next run, and end with this process.
+    """
+    if where == 1:
+        yield Workers(1, one_by_one)
+        return
+    where = as_where(where, "workers")
+    if isinstance(where, str):
+        from shortlist.runs.cluster import Cluster
+
+        with contextlib.closing(Cluster(where)) as cluster:
+            yield Workers(cluster.n_workers, cluster.completed)
+        return
+    from joblib.parallel import get_active_backend
+
+    backend, n_configured = get_active_backend()
+    wanted = n_configured if where is None else where
+    n_workers = int(backend.effective_n_jobs(1 if wanted is None else wanted))
+    if n_workers == 1:
+        yield Workers(1, one_by_one)
+        return
+    run = in_processes if type(backend).__name__ == "LokyBackend" else in_context
+    yield Workers(n_workers, functools.partial(run, n_workers))
+
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 """Takes the result of a unit, by its key, apart into what is recorded of it."""
@@ -24,7 +88,7 @@ class Work:
     """How work is done: its workers, study, report and cancellation, none of which changes results."""
 
     workers: Where = 1
-    """As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
+    """As :func:`open_workers` takes them: a number of workers of this machine, -1 for
     every core, None for the enclosing joblib context, or the address of a scheduler.
     """
     study: Study = NO_STUDY
@@ -62,7 +126,7 @@ def run_units(
         What the progress events say is being done.
     parts : callable, optional
         For units whose results are recorded in parts, under keys of their own, also for an
-        :class:`shortlist.runs.units.Unfinished` unit.
+        :class:`Unfinished` unit.
     known : mapping of str to object, optional
         Results of units that are not run; by default those in the study. With `parts` all are run by default.
 

@@ -1,11 +1,11 @@
-"""Units, and where they run: this process, processes or threads of this machine, or a Dask cluster."""
+"""Units, and what runs them on this machine: this process, its processes, or those of a joblib context."""
 
 import contextlib
-import functools
 import os
 import pickle
 import re
 import signal
+import socket
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from multiprocessing import TimeoutError as NothingCameError
 from typing import Any, TypeAlias
 
-from shortlist.errors import BadInputError, WorkerError
-from shortlist.runs.calls import LARGE, Completed, Unit, killed, run_away, run_here, unsendable
+import numpy as np
+
+from shortlist.errors import BadInputError, ShortlistError, WorkerError
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation, undisturbed
 
 Where: TypeAlias = int | str | None
@@ -30,7 +32,7 @@ _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]
 
 
 def as_where(value: Where, argument: str) -> Where:
-    """Return workers as :func:`open_workers` takes them.
+    """Return workers as :func:`~shortlist.runs.units.open_workers` takes them.
 
     Raises BadInputError if they are no number from 1 on and not -1, no address, and not None.
     """
@@ -45,69 +47,109 @@ def as_where(value: Where, argument: str) -> Where:
     )
 
 
+LARGE = 1 << 16
+"""Bytes from which on an array is mapped into the memory of processes, and an argument that units have in
+common goes to each worker of a cluster once.
+"""
+
+
 @dataclass(frozen=True)
-class Workers:
-    """What runs units, opened by :func:`open_workers`."""
+class Unit:
+    """One call that depends on no other unit."""
 
-    n_workers: int
-    """How many units run at a time."""
-    completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
-    """Gets units and a cancellation, and yields the result of each unit, in the order in which they end.
-    Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
-    its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
-    worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
-    iteration ends with those that run. Copies of it in the arguments of a unit are set along with it,
-    wherever it runs; units that count only whole are given up some seconds later.
+    key: str
+    """Names it in studies and messages."""
+    call: Callable[..., Any]
+    """What is called; with `whole` it takes a keyword `budget` besides."""
+    arguments: tuple[Any, ...] = ()
+    """By position."""
+    kind: str = ""
+    """Units of one kind take as long as their sizes say; one of each kind is run first, so that the time left
+    is known early.
+    """
+    size: float = 1.0
+    """Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit of
+    size 0 takes next to no time, and says nothing of others.
+    """
+    whole: bool = False
+    """Whether a result counts only if the unit was not stopped: see :func:`~shortlist.runs.units.run_whole`.
+    Such units end some seconds after a cancellation.
     """
 
 
-@contextlib.contextmanager
-def open_workers(where: Where = 1) -> Iterator[Workers]:
-    """Yield workers, and let them go at the end.
+@dataclass(frozen=True)
+class Completed:
+    """A unit that has ended."""
 
-    `where`: 1 runs units in this process; other numbers take that many processes of this machine, -1 one for
-    every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
-    such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
-    scheduler.
-
-    Raises BadInputError if `where` is something else. Raises WorkerError if the scheduler cannot be reached
-    within ten seconds, has no workers, or a worker has another version of Shortlist, of Python or of a
-    package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
-    installed.
-
-    Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
-    workers: name one that you trust. Processes are kept for the next run, and end with this process.
-    """
-    if where == 1:
-        yield Workers(1, _one_by_one)
-        return
-    where = as_where(where, "workers")
-    if isinstance(where, str):
-        from shortlist.runs.cluster import Cluster
-
-        with contextlib.closing(Cluster(where)) as cluster:
-            yield Workers(cluster.n_workers, cluster.completed)
-        return
-    from joblib.parallel import get_active_backend
-
-    backend, n_configured = get_active_backend()
-    wanted = n_configured if where is None else where
-    n_workers = int(backend.effective_n_jobs(1 if wanted is None else wanted))
-    if n_workers == 1:
-        yield Workers(1, _one_by_one)
-        return
-    in_processes = type(backend).__name__ == "LokyBackend"
-    yield Workers(n_workers, functools.partial(_in_processes if in_processes else _in_context, n_workers))
+    index: int
+    """Its place among the units that were given."""
+    result: Any = None
+    """What its call returned; None where it raised."""
+    seconds: float = 0.0
+    """Wall-clock time of the call alone, without that of compiling kernels."""
+    machine: str = ""
+    """Name of the machine that ran it."""
+    error: Exception | None = None
+    """What its call raised, or why it has no result."""
 
 
-def _one_by_one(units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:
+    """Run a unit in this thread; an error is kept and not raised."""
+    start = seconds_now()
+    result, error = None, None
+    try:
+        result = call(*arguments)
+    except Exception as raised:  # noqa: BLE001  # raised again when the turn of the unit comes
+        error = raised
+    return Completed(index, result, seconds_now() - start, socket.gethostname(), error)
+
+
+def run_away(
+    stop: Cancellation, index: int, call: Callable[..., Any], arguments: tuple[Any, ...]
+) -> bytes | None:
+    """Run a unit in a worker; return its pickled result, or None if the run was cancelled before."""
+    if stop.cancelled:
+        return None
+    plain = tuple(each.view(np.ndarray) if isinstance(each, np.memmap) else each for each in arguments)
+    return packed(run_here(index, call, plain))
+
+
+def packed(completed: Completed) -> bytes:
+    """Return a pickle that the caller can read: of an error that cannot be, of one that says the same."""
+    import cloudpickle
+
+    try:
+        content = bytes(cloudpickle.dumps(completed))
+        if completed.error is not None:
+            pickle.loads(content)  # noqa: S301  # just written
+    except Exception as raised:  # noqa: BLE001  # what libraries return and raise fails in every way
+        error = completed.error or raised
+        told = ShortlistError(f"{type(error).__name__}: {error}")
+        return packed(Completed(completed.index, None, completed.seconds, completed.machine, told))
+    return content
+
+
+def killed(key: str) -> WorkerError:
+    """Return the error of a unit whose worker died, alone with it and before."""
+    return WorkerError(
+        f"unit {key} ended its worker each time that it ran. Most often memory is short: use fewer workers."
+    )
+
+
+def unsendable(key: str, error: Exception) -> WorkerError:
+    """Return the error of a unit that does not pickle."""
+    return WorkerError(f"unit {key} cannot be sent to a worker: {error}. Use one worker.")
+
+
+def one_by_one(units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+    """Run units here, one after the other."""
     for index, unit in enumerate(units):
         if stop.cancelled:
             return
         yield run_here(index, unit.call, unit.arguments)
 
 
-def _in_context(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+def in_context(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
     """Run units in the backend of the enclosing joblib context, such as threads.
 
     Whoever leaves before all have come back waits for those that run; no other begins.
@@ -129,7 +171,7 @@ def _unless_cancelled(stops: tuple[Cancellation, ...], index: int, unit: Unit) -
     return None if any(stop.cancelled for stop in stops) else run_here(index, unit.call, unit.arguments)
 
 
-def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+def in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
     """Run units in the processes of joblib's loky; what has not come back from those that died runs again.
 
     joblib does not say which unit a dead process had. The second time units are sent one by one, and those
@@ -141,9 +183,9 @@ def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> 
     careful = sent_again = False
     while left and not stop.cancelled:
         begun: dict[int, None] = {}
-        sent = _Sending(n_workers, units, alone[:1] or tuple(left), begun, careful=careful)
+        places = alone[:1] or tuple(left)
         try:
-            for done in sent.completed(stop):
+            for done in _sent(n_workers, units, places, begun, stop, careful=careful):
                 del left[done.index]
                 yield done
             alone = alone[1:]
@@ -165,57 +207,53 @@ def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> 
             raise refused or unsendable(under_way[0].key if under_way else "", error) from error
 
 
-@dataclass(frozen=True)
-class _Sending:
-    """Units that go to processes in one call of joblib; those that it took are in `begun`."""
+def _sent(
+    n_workers: int,
+    units: Sequence[Unit],
+    places: Sequence[int],
+    begun: dict[int, None],
+    stop: Cancellation,
+    *,
+    careful: bool,
+) -> Iterator[Completed]:
+    """Send the units of some places to processes in one call of joblib, and yield what has come back.
 
-    n_workers: int
-    units: Sequence[Unit]
-    places: Sequence[int]
-    begun: dict[int, None]
-    careful: bool
+    Those that it took are in `begun`; who leaves early ends the processes. Raises BrokenProcessPool if a
+    process died. Raises NothingCameError if units that count only whole go on for the grace of the
+    cancellation.
+    """
+    from joblib import Parallel, delayed
 
-    def completed(self, stop: Cancellation) -> Iterator[Completed]:
-        """Yield what has come back; who leaves early ends the processes.
+    is_whole = all(unit.whole for unit in units)
+    alike = len({unit.kind for unit in units}) == 1 and not is_whole
+    parallel = Parallel(
+        n_jobs=n_workers, return_as="generator_unordered", max_nbytes=LARGE, mmap_mode="c",
+        batch_size="auto" if alike and not careful else 1,
+        pre_dispatch="n_jobs" if careful else "2 * n_jobs",
+    )  # fmt: skip
 
-        Raises BrokenProcessPool if a process died. Raises NothingCameError if units that count only whole go
-        on for the grace of the cancellation.
-        """
-        from joblib import Parallel
-
-        is_whole = all(unit.whole for unit in self.units)
-        alike = len({unit.kind for unit in self.units}) == 1 and not is_whole
-        parallel = Parallel(
-            n_jobs=self.n_workers, return_as="generator_unordered", max_nbytes=LARGE, mmap_mode="c",
-            batch_size="auto" if alike and not self.careful else 1,
-            pre_dispatch="n_jobs" if self.careful else "2 * n_jobs",
-        )  # fmt: skip
-
-        def give_up() -> None:
-            if is_whole:
-                parallel.timeout = stop.grace_s  # from one unit that comes back to the next
-
-        # Said in joblib's own thread, which would end where warnings are errors.
-        warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
-        with stop.telling(give_up), contextlib.ExitStack() as stack:
-            with undisturbed(), _no_interrupt():  # or processes that were just started would be left over
-                running = parallel(self._calls(stop))
-                stack.callback(_end, running)
-            if stop.cancelled:
-                give_up()
-            for answer in running:
-                if answer is not None:
-                    yield pickle.loads(answer)  # noqa: S301  # from our own worker
-
-    def _calls(self, stop: Cancellation) -> Iterator[Any]:
-        from joblib import delayed
-
-        for index in self.places:
+    def calls() -> Iterator[Any]:
+        for index in places:
             if stop.cancelled:
                 return
-            self.begun[index] = None
-            unit = self.units[index]
-            yield delayed(run_away)(stop, index, unit.call, unit.arguments)
+            begun[index] = None
+            yield delayed(run_away)(stop, index, units[index].call, units[index].arguments)
+
+    def give_up() -> None:
+        if is_whole:
+            parallel.timeout = stop.grace_s  # from one unit that comes back to the next
+
+    # Said in joblib's own thread, which would end where warnings are errors.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
+    with stop.telling(give_up), contextlib.ExitStack() as stack:
+        with undisturbed(), _no_interrupt():  # or processes that were just started would be left over
+            running = parallel(calls())
+            stack.callback(_end, running)
+        if stop.cancelled:
+            give_up()
+        for answer in running:
+            if answer is not None:
+                yield pickle.loads(answer)  # noqa: S301  # from our own worker
 
 
 def _end(running: Any) -> None:

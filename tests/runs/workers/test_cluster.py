@@ -20,7 +20,7 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Cancellation, Unit, Work, run_units
 from shortlist.runs.cluster import check_workers, compared_versions, refusal
-from shortlist.runs.workers import open_workers
+from shortlist.runs.units import open_workers
 from tests.runs.workers import made
 
 ROOT = Path(__file__).parents[3]

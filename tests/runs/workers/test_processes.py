@@ -12,8 +12,8 @@ from joblib import parallel_config
 
 from shortlist.errors import WorkerError
 from shortlist.runs import Cancellation, Unit
-from shortlist.runs.calls import Completed
-from shortlist.runs.workers import open_workers
+from shortlist.runs.units import open_workers
+from shortlist.runs.workers import Completed
 from tests.runs.workers import made
 
 pytestmark = pytest.mark.slow
@@ -142,7 +142,7 @@ import os
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.backend import resource_tracker
 from shortlist.runs import Cancellation, Unit
-from shortlist.runs.workers import open_workers
+from shortlist.runs.units import open_workers
 
 with open_workers(2) as workers:
     list(workers.completed([Unit(str(i), abs, (-i,)) for i in range(2)], Cancellation()))

@@ -166,7 +166,7 @@ def solrep(
     column v - 1, used to make the program smaller; variables beyond the columns are auxiliary
     (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `study`: where each finished program
     is recorded. With the same problem and settings, a later call goes on from there, to the same answer.
-    `workers`: what solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
+    `workers`: what solves for hit-and-run points; see :func:`shortlist.runs.units.open_workers`. The answer
     does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
     with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column
     number if not given. `budget`: time limit, the seed of the random walk and of the solver, and progress
