@@ -27,7 +27,6 @@ from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.holdout import EvolvedTable, evolve_table
-from tests.cli.refusals import refusals, refuse
 from tests.cli.running import done, facts_of
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
@@ -100,21 +99,6 @@ def test_patience_stops_evolution(folder: Path) -> None:
     facts = facts_of("evolve", "cmc.csv", *QUICK, *patient, cwd=folder)
     assert facts["limit"] == "patience"
     assert facts["generations"] < 500
-
-
-@refusals("""
-    --method on          | --method must be one of
-    --set space=trees    | space must be one of
-    --set generations=0  | --set generations must be at least 1
-    --set gamma=-1       | gamma must be
-    --set criterion=mean | criterion must be
-    --workers 0          | --workers must be
-    --target x           | must have a column 'x'
-    --target number      | this looks like a number to predict
-    --out no/x           | folder does not exist
-""")
-def test_bad_input_is_one_sentence_and_exit_2(folder: Path, words: list[str], message: str) -> None:
-    refuse("evolve", "cmc.csv", *QUICK, *words, message=message, cwd=folder)
 
 
 def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

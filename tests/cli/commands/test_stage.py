@@ -54,8 +54,6 @@ def _write_bad_files(folder: Path, table: pd.DataFrame) -> None:
     table.assign(approved="yes").to_csv(folder / "one_class.csv", index=False)
     rare = table.assign(approved=np.where(table.index < 3, "rare", table["approved"]))
     rare.to_csv(folder / "rare.csv", index=False)
-    table.assign(approved=table["age"]).to_csv(folder / "real.csv", index=False)
-    table.assign(approved=np.where(table["age"] > 0, 0.5, 1.0)).to_csv(folder / "halves.csv", index=False)
     (folder / "nan.csv").write_text("feature,cost\nage,\nincome,1\nhistory,1\nregion,1\n")
     (folder / "from.csv").write_text(NEEDS.replace("region,4,form", "region,4,from"))
     priced = pd.DataFrame({"feature": list(COSTS), "cost": 1, "hours": 2, "laboratory": "north"})
@@ -273,8 +271,6 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
     credit.csv --out a.joblib --out b.joblib                      | must name one front, one model and one page at most
     one_class.csv                                                 | the target 'approved' of one_class.csv must hold two classes or more, got one class only
     rare.csv                                                      | 4 rows of each, got 3 of 'rare'
-    real.csv                                                      | this looks like a number to predict, not a class
-    halves.csv                                                    | such as 0.5: this looks like a number to predict
     credit.csv --drop id                                          | must have a column 'id'
     credit.csv --workers 0                                        | --workers must be a number of workers
     credit.csv --costs attributes.csv --objectives coverage,hour  | evaluation_cost and hours, got 'hour'. Did you mean 'hours'?
