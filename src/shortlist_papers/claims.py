@@ -5,9 +5,10 @@ functions here. None of their limits was chosen by looking at rows: they are the
 interval at 95 %, or a sign test at 5 %.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
@@ -183,6 +184,51 @@ class ClaimFinding:
         return [part for part in self.parts if not (part.same and part.sure)]
 
 
+Made = TypeVar("Made")
+Arguments = ParamSpec("Arguments")
+
+
+class PaperRows:
+    """Rows of a paper by kind, with whatever :func:`once` has made of them."""
+
+    def __init__(self, rows: "pd.DataFrame") -> None:
+        self._kinds = {str(kind): part for kind, part in rows.groupby("kind")} if "kind" in rows else {}
+        self._none = rows.iloc[:0]
+        self.made: dict[tuple[Any, ...], Any] = {}
+
+    @classmethod
+    def of(cls, rows: "pd.DataFrame | Self") -> Self:
+        """Return rows by kind; what this has returned stays as it is."""
+        return rows if isinstance(rows, cls) else cls(cast("pd.DataFrame", rows))
+
+    def of_kind(self, kind: str, **wanted: Any) -> "pd.DataFrame":
+        """Return the rows of a kind whose columns have the wanted values."""
+        part = self._kinds.get(kind, self._none)
+        for column, value in wanted.items() if len(part) else ():
+            part = part[part[column] == value]
+        return part
+
+
+def once(
+    make: Callable[Concatenate[Any, Arguments], Made],
+) -> Callable[Concatenate[Any, Arguments], Made]:
+    """Let a method of :class:`PaperRows` answer each question once, and keep the answer with the rows."""
+
+    @functools.wraps(make)
+    def kept(rows: Any, /, *given: Arguments.args, **named: Arguments.kwargs) -> Made:
+        key = (make.__name__, given, *named.items())
+        if key not in rows.made:
+            rows.made[key] = make(rows, *given, **named)
+        found: Made = rows.made[key]
+        return found
+
+    return kept
+
+
+def _as_they_are(rows: Any) -> Any:
+    return rows
+
+
 @dataclass(frozen=True)
 class PaperClaim:
     """One claim of a paper."""
@@ -193,15 +239,17 @@ class PaperClaim:
     """Its place in the paper."""
     paper: str
     """The paper's figure; empty where it has none."""
-    judge: Callable[["pd.DataFrame"], ClaimFinding]
+    judge: Callable[[Any], ClaimFinding]
     """What rows say about it; raises :class:`UnmeasuredError` if they do not have what is needed."""
     missing: str = ""
     """Why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
+    read: Callable[[Any], Any] = _as_they_are
+    """Makes of rows what the judge gets. It returns what it has made as it is, so that claims share it."""
 
-    def finding(self, rows: "pd.DataFrame") -> ClaimFinding | None:
-        """Return what rows say about the claim; None if they do not have what is needed."""
+    def finding(self, rows: Any) -> ClaimFinding | None:
+        """Return what rows, or what :attr:`read` has made of them, say; None if they lack what is needed."""
         try:
-            return self.judge(rows)
+            return self.judge(self.read(rows))
         except UnmeasuredError:
             return None
 

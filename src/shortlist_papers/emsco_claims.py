@@ -6,7 +6,9 @@ from shortlist.multistage.presets import SYNTHETIC30
 from shortlist_papers import emsco_fronts as fronts
 from shortlist_papers import emsco_judges as judges
 from shortlist_papers.claims import PaperClaim
-from shortlist_papers.emsco_judges import ALL, BUDGETED, EMSCO_NAME, METHODS, SINGLE, Check
+from shortlist_papers.emsco_judges import ALL, BUDGETED, EMSCO_NAME, METHODS, SINGLE, Check, EmscoRows
+
+claim = partial(PaperClaim, read=EmscoRows.of)
 
 MONTH_MIN = 30 * 24 * 60 * 32
 """Minutes of a month on 32 cores."""
@@ -22,7 +24,7 @@ def _best(measure: str, one: str, sign: str, *others: str) -> Check:
 
 def _on(name: str, what: str, where: str, paper: str, *checks: Check) -> PaperClaim:
     title = "Synthetic30" if name == SYNTHETIC30 else name.capitalize()
-    return PaperClaim(
+    return claim(
         f"{title}: {what}", f"4.3.2, Figure {where}", paper, partial(judges.on_set, name=name, checks=checks)
     )
 
@@ -87,50 +89,50 @@ _SETS = (
 )  # fmt: skip
 
 CLAIMS = (
-    PaperClaim("A higher threshold means more accuracy, less coverage and more cost", "2, Figure 2", "",
+    claim("A higher threshold means more accuracy, less coverage and more cost", "2, Figure 2", "",
               judges.thresholds),
-    PaperClaim("Random assignments that answer few rows well are cheaper than those that answer many badly",
+    claim("Random assignments that answer few rows well are cheaper than those that answer many badly",
               "2.2, Figure 3", "", fronts.landscape),
-    PaperClaim("Elites never lose a globally non-dominated chromosome", "Property 1, 4.2",
+    claim("Elites never lose a globally non-dominated chromosome", "Property 1, 4.2",
               "all curves are monotonic",
           fronts.keeps),
-    PaperClaim("One step in a chromosome may change much", "3.4, Figure 6", "", judges.volatile),
-    PaperClaim("The complete fronts take a month on 32 cores", "4.2", "a month",
+    claim("One step in a chromosome may change much", "3.4, Figure 6", "", judges.volatile),
+    claim("The complete fronts take a month on 32 cores", "4.2", "a month",
           partial(fronts.minutes, kind="front", low=MONTH_MIN / 2, high=MONTH_MIN),
           "No row has these seconds."),
-    PaperClaim("EMSCO finds global optima in various spaces", "abstract, 4.2, 5", "in all nine",
+    claim("EMSCO finds global optima in various spaces", "abstract, 4.2, 5", "in all nine",
               fronts.several_optima),
-    PaperClaim("500 generations take 30 to 45 minutes of processor time", "4.2", "30 to 45 min",
+    claim("500 generations take 30 to 45 minutes of processor time", "4.2", "30 to 45 min",
           partial(fronts.minutes, kind="recall", low=30, high=45), "No row has these seconds."),
-    PaperClaim("EMSCO holds 80 % of Heart's front, k = 4", "4.2", "80 %",
+    claim("EMSCO holds 80 % of Heart's front, k = 4", "4.2", "80 %",
           partial(fronts.share, name="heart", printed=80)),
-    PaperClaim("EMSCO holds over 20 % of Credit's front, k = 4", "4.2", "over 20 %",
+    claim("EMSCO holds over 20 % of Credit's front, k = 4", "4.2", "over 20 %",
           partial(fronts.share, name="credit", printed=20, at_least=True)),
-    PaperClaim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes),
-    PaperClaim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse),
-    PaperClaim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated),
-    PaperClaim("EMSCO has the lowest cost on Pima and Credit", "4.3.2, 5", "2 of 4 sets",
+    claim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes),
+    claim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse),
+    claim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated),
+    claim("EMSCO has the lowest cost on Pima and Credit", "4.3.2, 5", "2 of 4 sets",
           partial(judges.first_in, measure="cost", among=METHODS, wanted=("pima", "credit"))),
-    PaperClaim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused),
-    PaperClaim("EMSCO has the highest coverage of the budgeted methods", "4.3.2, 5", "4 of 4",
+    claim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused),
+    claim("EMSCO has the highest coverage of the budgeted methods", "4.3.2, 5", "4 of 4",
           partial(judges.first_in, measure="coverage", among=(EMSCO_NAME, *BUDGETED), wanted=ALL)),
-    PaperClaim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold),
-    PaperClaim("EMSCO answers 93.4 % of the rows", "4.3.2", "93.4 %",
+    claim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold),
+    claim("EMSCO answers 93.4 % of the rows", "4.3.2", "93.4 %",
           partial(judges.mean_of_sets, what="coverage", printed=93.4)),
-    PaperClaim("EMSCO is 2.72 % less accurate than Single-Stage", "4.3.2", "2.72 %",
+    claim("EMSCO is 2.72 % less accurate than Single-Stage", "4.3.2", "2.72 %",
           partial(judges.mean_of_sets, what="accuracy", printed=LOSS)),
-    PaperClaim("EMSCO is comparable in accuracy to Single-Stage in all experiments", "4.3.2", "",
+    claim("EMSCO is comparable in accuracy to Single-Stage in all experiments", "4.3.2", "",
           partial(judges.comparable, most=LOSS)),
-    PaperClaim("EMSCO speeds classification up by 475 %", "4.3.2", "475 %; its costs allow 341 %",
+    claim("EMSCO speeds classification up by 475 %", "4.3.2", "475 %; its costs allow 341 %",
           partial(judges.mean_of_sets, what="speed", printed=475)),
-    PaperClaim("GM* loses 45.2 % of the answers", "4.3.2", "45.2 %",
+    claim("GM* loses 45.2 % of the answers", "4.3.2", "45.2 %",
           partial(judges.mean_of_sets, what="lost", printed=45.2, method="GM*")),
-    PaperClaim("CSTC* loses 36.4 % of the answers", "4.3.2", "36.4 %",
+    claim("CSTC* loses 36.4 % of the answers", "4.3.2", "36.4 %",
           partial(judges.mean_of_sets, what="lost", printed=36.4, method="CSTC*")),
-    PaperClaim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums),
-    PaperClaim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association),
-    PaperClaim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early),
-    PaperClaim("Synthetic30: features of the two cheapest classes are bought in the same stages",
+    claim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums),
+    claim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association),
+    claim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early),
+    claim("Synthetic30: features of the two cheapest classes are bought in the same stages",
                "4.3.3, Figure 13", "", partial(judges.together, name=SYNTHETIC30)),
     *_SETS,
 )  # fmt: skip

@@ -4,25 +4,20 @@ from typing import TYPE_CHECKING
 
 from shortlist._words import counted
 from shortlist_papers.claims import ClaimFinding, Part, above, facts, figure, needed, shown_mean
-from shortlist_papers.emsco_judges import SPACES, of_kind
+from shortlist_papers.emsco_judges import SPACES, EmscoRows
 from shortlist_papers.emsco_tables import PAPER_FRONTS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def keeps(rows: "pd.DataFrame") -> ClaimFinding:
+def keeps(rows: EmscoRows) -> ClaimFinding:
     """Judge whether runs by the printed rules never lose a chromosome of the complete front."""
-    part = needed(_recalls(rows))
+    part = needed(rows.of_kind("recall", rules="paper"))
     falls = int(part["falls"].astype(bool).sum())
     return ClaimFinding(
         f"{falls} of {counted(len(part), 'run')} lose a chromosome", facts([falls == 0]), "rules as printed"
     )
-
-
-def _recalls(rows: "pd.DataFrame") -> "pd.DataFrame":
-    part = of_kind(rows, "recall")
-    return part[part["rules"] == "paper"] if len(part) else part
 
 
 def _last(part: "pd.DataFrame") -> "pd.Series[float]":
@@ -32,14 +27,13 @@ def _last(part: "pd.DataFrame") -> "pd.Series[float]":
     return 100 * part[columns[-1]].astype(float) / part["assignments"].astype(float)
 
 
-def share(rows: "pd.DataFrame", name: str, printed: float, *, at_least: bool = False) -> ClaimFinding:
+def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False) -> ClaimFinding:
     """Judge the share of a complete front that is found, on plain splits and on the chosen one.
 
     Splits are the sample, not runs: the paper's is one of them. `at_least`: the paper says "over".
     """
-    plain, chosen = of_kind(rows, "split"), _recalls(rows)
-    plain = plain[plain["set"] == name] if len(plain) else plain
-    chosen = chosen[(chosen["set"] == name) & (chosen["stages"] == 4)] if len(chosen) else chosen
+    plain = rows.of_kind("split", set=name)
+    chosen = rows.of_kind("recall", rules="paper", set=name, stages=4)
     told, parts, sure = [], [], []
     samples = (plain, "plain splits", "plain split"), (chosen, "the chosen split", "run")
     for sample, what, where in samples:
@@ -67,9 +61,9 @@ def _filled(plain: "pd.DataFrame") -> str:
     )
 
 
-def several_optima(rows: "pd.DataFrame") -> ClaimFinding:
+def several_optima(rows: EmscoRows) -> ClaimFinding:
     """Judge whether evolution holds globally optimal chromosomes in every panel of Figure 7."""
-    part = needed(_recalls(rows))
+    part = needed(rows.of_kind("recall", rules="paper"))
     shares = _last(part).groupby([part["set"], part["stages"]], sort=False)
     means = shares.mean()
     return ClaimFinding(
@@ -79,9 +73,9 @@ def several_optima(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
-def sizes(rows: "pd.DataFrame") -> ClaimFinding:
+def sizes(rows: EmscoRows) -> ClaimFinding:
     """Judge whether the printed sizes are those of the chosen split, or lie within those of our splits."""
-    part = needed(of_kind(rows, "front"))
+    part = needed(rows.of_kind("front"))
     parts = []
     for (name, stages), own in part.groupby(["set", "stages"], sort=False):
         printed, found = PAPER_FRONTS[str(name), int(stages)], own["assignments"]
@@ -101,10 +95,9 @@ def sizes(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
-def sparse(rows: "pd.DataFrame") -> ClaimFinding:
+def sparse(rows: EmscoRows) -> ClaimFinding:
     """Judge whether fronts are small beside all stage assignments, on every split."""
-    part = of_kind(rows, "front")
-    part = part[part["stages"] == 4] if len(part) else part
+    part = rows.of_kind("front", stages=4)
     found = {
         name: own["assignments"].astype(int)
         for name, own in (part.groupby("set", sort=False) if len(part) else ())
@@ -123,9 +116,9 @@ def sparse(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
-def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFinding:
+def minutes(rows: EmscoRows, kind: str, low: float, high: float) -> ClaimFinding:
     """Judge the minutes of a processor that a run takes, or the fronts of one split of each set together."""
-    part = of_kind(rows, kind)
+    part = rows.of_kind(kind)
     part = needed(part[part["processor_s"].notna()] if "processor_s" in part else part.iloc[:0])
     if kind == "front":
         part = part[part["split"] == 0]
@@ -139,9 +132,9 @@ def minutes(rows: "pd.DataFrame", kind: str, low: float, high: float) -> ClaimFi
     )  # fmt: skip
 
 
-def landscape(rows: "pd.DataFrame") -> ClaimFinding:
+def landscape(rows: EmscoRows) -> ClaimFinding:
     """Judge whether random assignments are cheaper in the corner of accuracy than in that of coverage."""
-    part = of_kind(rows, "landscape")
+    part = rows.of_kind("landscape")
     needed(len(part) > 2)
     accuracy, coverage, n = (part[name].astype(float) for name in ("accuracy", "coverage", "n"))
     means = {

@@ -10,12 +10,14 @@ from shortlist.multistage.presets import preset
 from shortlist.results.intervals import wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
+    PaperRows,
     Part,
     above,
     below,
     facts,
     figure,
     needed,
+    once,
     share_figure,
     shown_mean,
     trend,
@@ -49,23 +51,31 @@ Measured: TypeAlias = "Mapping[str, Mapping[str, pd.DataFrame]]"
 """Runs by set and method: accuracy, coverage and cost in per cent, and the sum."""
 
 
-def of_kind(rows: "pd.DataFrame", kind: str) -> "pd.DataFrame":
-    """Return the rows of a kind."""
-    return rows[rows["kind"] == kind] if "kind" in rows else rows.iloc[:0]
+class EmscoRows(PaperRows):
+    """Rows by kind, and the runs on new rows by set and method; each is made once."""
 
+    @once
+    def measured(self) -> Measured:
+        """Return the runs on new rows, of the sets where all methods of the paper were measured."""
+        part = self.of_kind("opponents")
+        if part.empty:
+            return {}
+        part = part.assign(
+            accuracy=100 * part["accuracy"],
+            coverage=100 * part["coverage"],
+            cost=100 * part["cost"] / part["total"],
+        )
+        found = {name: dict(list(part[part["set"] == name].groupby("method"))) for name in ALL}
+        return {name: methods for name, methods in found.items() if set(METHODS) <= set(methods)}
 
-def measured(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> Measured:
-    """Return the runs on new rows, of the sets where all methods of the paper were measured."""
-    part = of_kind(rows, "opponents")
-    if part.empty:
-        return {}
-    part = part.assign(
-        accuracy=100 * part["accuracy"],
-        coverage=100 * part["coverage"],
-        cost=100 * part["cost"] / part["total"],
-    )
-    found = {name: dict(list(part[part["set"] == name].groupby("method"))) for name in names}
-    return {name: methods for name, methods in found.items() if set(METHODS) <= set(methods)}
+    @once
+    def stages(self) -> "dict[str, pd.DataFrame]":
+        """Return, for each set, the mean stage and the cost class of every feature."""
+        part = self.of_kind("feature")
+        return {
+            str(name): of_set.groupby(["class", "feature"])["stage"].mean().reset_index()
+            for name, of_set in (part.groupby("set", sort=False) if len(part) else ())
+        }
 
 
 def evidence_of(found: Measured) -> str:
@@ -124,10 +134,9 @@ def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> Any:
     return (max if sign == ">" else min)(other, key=lambda rival: mean(methods, rival, measure))
 
 
-def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding:
+def on_set(rows: "EmscoRows | pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding:
     """Judge what the paper says about one set, a part for each comparison."""
-    found = needed(measured(rows, [name]))
-    methods = found[name]
+    methods = needed(EmscoRows.of(rows).measured().get(name))
     shown: dict[str, dict[str, None]] = {}
     for measure, one, _, other in checks:
         others = [other] if isinstance(other, str) else other if isinstance(other, tuple) else []
@@ -146,7 +155,9 @@ def on_set(rows: "pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFin
         if not part.same
         for one in (check[1], _rival(methods, check))
     }
-    return ClaimFinding(f"{'; '.join(told)} %", parts, evidence_of(found) + several, _free(methods, failing))
+    return ClaimFinding(
+        f"{'; '.join(told)} %", parts, evidence_of({name: methods}) + several, _free(methods, failing)
+    )
 
 
 def _free(methods: "Mapping[str, pd.DataFrame]", named: Collection[Any]) -> str:
@@ -179,29 +190,22 @@ def _few_answers(part: "pd.DataFrame", method: str) -> str:
 
 def dominating(methods: "Mapping[str, pd.DataFrame]", method: str) -> list[str]:
     """Return the methods that are at least as good in all three means, and better in one."""
-    own = _three(methods, method)
-    others = {name: _three(methods, name) for name in METHODS if name in methods and name != method}
-    return [name for name, values in others.items() if (values >= own).all() and (values > own).any()]
 
+    def ahead(other: str) -> list[float]:
+        more = [mean(methods, other, one) - mean(methods, method, one) for one in OBJECTIVES]
+        return [*more[:2], -more[2]]
 
-def _three(
-    methods: "Mapping[str, pd.DataFrame]", method: str
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    return np.array(
-        [
-            mean(methods, method, one) * (-1 if one == "cost" else 1)
-            for one in ("accuracy", "coverage", "cost")
-        ]
-    )
+    others = [name for name in METHODS if name in methods and name != method]
+    return [name for name in others if min(ahead(name)) >= 0 and max(ahead(name)) > 0]
 
 
 def _figures(methods: "Mapping[str, pd.DataFrame]", method: str) -> str:
-    return "/".join(f"{mean(methods, method, one):.1f}" for one in ("accuracy", "coverage", "cost"))
+    return "/".join(f"{mean(methods, method, one):.1f}" for one in OBJECTIVES)
 
 
-def nondominated(rows: "pd.DataFrame", names: Sequence[str] = ALL) -> ClaimFinding:
+def nondominated(rows: EmscoRows) -> ClaimFinding:
     """Judge whether no method of the paper dominates EMSCO, which is surely better in one objective."""
-    found = needed(measured(rows, names))
+    found = needed(rows.measured())
     parts, told = [], []
     for name, methods in found.items():
         by = dominating(methods, EMSCO_NAME)
@@ -238,9 +242,9 @@ def _why_heart(found: Measured) -> str:
     )
 
 
-def first_in(rows: "pd.DataFrame", measure: str, among: Sequence[str], wanted: Sequence[str]) -> ClaimFinding:
+def first_in(rows: EmscoRows, measure: str, among: Sequence[str], wanted: Sequence[str]) -> ClaimFinding:
     """Judge whether EMSCO has the best mean of a measure among methods, on the sets that the paper names."""
-    found = needed(measured(rows, wanted))
+    found = needed({name: methods for name, methods in rows.measured().items() if name in wanted})
     parts, told, free = [], [], []
     for name, methods in found.items():
         sign = -1 if measure == "cost" else 1
@@ -276,9 +280,9 @@ speed gained.
 """
 
 
-def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = EMSCO_NAME) -> ClaimFinding:
+def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO_NAME) -> ClaimFinding:
     """Judge a printed mean over all four sets; nothing is 0 lost or gained, or half of the rows answered."""
-    found = measured(rows)
+    found = rows.measured()
     needed(len(found) == len(ALL))
     values = np.array([MEANS[what](methods, method) for methods in found.values()])
     nothing = 50.0 if what == "coverage" else 0.0
@@ -289,9 +293,9 @@ def mean_of_sets(rows: "pd.DataFrame", what: str, printed: float, method: str = 
     )  # fmt: skip
 
 
-def threshold(rows: "pd.DataFrame") -> ClaimFinding:
+def threshold(rows: EmscoRows) -> ClaimFinding:
     """Judge whether EMSCO's answers are right more often than the threshold asks, by answered test rows."""
-    found = needed(measured(rows))
+    found = needed(rows.measured())
     asked = {name: 100 * preset(name).confidence for name in found}
     return ClaimFinding(
         ", ".join(
@@ -309,9 +313,9 @@ def _reaches(methods: "Mapping[str, pd.DataFrame]", name: str, asked: float) -> 
     return Part(accuracy > asked, 100 * low > asked, low <= asked / 100 <= high)
 
 
-def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding:
+def comparable(rows: EmscoRows, most: float) -> ClaimFinding:
     """Judge whether EMSCO loses no more accuracy beside one stage with all features than the paper's mean."""
-    found = needed(measured(rows))
+    found = needed(rows.measured())
     lost = {name: less(methods, SINGLE, EMSCO_NAME, "accuracy") for name, methods in found.items()}
     return ClaimFinding(
         ", ".join(f"{name} {values.mean():.1f} points less" for name, values in lost.items()),
@@ -320,9 +324,9 @@ def comparable(rows: "pd.DataFrame", most: float) -> ClaimFinding:
     )
 
 
-def excused(rows: "pd.DataFrame") -> ClaimFinding:
+def excused(rows: EmscoRows) -> ClaimFinding:
     """Judge whether whoever is cheaper than EMSCO covers less or is less accurate than p̂."""
-    found = needed(measured(rows))
+    found = needed(rows.measured())
     parts = {}
     for name, methods in found.items():
         for one in BUDGETED:
@@ -345,9 +349,9 @@ def excused(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
-def strong_sums(rows: "pd.DataFrame") -> ClaimFinding:
+def strong_sums(rows: EmscoRows) -> ClaimFinding:
     """Judge whether EMSCO's sum is above the median of its opponents', set by set."""
-    found = needed(measured(rows))
+    found = needed(rows.measured())
     parts, told, free = [], [], []
     for name, methods in found.items():
         others = [mean(methods, one, "aggregate") for one in METHODS if one != EMSCO_NAME]
@@ -364,21 +368,12 @@ def strong_sums(rows: "pd.DataFrame") -> ClaimFinding:
     )  # fmt: skip
 
 
-def _stages_by_class(rows: "pd.DataFrame") -> "dict[str, pd.DataFrame]":
-    """Return, for each set, the mean stage and the cost class of every feature."""
-    part = of_kind(rows, "feature")
-    return {
-        str(name): of_set.groupby(["class", "feature"])["stage"].mean().reset_index()
-        for name, of_set in part.groupby("set", sort=False)
-    } if len(part) else {}  # fmt: skip
-
-
-def association(rows: "pd.DataFrame") -> ClaimFinding:
+def association(rows: EmscoRows) -> ClaimFinding:
     """Judge whether cost classes and stages are poorly correlated, set by set; large is .5 (Cohen, 1988)."""
     from scipy.stats import spearmanr
 
     found, parts = {}, []
-    for name, means in _stages_by_class(rows).items():
+    for name, means in rows.stages().items():
         varies = means["class"].nunique() > 1 and means["stage"].nunique() > 1
         value = float(spearmanr(means["class"], means["stage"]).statistic) if varies else 0.0
         half = 1.96 / np.sqrt(len(means) - 3)
@@ -393,10 +388,10 @@ def association(rows: "pd.DataFrame") -> ClaimFinding:
     )  # fmt: skip
 
 
-def early(rows: "pd.DataFrame") -> ClaimFinding:
+def early(rows: EmscoRows) -> ClaimFinding:
     """Judge whether a feature of the greatest cost class is bought before the mean stage of all others."""
     told, parts = [], []
-    for name, means in _stages_by_class(rows).items():
+    for name, means in rows.stages().items():
         greatest = means[means["class"] == means["class"].max()]["stage"]
         others = means[means["class"] < means["class"].max()]["stage"]
         told.append(f"{name} {greatest.min():.1f} against {others.mean():.1f}")
@@ -407,9 +402,9 @@ def early(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
-def together(rows: "pd.DataFrame", name: str) -> ClaimFinding:
+def together(rows: EmscoRows, name: str) -> ClaimFinding:
     """Judge whether the mean stages of the two cheapest classes of a set overlap."""
-    means = needed(_stages_by_class(rows).get(name))
+    means = needed(rows.stages().get(name))
     needed(means["class"].nunique() > 1)
     spans = means.groupby("class")["stage"].agg(["min", "max"]).iloc[:2]
     return ClaimFinding(
@@ -421,9 +416,9 @@ def together(rows: "pd.DataFrame", name: str) -> ClaimFinding:
     )
 
 
-def thresholds(rows: "pd.DataFrame") -> ClaimFinding:
+def thresholds(rows: EmscoRows) -> ClaimFinding:
     """Judge whether a higher threshold means more accuracy, less coverage and more cost."""
-    part = needed(of_kind(rows, "thresholds")).sort_values("level")
+    part = needed(rows.of_kind("thresholds")).sort_values("level")
     needed(len(part) > 2)
     told = [
         f"{name} {part[name].iloc[0]:.2f} to {part[name].iloc[-1]:.2f}" for name in ("accuracy", "coverage")
@@ -436,9 +431,9 @@ def thresholds(rows: "pd.DataFrame") -> ClaimFinding:
     )  # fmt: skip
 
 
-def volatile(rows: "pd.DataFrame") -> ClaimFinding:
+def volatile(rows: EmscoRows) -> ClaimFinding:
     """Judge whether one step in a chromosome changes an objective by a tenth of its range."""
-    part = of_kind(rows, "neighbours")
+    part = rows.of_kind("neighbours")
     needed(len(part) > 1)
     best = part[part["place"] == 0].iloc[0]
     moved = part[part["place"] != 0]

@@ -3,9 +3,13 @@
 from functools import partial
 
 from shortlist_papers import product_judges as judges
-from shortlist_papers.product_judges import SMALL, SPLOT, claim
+from shortlist_papers import product_times as times
+from shortlist_papers.claims import PaperClaim
+from shortlist_papers.product_judges import SMALL
+from shortlist_papers.product_rows import LVAT, SPLOT, ProductRows
 from shortlist_papers.product_runs import CWMOIP, LINUX, PAPER_SECONDS
-from shortlist_papers.product_tables import LVAT
+
+claim = partial(PaperClaim, read=ProductRows.of)
 
 _BOTH = "JCS 5 s; Web Portal 613 and 218 s"
 
@@ -14,7 +18,7 @@ CLAIMS = (
           "abstract, 6, 8", "most cases", partial(judges.cheap, names=("e-shop", *LVAT), rich=True)),
     claim("ε-constraint and CWMOIP find all non-dominated solutions on small systems", "RQ1, Table 3",
               "8 of 8 sets",
-          judges.complete_fronts),
+          times.complete_fronts),
     claim("Thirty runs of IBED miss points of each complete front but that of JCS 2", "RQ1, Table 4",
               "all but JCS 2",
           judges.whole),
@@ -26,16 +30,16 @@ CLAIMS = (
           partial(judges.shared, name="web-portal")),
     claim("On JCS thirty runs of IBED bring only several more solutions than one", "RQ2", "several",
           partial(judges.shared, name="jcs", most_times=2)),
-    claim("CWMOIP is faster than ε-constraint, as printed", "RQ2", _BOTH, partial(judges.faster,
+    claim("CWMOIP is faster than ε-constraint, as printed", "RQ2", _BOTH, partial(times.faster,
               kind="printed")),
-    claim("CWMOIP is faster than ε-constraint, our methods", "RQ2", _BOTH, partial(judges.faster,
+    claim("CWMOIP is faster than ε-constraint, our methods", "RQ2", _BOTH, partial(times.faster,
               kind="complete")),
     claim("From 12 to 43 features time increases a hundredfold, as printed", "RQ2", "at least 100 times",
-          partial(judges.grows, kind="printed")),
+          partial(times.grows, kind="printed")),
     claim("From 12 to 43 features time increases a hundredfold, our methods", "RQ2", "at least 100 times",
-          partial(judges.grows, kind="complete")),
+          partial(times.grows, kind="complete")),
     claim("CWMOIP does not end on E-Shop within hours", "RQ2, 8", "no end",
-          partial(judges.unfinished, name="e-shop", method=CWMOIP)),
+          partial(times.unfinished, name="e-shop", method=CWMOIP)),
     claim("SolRep finds more unique non-dominated points than IBED", "RQ3, Table 5",
               "all but JCS 2 and E-Shop",
           partial(judges.in_rows, what="richer")),
@@ -71,23 +75,23 @@ CLAIMS = (
     claim("From E-Shop on SolRep and IBED have no point in common", "RQ4", "all rows",
               partial(judges.in_rows, what="disjoint", in_most=False, names=("e-shop", *LVAT))),
     claim("SPLOT with 1,000 reference points takes at most 72 s", "RQ5", "72 s",
-          partial(judges.at_most, names=SPLOT, n_points=1000, seconds=72)),
+          partial(times.at_most, names=SPLOT, n_points=1000, seconds=72)),
     claim("uClinux with 1,500 reference points takes at most 131 s", "RQ5", "131 s",
-          partial(judges.at_most, names=("uclinux",), n_points=1500, seconds=131)),
+          partial(times.at_most, names=("uclinux",), n_points=1500, seconds=131)),
     claim("eCos with 1,500 reference points takes at most 310 s", "RQ5", "310 s",
-          partial(judges.at_most, names=("ecos",), n_points=1500, seconds=310)),
-    claim("eCos takes longer than uClinux", "RQ5", "310 and 131 s", judges.slower),
+          partial(times.at_most, names=("ecos",), n_points=1500, seconds=310)),
+    claim("eCos takes longer than uClinux", "RQ5", "310 and 131 s", times.slower),
     claim("SolRep takes less time than thirty runs of IBED", "RQ5, Table 5", "most cases", judges.cheap),
-    claim("Time is linear in the reference points", "RQ5, Figure 4", "Linux", partial(judges.linear,
+    claim("Time is linear in the reference points", "RQ5, Figure 4", "Linux", partial(times.linear,
               column="seconds")),
     claim("The number of points is linear in the reference points", "RQ5, Figure 4", "Linux",
-          partial(judges.linear, column="points")),
+          partial(times.linear, column="points")),
     claim("50 reference points find more than the median run of IBED in similar or less time", "RQ5",
           "3 of 3 systems", judges.fifty),
     claim("Linux with 50 reference points takes at most 2,150 s", "RQ5", "2,150 s",
-          partial(judges.linux, n_points=50, most_s=PAPER_SECONDS[LINUX, 50])),
+          partial(times.linux, n_points=50, most_s=PAPER_SECONDS[LINUX, 50])),
     claim("SolRep scales to Linux with 1,500 reference points", "RQ5, Figure 4", "50,414 s",
-          partial(judges.linux, n_points=1500, most_s=PAPER_SECONDS[LINUX, 1500]),
+          partial(times.linux, n_points=1500, most_s=PAPER_SECONDS[LINUX, 1500]),
           "Only the scale paper measures it."),
     claim("On all sets of attributes of a system the same method finds more", "7", "", judges.alike),
 )  # fmt: skip

@@ -1,16 +1,25 @@
 """The tables and figures of :cite:t:`Xue2018`, in its layout, its figures beside ours."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shortlist.arrays import Points
-from shortlist.pareto import hypervolume, nondominated_unique, spread
-from shortlist_papers.front_quality import as_set, box_of, count_pair, in_box, quality_of
+from shortlist.pareto import nondominated_unique
+from shortlist_papers.front_quality import box_of, quality_of
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
+from shortlist_papers.product_rows import (
+    LVAT,
+    ProductRows,
+    TableSide,
+    compared,
+    indicators,
+    label,
+    side_of,
+)
 from shortlist_papers.product_runs import (
     MINIMISED,
     NAMES,
@@ -44,14 +53,6 @@ CONTENTS = {
 }
 """Tables and figures of the paper, then the figures that it has in its text only, then our own."""
 
-N_OBJECTIVES = 4
-LVAT = ("ecos", "uclinux", "compact-linux")
-"""Systems of the Linux variability analysis tools; the others are of SPLOT."""
-MEASURED = (
-    "said", "features", "same", "ended", "programs", "objectives", "part", "parts", "correctness",
-    "reference_points", "unproved",
-)  # fmt: skip
-"""Columns that some units fill; an extent may have none of these units."""
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
 
 COLUMNS = (
@@ -61,37 +62,20 @@ COLUMNS = (
 """Of the paper's Tables 3 to 6: A is the first method, B the second."""
 
 
-@dataclass(frozen=True)
-class TableSide:
-    """What a method found of one system, in one run or several."""
-
-    runs: tuple[Points, ...]
-    """The distinct points of each run."""
-    correct: float
-    """Mean percentage of valid products in what a run ended with."""
-    seconds: float
-    """All runs together."""
-
-    @property
-    def points(self) -> Points:
-        """The distinct points of all runs, those that another run dominates included."""
-        return np.unique(np.vstack(self.runs), axis=0)
-
-
 def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return every table and figure of which something is measured, the paper's figures beside ours."""
-    makers: list[Callable[[pd.DataFrame], ResultTable]] = [
+    makers: list[Callable[[ProductRows], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
         _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
         _growth, _fifty_points, _solrep_runs,
         _constraint_solving,
     ]  # fmt: skip
-    whole = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *MEASURED])))
-    return [table for table in (make(whole) for make in makers) if table.rows]
+    read = ProductRows.of(rows)
+    return [table for table in (make(read) for make in makers) if table.rows]
 
 
-def _rules(rows: "pd.DataFrame") -> ResultTable:
-    said = [text for part in of_kind(rows, "model", system="jcs")["said"] for text in part]
+def _rules(rows: ProductRows) -> ResultTable:
+    said = [text for part in rows.of_kind("model", system="jcs")["said"] for text in part]
     return _table(
         "table-1",
         "Table 1: the rules of JCS",
@@ -100,9 +84,9 @@ def _rules(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _systems(rows: "pd.DataFrame") -> ResultTable:
+def _systems(rows: ProductRows) -> ResultTable:
     found = []
-    for row in of_kind(rows, "model").to_dict("records"):
+    for row in rows.of_kind("model").to_dict("records"):
         n_features, n_rules = PAPER_SIZES[row["system"]]
         found.append(
             {
@@ -122,19 +106,19 @@ def _systems(rows: "pd.DataFrame") -> ResultTable:
     return _table("table-2", "Table 2: the product lines", found, differs=differs)
 
 
-def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
+def _complete_fronts(rows: ProductRows) -> ResultTable:
     """Return Table 3: A is the ε-constraint method, B is CWMOIP."""
     found: Rows = []
-    for system, part in by_system(rows, "complete"):
+    for system, part in rows.by_system("complete").items():
         sides = {method: side_of(group) for method, group in part.groupby("method")}
         methods = [sides[name] for name in ("epsilon-constraint", "cwmoip") if name in sides]
         found.append(_named(system, OURS, compared(*methods) if len(methods) == 2 else _alone(sides)))
         found[-1]["as enumerated"] = "yes" if part["same"].all() else "NO"
-        printed = printed_sides(rows, system)
+        printed = rows.printed(system)
         if len(printed) == 2:
             row = compared(printed["epsilon-constraint"], printed["cwmoip"])
             found.append(_named(system, PRINTED, row))
-            same = as_set(printed["cwmoip"].points) == as_set(next(iter(sides.values())).points)
+            same = printed["cwmoip"].vectors == next(iter(sides.values())).vectors
             found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
         found += _published(PAPER_3, system)
     return _table(
@@ -150,15 +134,15 @@ def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
+def _evolution_beside_complete(rows: ProductRows) -> ResultTable:
     """Return Table 4: A is CWMOIP, B is IBED."""
-    complete, found = dict(by_system(rows, "complete")), Rows()
-    for system, part in by_system(of_kind(rows, "evolved", method="ibed"), "evolved"):
+    complete, found = rows.by_system("complete"), Rows()
+    for system, part in rows.evolved().items():
         if system not in complete:
             continue
         own = complete[system]
         chosen = own[own["method"] == "cwmoip"] if (own["method"] == "cwmoip").any() else own
-        row = compared(side_of(chosen.iloc[:1]), side_of(part))
+        row = compared(side_of(chosen.iloc[:1]), rows.side(system))
         share = 100 * row["|A ∩ B|"] / row["|A|"] if row["|A|"] else None
         found += [_named(system, OURS, row, len(part)) | {"share %": share}, *_published(PAPER_4, system, 30)]
     return _table(
@@ -170,9 +154,9 @@ def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _solrep_beside_ibed(rows: "pd.DataFrame") -> ResultTable:
+def _solrep_beside_ibed(rows: ProductRows) -> ResultTable:
     """Return Table 5: A is SolRep, B is IBED."""
-    found = _solrep_beside(rows, "ibed", PAPER_5)
+    found = _solrep_beside(rows, "ibed", rows.evolved(), PAPER_5)
     return _table(
         "table-5",
         "Table 5: SolRep (A) against the runs of IBED together (B)",
@@ -199,21 +183,20 @@ def _finds_more(found: Rows, column: str) -> str:
     )
 
 
-def _all_proved(rows: "pd.DataFrame") -> str:
+def _all_proved(rows: ProductRows) -> str:
     """Say that SolRep's programs are proved here; empty if one is not."""
-    part = of_kind(rows, "solrep")
+    part = rows.of_kind("solrep")
     if part.empty or part["unproved"].astype(float).sum():
         return ""
     return "SolRep's programs are proved, where the paper takes what CPLEX has found after 0.1 s."
 
 
-def _solrep_beside_ibea(rows: "pd.DataFrame") -> ResultTable:
+def _solrep_beside_ibea(rows: ProductRows) -> ResultTable:
     """Return Table 6: A is SolRep, B is IBEA, on eCos."""
-    ecos = rows[rows["system"] == "ecos"]
     return _table(
         "table-6",
         "Table 6: SolRep (A) against the runs of IBEA together (B) on eCos",
-        _solrep_beside(ecos, "ibea", {}),
+        _solrep_beside(rows, "ibea", [system for system in rows.evolved("ibea") if system[0] == "ecos"]),
         f"{_EVOLVED} The digits of the paper's two rows are lost.",
     )
 
@@ -226,25 +209,25 @@ _EVOLVED = (
 
 
 def _solrep_beside(
-    rows: "pd.DataFrame", method: str, published: Mapping[tuple[System, int], Mapping[str, Any]]
+    rows: ProductRows,
+    method: str,
+    systems: Collection[System],
+    published: Mapping[tuple[System, int], Mapping[str, Any]] = MappingProxyType({}),
 ) -> Rows:
-    """Return the rows that compare runs of SolRep with those of an evolutionary method."""
+    """Return the rows that compare runs of SolRep with those of an evolutionary method on some systems."""
     found: Rows = []
-    evolved = dict(by_system(of_kind(rows, "evolved", method=method), "evolved"))
-    for system, part in by_system(rows, "solrep"):
-        most = int(part["reference_points"].max())
-        for n_points, own in part.groupby("reference_points"):
-            if system not in evolved or int(n_points) < min(1000, most):
-                continue
-            row = compared(side_of(own), side_of(evolved[system]))
-            more = {"reference points": int(n_points)}
-            found.append(_named(system, OURS, row, len(evolved[system])) | more)
-            paper = published.get((system, int(n_points)))
-            found += [] if paper is None else [_named(system, PAPER, paper, 30) | more]
+    for system, part in rows.by_system("solrep").items():
+        numbers = sorted({int(n) for n in part["reference_points"]})
+        for n_points in numbers if system in systems else ():
+            if n_points >= min(1000, numbers[-1]):
+                row, more = rows.beside(system, n_points, method), {"reference points": n_points}
+                found.append(_named(system, OURS, row, row["runs"]) | more)
+                paper = published.get((system, n_points))
+                found += [] if paper is None else [_named(system, PAPER, paper, 30) | more]
     return found
 
 
-def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
+def _figure_4(rows: ProductRows, column: str) -> ResultTable:
     """Return one axis of Figure 4, for each system that was run with several numbers of points."""
     name, title = "figure-4", "Figure 4: seconds of SolRep by reference points"
     if column == "points":
@@ -253,7 +236,7 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
         )  # fmt: skip
     found: Rows = []
     lines = []
-    for system, part in by_system(rows, "solrep"):
+    for system, part in rows.by_system("solrep").items():
         if len(part) < 2:
             continue
         own = [
@@ -282,12 +265,12 @@ def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
     )
 
 
-def _growth(rows: "pd.DataFrame") -> ResultTable:
+def _growth(rows: ProductRows) -> ResultTable:
     """Return what the paper's second question asks: how cost grows from the smaller to the larger system."""
     found: Rows = []
     first: dict[tuple[Any, ...], float] = {}
     for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
-        part = of_kind(rows, kind)
+        part = rows.of_kind(kind)
         if part.empty:
             continue
         part = part.assign(objectives=part["objectives"] if kind == "printed" else 4)
@@ -323,21 +306,12 @@ def _growth(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
+def _fifty_points(rows: ProductRows) -> ResultTable:
     """Return what the paper's text on its fifth question compares."""
-    evolved = dict(by_system(of_kind(rows, "evolved", method="ibed"), "evolved"))
     found: Rows = []
-    for system, part in by_system(rows, "solrep"):
-        own = part[part["reference_points"] == 50]
-        if own.empty or system not in evolved:
-            continue
-        runs = evolved[system]
-        sizes = runs["points"].map(len)
-        middle = runs.loc[[sizes.sort_values(kind="stable").index[(len(runs) - 1) // 2]]]
-        row = compared(side_of(own), side_of(middle))
-        picked = {key: row[key] for key in ("A s", "B s", "|A|", "|B|", "|A ∩ B|", "N_U(A)")}
-        found.append(_named(system, OURS, picked | {"|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"]}, len(runs)))
-        found += _published(PAPER_RQ_5, system, 30)
+    for system, row in rows.fifty().items():
+        picked = {key: row[key] for key in ("A s", "B s", "|A|", "|B|", "|A ∩ B|", "N_U(A)", "|N_B|")}
+        found += [_named(system, OURS, picked, row["runs"]), *_published(PAPER_RQ_5, system, 30)]
     return _table(
         "rq-5",
         "RQ5: SolRep with 50 reference points (A) against the median run of IBED (B)",
@@ -347,10 +321,10 @@ def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
-    stored = {system: np.array(part["points"].iloc[0]) for system, part in by_system(rows, "stored")}
+def _solrep_runs(rows: ProductRows) -> ResultTable:
+    stored = {system: np.array(part["points"].iloc[0]) for system, part in rows.by_system("stored").items()}
     found: Rows = []
-    runs = [(*one, kind) for kind in MINIMISED for one in by_system(rows, kind)]
+    runs = [(*one, kind) for kind in MINIMISED for one in rows.by_system(kind).items()]
     for system, part, kind in runs:
         for row in part.sort_values("reference_points").to_dict("records"):
             n_points, points = int(row["reference_points"]), np.array(row["points"], dtype=np.int64)
@@ -386,18 +360,14 @@ def beside_stored(points: Points, stored: Points | None) -> dict[str, float | No
     return dict(zip(names, values, strict=True))
 
 
-def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
+def _constraint_solving(rows: ProductRows) -> ResultTable:
     """Return SolRep against IBEA without and with constraint solving, which the paper leaves for later."""
     found: Rows = []
     methods = ("ibea", "satibea", "smtibea")
-    solved = {
-        system
-        for name in methods[1:]
-        for system, _ in by_system(of_kind(rows, "evolved", method=name), "evolved")
-    }
+    solved = {system for name in methods[1:] for system in rows.evolved(name)}
     for method in methods:
-        own = rows[[system in solved for system in zip(rows["system"], rows["number"], strict=True)]]
-        found += [{"B is": method} | row for row in _solrep_beside(own, method, {})]
+        both = [system for system in rows.evolved(method) if system in solved]
+        found += [{"B is": method} | row for row in _solrep_beside(rows, method, both)]
     return _table(
         "constraint-solving",
         "SolRep (A) against evolution with constraint solving (B)",
@@ -406,72 +376,20 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
     )
 
 
-def compared(first: TableSide, second: TableSide) -> dict[str, Any]:
-    """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
-    pair = count_pair("A", "B", as_set(first.points), as_set(second.points))
-    together = np.vstack([first.points, second.points])
-    joint = together[nondominated_unique(together)] if len(together) else together
-    (a_volume, a_spread), (b_volume, b_spread) = (_indicators(side, joint) for side in (first, second))
-    return {
-        "A corr %": first.correct, "B corr %": second.correct, "A s": first.seconds, "B s": second.seconds,
-        "A HV": a_volume, "B HV": b_volume, "A SP": a_spread, "B SP": b_spread,
-        "|A|": pair.n_first, "|B|": pair.n_second, "|A ∩ B|": pair.n_common, "|N_A ∪ N_B|": pair.n_joint,
-        "N_U(A)": pair.unique_first, "N_U(B)": pair.unique_second,
-        "|N_A ∩ N_B|": pair.n_joint - pair.unique_first - pair.unique_second,
-    }  # fmt: skip
-
-
-def _indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None]:
-    """Return the means of hypervolume and spread over the runs that found something."""
-    box = box_of(joint)
-    runs = [points for points in side.runs if len(points)]
-    if box is None or not runs:
-        return None, None
-    reference, corner = in_box(joint, box), np.ones(len(box.low))
-    inside = [in_box(points, box) for points in runs]
-    found = [(hypervolume(one, corner), spread(one, reference=reference)) for one in inside]
-    volume, unevenness = np.mean(found, axis=0).tolist()
-    return volume, unevenness
-
-
 def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
     """Return a row of Table 3 with the front only, by whichever method it was found."""
     side = next(iter(sides.values()))
     points = side.points
-    volume, unevenness = _indicators(side, points)
+    volume, unevenness = indicators(side, points)
     return {
         "A corr %": side.correct, "A HV": volume, "A SP": unevenness, "|A|": len(points),
         "|N_A ∪ N_B|": len(points),
     }  # fmt: skip
 
 
-def printed_sides(rows: "pd.DataFrame", system: System) -> dict[str, TableSide]:
-    """Return what Algorithms 1 and 2 found with all four objectives, where they finished."""
-    found = {}
-    part = of_kind(rows, "printed", system=system[0], number=system[1])
-    part = part[part["objectives"] == 4] if len(part) else part
-    for method, own in part.groupby("method") if len(part) else ():
-        if own["ended"].all() and len(own) == own["parts"].iloc[0]:
-            points = np.array(sorted({tuple(point) for run in own["points"] for point in run}))
-            front = points[nondominated_unique(points)]
-            found[str(method)] = TableSide((front,), 100.0, float(own["seconds"].sum()))
-    return found
-
-
-def side_of(part: "pd.DataFrame") -> TableSide:
-    """Return the runs of a method on a system; methods that are not evolution find products only."""
-    runs = [np.array(points, dtype=np.int64) for points in part["points"]]
-    correct = part["correctness"].mean()
-    return TableSide(
-        tuple(run.reshape(-1, N_OBJECTIVES) for run in runs),
-        100.0 if np.isnan(correct) else 100.0 * float(correct),
-        float(part["seconds"].sum()),
-    )
-
-
 def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | None = None) -> dict[str, Any]:
     runs = {} if n_runs is None else {"runs of B": n_runs}
-    hidden = {*COLUMNS, "|N_A ∩ N_B|"}
+    hidden = {*COLUMNS, "|N_A ∩ N_B|", "runs", "points"}
     rest = {key: value for key, value in row.items() if key not in hidden}
     own = {key: row[key] for key in COLUMNS if key in row}
     return {"system": label(system), "whose": whose, **runs, **own, **rest}
@@ -498,22 +416,3 @@ def _table(name: str, title: str, rows: Rows, note: str = "", *, differs: str = 
     """Return a table; the sentence about differences only where a row of the paper stands beside ours."""
     beside = any(row.get("whose", PAPER) == PAPER for row in rows)
     return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "")
-
-
-def of_kind(rows: "pd.DataFrame", kind: str, **wanted: Any) -> "pd.DataFrame":
-    """Return the rows of a kind whose columns have the wanted values."""
-    part = rows[rows["kind"] == kind]
-    for column, value in wanted.items():
-        part = part[part[column] == value]
-    return part
-
-
-def by_system(rows: "pd.DataFrame", kind: str) -> "list[tuple[System, pd.DataFrame]]":
-    """Return the rows of a kind, system by system."""
-    groups = of_kind(rows, kind).groupby(["system", "number"], sort=False)
-    return [((str(name), int(number)), group) for (name, number), group in groups]
-
-
-def label(system: System) -> str:
-    """Name a system as the paper does, such as ``JCS 1``."""
-    return f"{NAMES[system[0]]} {system[1] + 1}"
