@@ -147,8 +147,12 @@ def test_the_threshold_that_decides_is_marked_in_the_chart(
 @pytest.mark.parametrize(
     ("asked", "why", "advice"),
     [
-        ({"answer_accuracy": 0.999}, "99.9 % right answers with confidence 95 % cannot", "--answer-accuracy"),
-        ({"limits": LIMITS}, "No point", "shortlist stage use MODEL"),
+        (
+            {"answer_accuracy": 0.999},
+            "99.9 % right answers with confidence 95 % cannot",
+            "by a smaller accuracy of the answers",
+        ),
+        ({"limits": LIMITS}, "No point", "with the command shortlist stage use"),
     ],
 )
 def test_where_no_point_predicts_the_page_says_why_and_what_to_do(

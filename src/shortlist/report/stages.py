@@ -62,9 +62,9 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 def _without_point(classifier: "MultiStageClassifier") -> str:
     """Say why no point predicts, and what one can do."""
     front = classifier.front_
-    advice = "Widen a --limit, or take one of the points below: shortlist stage use MODEL --pick NUMBER."
+    advice = "Widen a limit, or take one of the points below with the command shortlist stage use."
     if not any(front.extras.get("promised", [True])):
-        advice = "Ask for less, by a smaller --answer-accuracy, or bring more rows."
+        advice = "Ask for less, by a smaller accuracy of the answers, or bring more rows."
     return f"{why_none(front, classifier.limits)} So nothing predicts yet. {advice}"
 
 
