@@ -15,7 +15,7 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.holdout import evolve_table, prune_table
-from shortlist.ensembles.measured import TEST_SHARE
+from shortlist.ensembles.measured import TEST_SHARE, measure
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.runs import Cancellation, Progress, Work
 from shortlist_papers import OrderedPruner
@@ -63,7 +63,6 @@ def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs
     y = np.where(Y > 0, "yes", "no")
     cancellation = Cancellation()
     asked: list[int] = []
-    measure = holdout.measure
 
     def counted(ask: Any, *arguments: Any, **options: Any) -> Any:
         def noted(rows: Any) -> Any:

@@ -209,7 +209,7 @@ def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Lab
     conclusive = decisions.labels != UNDECIDED
     right = right_rows(decisions, classes, y)
     answers = classes[np.unique(decisions.labels[conclusive])]
-    found = figures(conclusive, right, decisions.costs)
+    found = figures(conclusive, right, decisions.costs, decisions.possible_costs)
     return StagedMeasure(
         **vars(found),
         aggregate=aggregate(found.coverage, found.accuracy, found.cost / total if total else 0.0),
@@ -240,4 +240,6 @@ def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:
     n = len(rows)
     total = classifier.costs_.total / classifier.costs_.scale
     labels = model.probabilities(rows).argmax(axis=1)
-    return Decisions(labels, np.ones(n, dtype=np.int64), np.full(n, total), np.ones(n, dtype=bool), labels)
+    return Decisions(
+        labels, np.ones(n, dtype=np.int64), np.full(n, total), (total, total), np.ones(n, dtype=bool), labels
+    )

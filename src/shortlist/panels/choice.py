@@ -15,7 +15,6 @@ from shortlist.panels.learning import folds_of
 from shortlist.panels.objectives import (
     ACCURACY,
     BALANCED,
-    LATENCY,
     OBJECTIVES,
     PRICE,
     measure_of,
@@ -104,11 +103,12 @@ def _chosen(
     cases, steps = cases_of(chosen, scale, options)
     n_judges = len(chosen.judges)  # each stage asks others
     every = n_judges <= ALL_SETS_UP_TO and min(options.max_stages, n_judges) < 3 and not budget.limit_text
-    every &= not options.router and measure_of(objectives) != BALANCED and options.demand is None
+    every &= not options.router and options.demand is None
+    every &= all(OBJECTIVES[name].is_exhausted for name in objectives)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     if options.demand is not None and options.final.kind == ANSWER:  # an answer has to be sure enough
         cases = replace(cases, final=Final(REJECT))
-    complete = every and options.final.kind == ANSWER and LATENCY not in objectives
+    complete = every and options.final.kind == ANSWER
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=chosen.judges, proof=proof)
     choice = PanelChoice(

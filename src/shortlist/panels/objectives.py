@@ -58,7 +58,9 @@ class PanelObjective:
     value, of one case in the mean. `figure`: the name of what is measured on hold-out cases, and with
     ``_interval`` of its interval at 95 %. `interval`: how that is made. `is_class`: of which class of two it
     is the share that is answered rightly: 1 the positive one, 0 the other; None of another objective.
-    `is_share`: whether differences are told in points.
+    `is_share`: whether differences are told in points. `is_leading`: whether panels are compared by it, or
+    it stands behind what they are compared by. `is_exhausted`: whether the search of few judges looks at
+    every policy that may be best in it, so that a front can be complete.
     """
 
     sense: str
@@ -68,6 +70,8 @@ class PanelObjective:
     interval: str = "Wilson's"
     is_class: int | None = None
     is_share: bool = False
+    is_leading: bool = True
+    is_exhausted: bool = False
 
 
 def _share_of_class(place: int, is_class: int) -> PanelObjective:
@@ -85,19 +89,22 @@ def _share_of_class(place: int, is_class: int) -> PanelObjective:
 OBJECTIVES: Mapping[str, PanelObjective] = {
     ACCURACY: PanelObjective(
         "max", attrgetter("loss"), lambda found, cases, _: 1 - found.loss / len(cases), "accuracy",
-        is_share=True,
+        is_share=True, is_exhausted=True,
     ),
     ERROR_COST: PanelObjective(
         "min", attrgetter("loss"), lambda found, cases, _: found.loss / len(cases), "value",
-        "normal, or by the exact tail where all cases cost the same",
+        "normal, or by the exact tail where all cases cost the same", is_exhausted=True,
     ),
     RECALL: _share_of_class(0, 1),
     SPECIFICITY: _share_of_class(1, 0),
     PRICE: PanelObjective(
         "min", attrgetter("price"), lambda found, cases, steps: found.price / (len(cases) * steps),
-        "price", "normal, or by the exact tail where all cases cost the same",
+        "price", "normal, or by the exact tail where all cases cost the same", is_leading=False,
+        is_exhausted=True,
     ),
-    LATENCY: PanelObjective("min", attrgetter("seconds"), lambda found, *_: found.seconds, "latency", ""),
+    LATENCY: PanelObjective(
+        "min", attrgetter("seconds"), lambda found, *_: found.seconds, "latency", "", is_leading=False
+    ),
 }  # fmt: skip
 """What a front of panels may be of, by name."""
 
@@ -106,8 +113,8 @@ LEADING = {(ACCURACY,): ACCURACY, (ERROR_COST,): ERROR_COST, (RECALL, SPECIFICIT
 
 
 def leading(objectives: Sequence[str]) -> tuple[str, ...]:
-    """Return the objectives before the price and the latency."""
-    return tuple(name for name in objectives if name not in {PRICE, LATENCY})
+    """Return the objectives by which panels are compared, such as those before the price."""
+    return tuple(name for name in objectives if OBJECTIVES[name].is_leading)
 
 
 def measure_of(objectives: Sequence[str]) -> str:

@@ -83,19 +83,6 @@ def most_unseen(n_rows: int) -> float:
     return 1 - float(((1 - CONFIDENCE) / 2) ** (1 / n_rows))
 
 
-def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
-
-    `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
-
-    >>> [round(end, 2) for end in mean_interval(np.array([1.0, 2.0, 3.0]))]
-    [0.87, 3.13]
-    """
-    mean, n = float(values.mean()), len(values)
-    half = Z * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
-    return mean - half, mean + half
-
-
 def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
     """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
     if groups is None:

@@ -260,6 +260,7 @@ class BudgetedClassifier(TableClassifier):
             labels,
             np.ones(n, dtype=np.int64),
             np.asarray(costs, dtype=np.float64),
+            (0.0, self.costs_.total / self.costs_.scale),
             np.ones(n, dtype=bool),
             found if self.answer_rejected else labels,
         )

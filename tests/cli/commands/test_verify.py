@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import EnsembleSelection
-from shortlist.ensembles.verification.recheck_certificate import check_certificate
+from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.refusals import refuse

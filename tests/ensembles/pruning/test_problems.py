@@ -23,7 +23,7 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pruning.pruning import evidence_of, selections_meant
-from shortlist.ensembles.verification.recheck_certificate import check_certificate
+from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, n_right
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import Facts

@@ -24,8 +24,8 @@ from shortlist.ensembles.pruning.pruning import (
     prune_for,
 )
 from shortlist.ensembles.pruning.vote_steps import conflict_cuts, prove
-from shortlist.ensembles.verification.recheck_certificate import check_certificate
 from shortlist.ensembles.verification.recheck_mean_certificate import check_mean_certificate
+from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.errors import BadInputError

@@ -31,7 +31,7 @@ from shortlist.ensembles.pruning.engines import EngineSettings, Turn
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import evidence_of, prune_exactly
 from shortlist.ensembles.pruning.vote_steps import prove
-from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, check_certificate
+from shortlist.ensembles.verification.recheck_vote_certificate import CertificateVerdict, check_certificate
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Session, Solution, open_solver

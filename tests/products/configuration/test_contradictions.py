@@ -19,7 +19,7 @@ from shortlist.products.configuration.contradictions import (
     contradiction_sentences,
     find_contradiction,
 )
-from shortlist.products.configuration.explanation import only_rules
+from shortlist.products.configuration.explanation import fewest_rules, only_rules
 from shortlist.products.configuration.question import QuantityLimit, parse_limit
 from shortlist.products.formulas import And, Linear, Literal
 from shortlist.products.model import Constraint, FeatureModel, make_group, make_model
@@ -303,7 +303,7 @@ def test_limits_within_one_unit_of_a_large_sum_are_decided_in_integers(
     text = f"cost{operator}{int(values[some].sum()) + data.draw(st.integers(-1, 1))}"
     limit = parse_limit(text, model, {"cost": Attribute("cost", values)})
     every = [selected for selected in oracles.products(model) if oracles.truth(limit.formula, selected)]
-    for by_clauses in (module.fewest_rules, stopped):
+    for by_clauses in (fewest_rules, stopped):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "fewest_rules", by_clauses)
             assert (find_contradiction(model, [limit]) is None) == bool(every)

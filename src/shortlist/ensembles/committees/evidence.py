@@ -30,7 +30,7 @@ class PrunedSelection(Selection):
     """
     certificate: dict[str, Any] | None = None
     """What proves the bound as far as cuts prove it, as plain data that
-    :func:`shortlist.ensembles.verification.recheck_certificate.check_certificate` rechecks.
+    :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` rechecks.
     """
     certified_bound: float | None = None
     """The bound that the certificate proves, in the user's unit; `bound`, claimed by `proved_by`, may be

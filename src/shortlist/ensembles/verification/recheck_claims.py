@@ -20,14 +20,14 @@ from shortlist.ensembles.goals.weights import class_weights, weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
 from shortlist.ensembles.pruning.pruning import evidence_of_step, parse_objective
-from shortlist.ensembles.verification.recheck_certificate import (
-    CertificateVerdict,
-    check_certificate,
-    count_selection,
-)
 from shortlist.ensembles.verification.recheck_mean_certificate import (
     check_mean_certificate,
     count_mean_selection,
+)
+from shortlist.ensembles.verification.recheck_vote_certificate import (
+    CertificateVerdict,
+    check_certificate,
+    count_selection,
 )
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,

@@ -1,6 +1,6 @@
 """Rechecking a certificate of pruning by probabilities: tangents above the worth of means.
 
-Slow, plain, and apart from what made them: nothing but `recheck_certificate.py` and another check of its kind
+Slow, plain, and apart from what made them: nothing but `recheck_vote_certificate.py` and another check of its kind
 is imported from the rest of the library, and no number of the certificate is taken on trust.
 """
 
@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.ensembles.verification.recheck_certificate import CertificateVerdict, ClaimedRows
 from shortlist.ensembles.verification.recheck_selections import whole
+from shortlist.ensembles.verification.recheck_vote_certificate import CertificateVerdict, ClaimedRows
 
 PROBABILITY_ONE = 2**15 - 1
 """What probability 1 is."""

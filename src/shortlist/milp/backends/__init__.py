@@ -1,4 +1,7 @@
-"""One file per solver, which alone imports it; here is what they share, and where one is opened by name."""
+"""One file per solver, which alone imports it; here is what they share, and where one is opened by name.
+
+A new solver is a file here, and a row of `SOLVERS` in ``shortlist/solvers.py``.
+"""
 
 import importlib
 import math

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
@@ -119,9 +118,12 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
     n_rows = front.objectives[front.names.index("coverage")].scale or 1
     slack = np.sqrt(right.max() * (1 - right.max()) / n_rows)
     enough = np.flatnonzero(right >= right.max() - slack)
-    others = [name for name in front.names if name not in {"coverage", "conclusive_accuracy", *SAVED_ON}]
-    saved: list[NDArray[np.float64]] = [
-        front.values[enough, front.names.index(name)] for name in (*SAVED_ON, *others) if name in front.names
+    told = {"coverage", "conclusive_accuracy"}
+    saved = [
+        front.values[enough, front.names.index(name)] * (1 if one.sense == "min" else -1)
+        for name in dict.fromkeys((*SAVED_ON, *front.names))
+        for one in front.objectives
+        if one.name == name not in told
     ]
     # ties in price go to more right answers, then to the first point
     return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])

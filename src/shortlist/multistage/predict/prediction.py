@@ -86,6 +86,8 @@ class Decisions:
     """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where none was."""
     costs: NDArray[np.float64]
     """What each row paid, in the user's money, ``(n_rows,)``."""
+    possible_costs: tuple[float, float]
+    """The least and the most that a row may pay."""
     finished: Mask
     """Whether the row was decided or rejected, ``(n_rows,)``. Rows are left unfinished by a failed
     acquisition, and where what the next stage needs is not known.
@@ -250,12 +252,18 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
     if rows is not None:
         guesses, here = guesses.copy(), np.flatnonzero((guesses == UNDECIDED) & (found.reached > 0))
         guesses[here] = stage_probabilities(model, rows[here], found.reached[here]).argmax(axis=1)
-    return Decisions(found.codes, found.reached, _paid(model, found.reached), ~found.waits, guesses)
+    paid = _paid(model, found.reached)
+    possible = float(paid.min(initial=model.stages[0].price / model.costs.scale)), float(_prices(model)[-1])
+    return Decisions(found.codes, found.reached, paid, possible, ~found.waits, guesses)
+
+
+def _prices(model: StagedModel) -> NDArray[np.float64]:
+    """Return what rows have paid that reached each stage, ``(n_stages + 1,)``; 0 for none."""
+    return np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
 
 
 def _paid(model: StagedModel, reached: NDArray[np.int64]) -> NDArray[np.float64]:
-    prices = np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
-    return np.asarray(prices[reached])
+    return np.asarray(_prices(model)[reached])
 
 
 def _failure(number: int, wanted: tuple[Any, ...], error: BaseException, *, is_paid: bool) -> str:

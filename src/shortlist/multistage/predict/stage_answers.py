@@ -29,7 +29,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
 from shortlist.policies import Followed, Said, follow
 from shortlist.results.front import Front
-from shortlist.results.intervals import Interval, mean_interval, wilson_interval
+from shortlist.results.intervals import Interval, interval_of_mean, wilson_interval
 from shortlist.results.proof import Proof, ProofKind
 
 
@@ -45,7 +45,7 @@ class Figures:
     cost: float
     """Mean acquisition cost per row."""
     cost_interval: Interval
-    """Its normal interval, at 95 %."""
+    """Its interval, at 95 %; see :func:`shortlist.results.intervals.interval_of_mean`."""
 
     @property
     def coverage(self) -> float:
@@ -82,14 +82,18 @@ class Figures:
         }
 
 
-def figures(answered: Mask, right: Mask, costs: NDArray[np.float64]) -> Figures:
-    """Count what became of rows, ``(n_rows,)``, of which there is one at least."""
+def figures(answered: Mask, right: Mask, costs: NDArray[np.float64], possible: Interval) -> Figures:
+    """Count what became of rows, ``(n_rows,)``, of which there is one at least.
+
+    `possible`: the least and the most that a row may pay.
+    """
+    least, most = possible
     return Figures(
         len(answered),
         int(answered.sum()),
         int((answered & right).sum()),
         float(costs.mean()),
-        mean_interval(costs),
+        interval_of_mean(costs, np.array([least]), np.array([most])),
     )
 
 
@@ -218,7 +222,9 @@ def measured_points(
         bought = acquired(assignment[None, :], len(stages))[0]
         prices = np.append(0, costs.price(bought)) / costs.scale
         told = outcomes(stages, threshold)
-        found.append(figures(told.codes >= 0, told.codes == 1, prices[told.reached]))
+        paid = prices[told.reached]
+        possible = float(paid.min(initial=prices[1])), float(prices[-1])
+        found.append(figures(told.codes >= 0, told.codes == 1, paid, possible))
     return tuple(found)
 
 

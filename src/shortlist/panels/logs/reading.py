@@ -12,14 +12,6 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
-from shortlist.panels.logs.forms import (
-    LOOKED_FOR,
-    TOOL_FORMS,
-    Content,
-    content_of,
-    refuse_others,
-    tool_records,
-)
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
@@ -39,6 +31,14 @@ from shortlist.panels.logs.records import (
 )
 from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
 from shortlist.panels.logs.tables import table_records
+from shortlist.panels.logs.tool_forms import (
+    LOOKED_FOR,
+    TOOL_FORMS,
+    Content,
+    content_of,
+    refuse_others,
+    tool_records,
+)
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules

@@ -31,11 +31,11 @@ from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
 from shortlist.ensembles.verification import (
-    recheck_certificate,
     recheck_mean_certificate,
     recheck_selections,
+    recheck_vote_certificate,
 )
-from shortlist.ensembles.verification.recheck_certificate import check_certificate
+from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
@@ -250,10 +250,10 @@ def test_other_data_is_refused(change: str) -> None:
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
     room = "shortlist.ensembles.verification"
-    cuts, selections = f"{room}.recheck_certificate", f"{room}.recheck_selections"
+    cuts, selections = f"{room}.recheck_vote_certificate", f"{room}.recheck_selections"
     for module, allowed in (
-        (recheck_certificate, [selections]),
-        (recheck_mean_certificate, [cuts, selections]),
+        (recheck_vote_certificate, [selections]),
+        (recheck_mean_certificate, [selections, cuts]),
         (recheck_selections, []),
     ):
         source = Path(str(module.__file__)).read_text()
