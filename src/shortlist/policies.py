@@ -4,8 +4,8 @@ A policy is two functions. Of the cases that are still open `ask` marks those th
 the others wait for it. `decide` says which of them end there, as which class, and how sure it is. Committees,
 stages and panels are three kinds of it: their stages are members, features that are bought, and judges.
 
-What is asked next of one case whose answers come one by one: ``next_step`` of a panel (export/reader.py) and of
-stages (multistage/answering.py), and ``EarlyAnswers`` of a committee (ensembles/committees/asking.py).
+What is asked next of one case whose answers come one by one: ``next_step`` of a panel (export/reader.py) and
+of stages (multistage/answering.py), and ``EarlyAnswers`` of a committee (ensembles/committees/asking.py).
 """
 
 from collections.abc import Callable

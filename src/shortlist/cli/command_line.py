@@ -101,7 +101,7 @@ def asked(words: Sequence[str]) -> tuple[str, list[str]]:
         longer = f"{names} {rest[0]}".lstrip()
         if longer in COMMANDS or longer in GROUPS:
             names = longer
-        elif names in COMMANDS or rest[0].removeprefix("--") not in FORMS:
+        elif names in COMMANDS or rest[0] not in [f"--{form}" for form in FORMS]:
             break
         else:
             forms.append(rest[0])

@@ -58,7 +58,7 @@ class Measures:
         Seconds until the answer came; NaN where they are not known.
     scores : array of float, optional
         From 0 to 1, how right the log itself says that each answer is; NaN where it does not. See
-        :func:`shortlist.panels.scores.by_scores`.
+        :func:`shortlist.panels.log_checks.by_scores`.
     right_above : float, default=0.5
         An answer is right if its score is above it.
     """

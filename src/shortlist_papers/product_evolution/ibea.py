@@ -107,12 +107,14 @@ class Ibea(Generations):
         self._fitness = fitness_of(self._points, self._settings.kappa)
 
     def resume(self, known: KeptState) -> None:
-        """Go on from a state that was kept."""
+        """Go on from a state that was kept; IBED of 0.3.0 kept none of what repairs alone need."""
         arrays, unpacked = known.arrays, self._problem.unpacked
-        self.population, self._asked = (unpacked(arrays[name]) for name in ("population", "asked"))
+        self.population = unpacked(arrays["population"])
+        self._asked = unpacked(arrays["asked"]) if "asked" in arrays else self.population[:0]
         self._points, self._fitness, self._state = (arrays[one] for one in ("points", "fitness", "state"))
         self._problem.n_evaluated = known.facts["n_evaluated"]
-        self._rng.bit_generator.state = known.facts["random"]
+        if "random" in known.facts:
+            self._rng.bit_generator.state = known.facts["random"]
         if self._repair is not None:
             with contextlib.suppress(SearchStoppedError):
                 for bits in self._asked:

@@ -116,3 +116,11 @@ def test_a_name_that_a_spreadsheet_would_run_is_guarded_and_read_back(tmp_path: 
 
     assert (tmp_path / "p.csv").read_text() == "feature,selected\n'=cmd(),1\n'-Xmx,0\n''=quoted,1\nplain,0\n"
     assert read_requirements(tmp_path / "p.csv", model).literals == (1, 3, -2, -4)
+
+
+def test_a_name_that_ends_in_a_blank_is_another_name(tmp_path: Path) -> None:
+    (tmp_path / "model.uvl").write_text('features\n\tRoot\n\t\toptional\n\t\t\t"A "\n\t\t\tA\n')
+    model = read_model(tmp_path / "model.uvl")
+    (tmp_path / "chosen.csv").write_text('feature,selected\n"A ",1\n')
+
+    assert read_requirements(tmp_path / "chosen.csv", model).literals == (model.labels.index("A ") + 1,)

@@ -190,7 +190,8 @@ def vote_certificate(
     Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
     among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier
     for each of its forms. All sums are in the integers of the weights.
-    :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` says how it is checked.
+    ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate` says how it is
+    checked.
 
     `votes`, `weights`: the validation rows, those of several classes merged, and what decisions are worth.
     `rows`: the same with the limits, from :func:`shortlist.ensembles.proofs.row_forms.normalise` or

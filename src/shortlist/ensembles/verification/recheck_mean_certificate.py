@@ -1,7 +1,7 @@
 """Rechecking a certificate of pruning by probabilities: tangents above the worth of means.
 
-Slow, plain, and apart from what made them: nothing but `recheck_vote_certificate.py` and another check of its kind
-is imported from the rest of the library, and no number of the certificate is taken on trust.
+Slow, plain, and apart from what made them: nothing but `recheck_vote_certificate.py` and another check of
+its kind is imported from the rest of the library, and no number of the certificate is taken on trust.
 """
 
 import hashlib

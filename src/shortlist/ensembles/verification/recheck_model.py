@@ -128,9 +128,9 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     two classes their votes must be those on record; the votes of the classifiers that were left out are taken
     from the record, unless the whole `pool` is given. With several classes the same holds for the answers of
     all classifiers. A certificate must be about the objective and the limits that the model's options mean,
-    and :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` recomputes value and
-    bound from the votes alone. Without a certificate the value is counted, the limits are checked, and no
-    bound is claimed.
+    and ``check_certificate`` of :mod:`shortlist.ensembles.verification.recheck_vote_certificate`, or its like
+    of means, recomputes value and bound from the votes alone. Without a certificate the value is counted, the
+    limits are checked, and no bound is claimed.
 
     Parameters
     ----------

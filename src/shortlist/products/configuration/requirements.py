@@ -134,7 +134,7 @@ def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
     if first.startswith("<"):
         return _featureide(source, names)
     if all(" -> " in text for _, text in lines):
-        pairs = ((line, *text.rpartition(" -> ")[::2]) for line, text in lines)
+        pairs = ((line, *map(str.strip, text.rpartition(" -> ")[::2])) for line, text in lines)
         return (
             (line, _truth(source, line, t) * _found(source, line, name, names)) for line, name, t in pairs
         )
@@ -151,13 +151,11 @@ def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
 def _found(source: Source, line: int, name: str, names: FeatureNames) -> int:
     """Return the variable of the feature called `name`."""
     try:
-        feature = names.find(name.strip())
+        feature = names.find(name)
     except BadInputError as error:
         raise source.error(str(error), line=line) from None
     if feature is None:
-        raise source.error(
-            f"the model has no feature {name.strip()!r}. {names.close_to(name.strip())}", line=line
-        )
+        raise source.error(f"the model has no feature {name!r}. {names.close_to(name)}", line=line)
     return feature + 1
 
 
