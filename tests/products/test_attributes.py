@@ -146,7 +146,7 @@ def test_features_that_group_others_need_no_value(tmp_path: Path) -> None:
     assert notes[0].endswith("count 0: Shop and Pay.")
     assert exact_attribute(table, "cost", model, default=5).values.tolist() == [5, 5, 2, 1]
     table = read_attributes(_table(tmp_path, "feature,cost\nCard,2\nPay,3\n"), model)
-    with pytest.raises(BadInputError, match="1 of 4 lacks it: Cash"):
+    with pytest.raises(BadInputError, match="without children, but 1 of 2 lacks it: Cash"):
         exact_attribute(table, "cost", model)
 
 
@@ -293,6 +293,32 @@ def test_a_file_beside_a_model_is_found_by_its_name(
     for name in beside:
         (tmp_path / name).touch()
     assert attributes_beside(tmp_path / model) == (None if found is None else tmp_path / found)
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (["1.202,34", "2.500,00", "350.00 EUR ca."], ":4: 'cost' of 'C' must be a number like the others, such as '1.202,34', got '350.00 EUR ca.'"),
+        (["5 €", "$6", "7 €"], ":3: 'cost' of 'B' must be a number like the others, such as '5 €', got '$6'"),
+        (["0.5", "1,5 EUR", "2,5 EUR"], ":2: 'cost' of 'A' must be a number like the others, such as '1,5 EUR', got '0.5'"),
+    ],
+)  # fmt: skip
+def test_the_cell_that_does_not_fit_the_others_is_named(cells: list[str], sentence: str) -> None:
+    model = make_model(list("ABC"))
+    table = AttributeTable("p.csv", {"cost": dict(enumerate(cells))}, {0: 2, 1: 3, 2: 4})
+    with pytest.raises(BadFileError, match=re.escape(f"p.csv{sentence}")):
+        exact_attribute(table, "cost", model)
+    with pytest.raises(BadFileError, match=re.escape(f"p.csv{sentence}")):
+        numeric_attributes(table, model)
+
+
+def test_features_with_children_are_not_among_those_counted_as_lacking() -> None:
+    model = make_model(["R", "A", "B", "C"], root=0, groups=[make_group(0, [1, 2, 3], "or")])
+    with pytest.raises(
+        BadInputError,
+        match="must give 'cost' for every feature without children, but 2 of 3 lack it: B and C",
+    ):
+        exact_attribute(AttributeTable("p.csv", {"cost": {1: "5"}}), "cost", model)
 
 
 NUMBERS = ["1", "2.5", "-3", "4e2", " 5 "]

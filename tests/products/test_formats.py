@@ -290,6 +290,17 @@ BAD_FILES = {
     "uvl falling bounds": ("features\n\tA\n\t\t[2..1]\n\t\t\tB\n", ":3: a group's bounds must rise"),
     "uvl open brace": ("features\n\tA {cost 3\n", "'{' is never closed"),
     "uvl attribute value": ("features\n\tA {cost three}\n", ":2: attributes of 'A': the value of 'cost'"),
+    "uvl decimal comma": (
+        "features\n\tA {abstract, price 1.202,34}\n",
+        ":2: attributes of 'A': a number must have a decimal point, got '1.202,34': write 1202.34.",
+    ),
+    "uvl small decimal comma": ("features\n\tA {price -1,5, cost 2}\n", "got '-1,5': write -1.5."),
+    "uvl comma between thousands": ("features\n\tA {price 1,202.34}\n", "got '1,202.34': write 1202.34."),
+    "uvl comma in a list in a list": ("features\n\tA {more {price 0,50}}\n", "write 0.50."),
+    "uvl comma and dash": (
+        "features\n\tA {price 5,-}\n",
+        "an attribute's name must begin with a letter, got '-'",
+    ),
     "uvl open bracket": ("features\n\tA\nconstraints\n\t(A\n", "is never closed"),
     "uvl stray bracket": ("features\n\tA\nconstraints\n\tA)\n", ":4:3: the bracket was never opened"),
     "uvl two names": ("features\n\tA\nconstraints\n\tA A\n", ":4:4: an operator must stand before 'A'"),

@@ -13,6 +13,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
 from shortlist.pickles import saved_from
 from shortlist.products.model import FeatureModel, Value, suggestion
+from shortlist.tables.numbers import DECIMALS, as_plain, misfit
 
 BUILT_IN = ("selected", "deselected")
 """Objectives that every model has: how many features are selected and deselected."""
@@ -91,10 +92,8 @@ def exact_attribute(
     if absent and default is None:
         _check_absent(table, name, absent, model, notes)
     rest = Decimal(0) if default is None else as_number(default, f"the default of {found!r}")
-    numbers = [
-        as_number(column[i], place_of(table, found, i, model)) if i in column else rest
-        for i in range(model.n_features)
-    ]
+    told = _column_numbers(table, found, model)
+    numbers = [told.get(i, rest) for i in range(model.n_features)]
     return scaled_attribute(found, numbers, decimals=decimals, unit=unit or table.units.get(found, ""))
 
 
@@ -106,10 +105,11 @@ def _check_absent(
     missing = [i for i in absent if i not in grouping]
     if missing:
         lack = "lacks" if len(missing) == 1 else "lack"
+        which, n_asked = " without children" if grouping else "", model.n_features - len(grouping)
+        some = all_of((model.labels[i] for i in missing), most=3)
         raise BadInputError(
-            f"{table.source} must give {name!r} for every feature, but {len(missing)} of "
-            f"{model.n_features} {lack} it: {all_of((model.labels[i] for i in missing), most=3)}. "
-            f"Add them, or pass `defaults={{{name!r}: 0}}` if that is their value."
+            f"{table.source} must give {name!r} for every feature{which}, but {len(missing)} of {n_asked} "
+            f"{lack} it: {some}. Add them, or pass `defaults={{{name!r}: 0}}` if that is their value."
         )
     if notes is not None:
         notes.append(
@@ -213,6 +213,23 @@ def as_number(value: Value | float, place: str) -> Decimal:
     return number
 
 
+def _column_numbers(table: AttributeTable, name: str, model: FeatureModel) -> dict[int, Decimal]:
+    """Return the values of a column as numbers; refuse the first that does not fit the others."""
+    column = table.columns[name]
+    texts = [value for value in column.values() if isinstance(value, str)]
+    wrong = misfit(texts) if any(as_decimal(text) is None for text in texts) else None
+    if wrong is not None:
+        feature = next(i for i, value in column.items() if value == wrong[0])
+        place = place_of(table, name, feature, model)
+        if as_decimal(wrong[1]) is None:
+            raise BadFileError(
+                f"{place} must be a number like the others, such as {wrong[1]!r}, got {wrong[0][:40]!r}. "
+                "Correct it, or leave it empty and give a default."
+            )
+        as_number(wrong[0], place)
+    return {i: as_number(value, place_of(table, name, i, model)) for i, value in column.items()}
+
+
 def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
     """Say where a value stands: file, line if known, column and feature."""
     line = f":{table.lines[feature]}" if feature in table.lines else ""
@@ -289,8 +306,7 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
         if reason:
             left_out[name] = reason
             continue
-        for feature, value in column.items():
-            as_number(value, place_of(table, name, feature, model))
+        _column_numbers(table, name, model)
         if name == "used_before":
             _check_reuse(table, model)
             left_out[name] = "more of it is better, and it is no 0 or 1 that could be reversed"
@@ -319,6 +335,7 @@ def _is_like_a_number(value: Value) -> bool:
         isinstance(value, bool)
         or as_decimal(text) is not None
         or bool(_LIKE_A_NUMBER.fullmatch(text[:_LONGEST]))
+        or any(as_plain(text[:_LONGEST], notation) for notation in DECIMALS)
     )
 
 

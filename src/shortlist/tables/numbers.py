@@ -6,6 +6,7 @@ words in any other, so that they can be answers and classes.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -127,6 +128,28 @@ def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None
         is_plain,
         agrees,
     )
+
+
+def misfit(texts: Iterable[str], rules: CellRules = USUAL) -> tuple[str, str] | None:
+    """Return the first cell that keeps a column from being numbers, and one of those that it does not fit.
+
+    The notation is that of most cells, and the currency that of most of these. None if no cell is a number,
+    or all fit.
+
+    >>> misfit(["1.202,34", "2.500,00", "350.00 EUR ca."]), misfit(["5 €", "$ 5", "6 €"])
+    (('350.00 EUR ca.', '1.202,34'), ('$ 5', '5 €'))
+    """
+    cells = [text for text in texts if not rules.is_gap(text)]
+    read = {notation: [as_plain(text, notation) for text in cells] for notation in DECIMALS}
+    most = max(DECIMALS, key=lambda notation: sum(one is not None for one in read[notation]))
+    signs = Counter(one[1] for one in read[most] if one and one[1])
+    sign = next((found for found, _ in signs.most_common(1)), "")
+    fits = [one is not None and one[1] in {"", sign} for one in read[most]]
+    if all(fits) or not any(fits):
+        return None
+    alike = [text for text, fit in zip(cells, fits, strict=True) if fit]
+    example = next((text for text in alike if as_plain(text, POINT) != (text.strip(), "")), alike[0])
+    return cells[fits.index(False)], example
 
 
 def told_numbers(

@@ -246,7 +246,10 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
     assert facts["attributes"] == {"cost": "more.csv", "risk": "more.csv"}
     assert facts["left_out"] == {"label": "its values are texts", "note": "its values are texts"}
     assert facts["notes"] == [
-        "Objectives by default: min deselected, min cost, min risk.",
+        (
+            "Objectives by default: min deselected, min cost, min risk. All are minimised; otherwise pass for "
+            "instance --objectives 'min cost, max risk'."
+        ),
         "Left out of them: label (its values are texts), note (its values are texts).",
     ]
     assert [line for line in run.stderr.splitlines() if "note:" in line] == [

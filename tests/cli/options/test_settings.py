@@ -119,6 +119,8 @@ def test_pairs_and_numbers_are_read_with_spaces_around_them() -> None:
         ("cost", "--weights must read NAME=VALUE, got 'cost'"),
         ("=3", "--weights must read NAME=VALUE"),
         ("cost=dear", "--weights must read NAME=NUMBER, got 'dear' for 'cost'"),
+        ("cost=0,5", "--weights must have numbers with a decimal point, got 'cost=0,5'. Write cost=0.5."),
+        ("risk=2,cost=1.202,34", "got 'cost=1.202,34'. Write cost=1202.34."),
         ("cost=1,cost=2", "--weights must name each number once, got 'cost' twice"),
     ],
 )

@@ -350,6 +350,18 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
             "case,judge,answer,price,target\n1,a,x,cheap,x\n", {}, "got 'cheap'", id="price is a word"
         ),
         pytest.param(
+            'case,judge,answer,price,target\n1,a,x,"0,001 €",x\n2,a,x,gratis,x\n3,a,x,"0,002 €",x\n',
+            {},
+            "got 'gratis' in record 2, where others are written like '0,001 €'. Write all in one way",
+            id="price is a word among prices",
+        ),
+        pytest.param(
+            "case,judge,answer,price,target\n1,a,x,€ 5,x\n2,a,x,€ 6,x\n3,a,x,$ 7,x\n",
+            {},
+            "got '\\$ 7' in record 3, where others are written like '€ 5'",
+            id="two currencies",
+        ),
+        pytest.param(
             "case,judge,answer,price,target\n1,a,x,1,x\n2,a,x," + "9" * 400 + ",x\n",
             {},
             "got an integer of more than 20 digits in record 2",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.files import Named
-from shortlist.cli.options.settings import Fills, read_pairs
+from shortlist.cli.options.settings import Fills, read_pair_list
 from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:
@@ -236,13 +236,25 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     if str(found_beside) in sources.values():
         notes.append(f"Attributes from {found_beside}, which is in the folder of the model.")
     if objectives is None:
-        notes.append(f"Objectives by default: {asked}.")
+        notes.append(f"Objectives by default: {asked}. {_how_to_turn(asked)}")
         reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
         notes += [f"Left out of them: {reasons}."] if reasons else []
     if rounds:
         notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact.")
     texts = tuple(map(str, limits))
     return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages)
+
+
+def _how_to_turn(asked: str) -> str:
+    """Say how to maximise the last of some objectives that were chosen by default."""
+    *others, last = asked.split(", ")
+    if not last.startswith("min "):
+        return "For others pass --objectives."
+    turned = ", ".join([*others[-1:], f"max {last.removeprefix('min ')}"])
+    is_one = not others
+    return (
+        f"{'It is' if is_one else 'All are'} minimised; otherwise pass for instance --objectives '{turned}'."
+    )
 
 
 def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements, tuple[Decision, ...]]":
@@ -291,7 +303,7 @@ def _defaults(
     columns = {column.casefold() for table in tables for column in table.columns}
     spelled = {name.casefold(): name for name in names}
     defaults: dict[str, str] = {}
-    for typed, value in read_pairs(text.split(","), "set default"):
+    for typed, value in read_pair_list(text, "set default"):
         name = spelled.get(typed.casefold(), typed)
         if as_decimal(value) is None:
             raise BadInputError(

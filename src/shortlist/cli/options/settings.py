@@ -8,7 +8,9 @@ one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behin
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -233,10 +235,22 @@ def read_pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def read_pair_list(text: str, option: str) -> list[tuple[str, str]]:
+    """Read ``NAME=VALUE,NAME=VALUE``; a number with a decimal comma is refused as such."""
+    parts = text.split(",")
+    for before, part in pairwise(parts):
+        if re.fullmatch(r".*=\s*[-+]?[\d.]+\s*", before) and re.fullmatch(r"\s*\d+\s*", part):
+            raise BadInputError(
+                f"--{option} must have numbers with a decimal point, got {f'{before},{part}'!r}. Write "
+                f"{before.replace('.', '')}.{part.strip()}."
+            )
+    return read_pairs(parts, option)
+
+
 def read_numbers(text: str, option: str) -> dict[str, float]:
     """Read ``NAME=NUMBER,NAME=NUMBER``."""
     numbers: dict[str, float] = {}
-    for name, value in read_pairs(text.split(","), option):
+    for name, value in read_pair_list(text, option):
         if name in numbers:
             raise BadInputError(f"--{option} must name each number once, got {name!r} twice.")
         try:

@@ -12,7 +12,7 @@ from shortlist._words import counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.log_checks import RIGHT_ABOVE
-from shortlist.tables.numbers import told_numbers
+from shortlist.tables.numbers import POINT, as_plain, misfit, told_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,13 +218,22 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
     if name != "confidence":
         wrong |= numbers < 0
     if wrong.any():
+        cells = column.tolist()
         row = int(np.flatnonzero(wrong)[0])
+        unlike = misfit([one for one in cells if isinstance(one, str)])
+        if unlike is not None:
+            row = cells.index(unlike[0])
+        beside = ""
+        if unlike is not None and as_plain(unlike[1], POINT) != (unlike[1].strip(), ""):
+            beside = f", where others are written like {_short(unlike[1])}"
         least = "" if name == "confidence" else " of at least 0"
         raise BadFileError(
             source,
             f"must have finite numbers{least} as {name.replace('_', ' ')}",
-            f"{_short(column.iloc[row])} in record {row + 1:,}",
-            "Write the number alone, such as 0.01, or empty the cell."
+            f"{_short(column.iloc[row])} in record {row + 1:,}{beside}",
+            "Write all in one way, or empty the cell."
+            if beside
+            else "Write the number alone, such as 0.01, or empty the cell."
             if isinstance(column.iloc[row], str)
             else "Mend or empty it.",
         )

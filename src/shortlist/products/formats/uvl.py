@@ -17,9 +17,12 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
+from shortlist.tables.numbers import COMMA, POINT, as_plain
 
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NO_FIRST_SIGNS = frozenset("0123456789+-.")
+"""Of a name without quotes, as it would be the rest of a number with a decimal comma."""
 _MOST_LEVELS = 100
 """Lists of attributes within each other."""
 _QUOTED = re.compile(r""""([^"\n]*)"|'([^'\n]*)'""")
@@ -44,10 +47,14 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
         prefix, inner, level = todo.pop()
         if level > _MOST_LEVELS:
             raise fail(f"attributes may be nested {_MOST_LEVELS} levels deep, got more.")
+        before = ""
         for part in _split(inner, fail):
             key = _KEY.match(part)
             if key is None:
                 raise fail(f"an attribute must start with its name, got {part.strip()[:40]!r}.")
+            if key[2] and key[2][0] in _NO_FIRST_SIGNS:
+                raise _no_name(before, part, fail)
+            before = part
             name, rest = prefix + (key[1] or key[2]), part[key.end() :].strip()
             if name == "constraint" and rest:
                 constraints.append(rest)
@@ -60,6 +67,19 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
             else:
                 values[name] = _value(name, rest, fail)
     return values, constraints
+
+
+def _no_name(before: str, part: str, fail: Callable[[str], BadFileError]) -> BadFileError:
+    """Refuse a name that may be the rest of a number; say which number, if the part before it fits."""
+    number = f"{(before.split() or [''])[-1]},{part.strip()}"
+    for notation in (COMMA, POINT):
+        meant = as_plain(number, notation)
+        if meant is not None and before:
+            return fail(f"a number must have a decimal point, got {number[:40]!r}: write {meant[0]}.")
+    return fail(
+        f"an attribute's name must begin with a letter, got {part.strip()[:40]!r}. Put it in double quotes; "
+        "if it is the rest of a number with a decimal comma, write a decimal point."
+    )
 
 
 def _value(name: str, text: str, fail: Callable[[str], BadFileError]) -> Value:
