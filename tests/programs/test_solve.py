@@ -93,7 +93,7 @@ def test_points_of_solrep_belong_to_the_front() -> None:
         (_program([[1, 2]]), "must have 2 to 6 objectives, got 1. Name more of them, or add a row"),
         (_program([[1, 2]] * 7), "must have 2 to 6 objectives, got 7"),
         (_program([[1, -2], [2, 1]], upper=np.inf), "must be bounded, but f0 can improve for ever"),
-        (_program([[1, 2], [2, 1]], integer=[True, False]), "costs the continuous column 'y'"),
+        (_program([[1, 2], [2, 1]], integer=[True, False]), "depends on 'y', which may take any fraction"),
     ],
     ids=["free of integers", "one objective", "seven objectives", "unbounded", "continuous costs"],
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import number_text
 from shortlist.errors import BadInputError
 from shortlist.export.protocol_scores import (
     LEAST_PRODUCTS,
@@ -324,9 +325,9 @@ def _steps(
                 number,
                 tuple(plain(model.costs.names[feature]) for feature in stage.bought),
                 (
-                    Amount("price", f"{paid - before:.10g}", f"{paid:.10g}"),
+                    Amount("price", number_text(paid - before), number_text(paid)),
                     *(
-                        Amount(plain(one), f"{here:.10g}", f"{totals[one]:.10g}")
+                        Amount(plain(one), number_text(here), number_text(totals[one]))
                         for one, here in amounts.items()
                     ),
                 ),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist._bits import unpack
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, counted, number_text
 from shortlist.arrays import Labels
 from shortlist.errors import ShortlistError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
@@ -152,7 +152,9 @@ def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
         exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment), strict=True))
         for name, value in zip(front.names, front.values[number].tolist(), strict=True):
             if name in exact and not math.isclose(exact[name], value, rel_tol=1e-12, abs_tol=1e-12):
-                said.append(f"point {number} has {name} {value:.10g}, counted {float(exact[name]):.10g}")
+                said.append(
+                    f"point {number} has {name} {number_text(value)}, counted {number_text(float(exact[name]))}"
+                )
     return tuple(said)
 
 
@@ -202,4 +204,4 @@ def _drawn(problem: StageProblem, rng: np.random.Generator) -> NDArray[np.int8]:
 
 
 def _text(front: Front, values: Any) -> str:
-    return ", ".join(f"{name} {value:.10g}" for name, value in zip(front.names, values, strict=True))
+    return ", ".join(f"{name} {number_text(value)}" for name, value in zip(front.names, values, strict=True))

@@ -229,7 +229,7 @@ def chosen_objectives(
 def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
     """Return a program whose objectives cost integer columns only.
 
-    An objective with a continuous column takes every value of an interval, so its front may have no end. With
+    An objective with a continuous column takes every value of an interval, so its front may be infinite. With
     a step ε it becomes a new integer column t, behind the others, with the row ``f <= ε t``. To every
     solution there is then a point that is worse by less than ε in that objective, and no worse in the others.
 
@@ -254,9 +254,9 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
         if name not in steps:
             column = named.columns[int(np.argmax((linear.costs != 0) & ~program.integer))]
             raise BadInputError(
-                f"objective {name!r} costs the continuous column {column!r}, so its front may have no end. "
-                f"Make the column an integer, or pass `tolerance={{{name!r}: 1}}` to round values to "
-                "multiples of it."
+                f"{name!r} depends on {column!r}, which may take any fraction, so there may be infinitely "
+                f"many best trade-offs. Make {column!r} an integer, or pass `tolerance={{{name!r}: 1}}` to "
+                f"round {name!r} to multiples of it."
             )
     for name, step in steps.items():
         named = _stepped(named, name, step)

@@ -27,8 +27,7 @@ PROMISED = "promised (1: yes)"
 
 RULES = {
     "ideal": "It is nearest to the best value of every objective at once, in units of the front's ranges.",
-    "knee": "It is the farthest from the plane through the best points of each objective: to gain a little "
-    "in any objective costs much in another.",
+    "knee": "It is the strongest compromise: any further gain in one objective costs much in another.",
 }
 """The rules that every page offers, and what they mean."""
 

@@ -233,9 +233,11 @@ def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None
     knee = before.pick("knee").index
     (fate,) = [point for point in facts["points"] if point["before"] == knee]
     if fate["now"] == now.pick("knee").index:
-        assert told.startswith(f"Nothing to change: point {knee}, by knee, is {fate['fate']}, as point ")
+        assert told.startswith(
+            f"Nothing to change: the knee before, point {knee}, is point {fate['now']} now ("
+        )
     else:
-        assert told.startswith(f"Take point {now.pick('knee').index} now: point {knee}, ")
+        assert told.startswith(f"Take point {now.pick('knee').index}, the knee now: ")
     assert "\nChanged: the same choice, with other values.\n" in told
 
 

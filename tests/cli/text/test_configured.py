@@ -22,10 +22,33 @@ def test_reference_points_that_time_left_without_an_answer_are_counted() -> None
     )  # fmt: skip
 
     assert work_lines(front) == [
-        "6 reference points: 4 without an answer, 1 without any product, 0 answered by another one; 0 points not proved."
+        "Searched from 6 reference points: 4 have no answer, 1 has no product, the others have a product; every point is proved."
     ]
     of_program = replace(front, extras={**front.extras, PROGRAM: {"columns": 1}})
-    assert "1 without any solution, " in work_lines(of_program)[0]
+    assert "1 has no solution, the others have a solution;" in work_lines(of_program)[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "n_infeasible", "repeated", "unproved", "said"),
+    [
+        (5, 0, 1, 0, "5 reference points: all have a product, 1 of them a product already found; every point is proved."),
+        (1, 0, 0, 2, "1 reference point: it has a product; 2 points are not proved."),
+        (3, 3, 2, 0, "3 reference points: 3 have no product, 2 answered by an earlier program; every point is proved."),
+        (0, 0, 0, 1, "0 reference points; 1 point is not proved."),
+    ],
+)  # fmt: skip
+def test_what_is_known_below_the_reference_points_is_one_sentence(
+    n: int, n_infeasible: int, repeated: int, unproved: int, said: str
+) -> None:
+    extras = {
+        "n_reference_points": n, "n_infeasible": n_infeasible, "n_without_program": repeated, "n_unproved": unproved,
+        "n_checked": n,
+    }  # fmt: skip
+    first, *checked = work_lines(cut(extras))
+    assert first == f"Searched from {said}"
+    ways = "in whole numbers or by a second program that found nothing better."
+    begin = {0: [], 1: ["1 answer was checked,"]}.get(n, [f"{n} answers were checked, each"])
+    assert checked == [f"{one} {ways}" for one in begin]
 
 
 def cut(extras: dict[str, object], method: str = "exact") -> Front:

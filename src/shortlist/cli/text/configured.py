@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist._words import counted
 from shortlist.cli.text.output import cut, finite, listed, print_lines
 
 if TYPE_CHECKING:
@@ -170,17 +171,36 @@ def work_lines(front: "Front") -> list[str]:
 
     extras, lines = front.extras, []
     if "n_reference_points" in extras:
-        left = front.proof.n_unresolved
-        lines.append(
-            f"{extras['n_reference_points']:,} reference points: "
-            + (f"{left:,} without an answer, " if left else "")
-            + f"{extras['n_infeasible']:,} without any {'solution' if PROGRAM in extras else 'product'}, "
-            f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not "
-            "proved."
-        )
-    if extras.get("n_checked"):
-        lines.append(
-            f"{extras['n_checked']:,} answers are proved in integers, or a second program found nothing "
-            "better."
-        )
+        thing = "solution" if PROGRAM in extras else "product"
+        lines.append(_reference_points(front, thing))
+    if n := extras.get("n_checked"):
+        were = "answer was checked," if n == 1 else "answers were checked, each"
+        lines.append(f"{n:,} {were} in whole numbers or by a second program that found nothing better.")
     return lines
+
+
+def _reference_points(front: "Front", thing: str) -> str:
+    """Say from how many reference points SolRep searched, and what is known; `thing`: what it finds."""
+    extras = front.extras
+    n, repeated, unproved = (
+        extras[name] for name in ("n_reference_points", "n_without_program", "n_unproved")
+    )
+    short = ((front.proof.n_unresolved, "answer"), (extras["n_infeasible"], thing))
+    told = [f"{_have(count)} no {what}" for count, what in short if count]
+    if told and sum(count for count, _ in short) < n:
+        told.append(f"the others have a {thing}")
+    elif not told and n:
+        told.append(f"{'all have' if n > 1 else 'it has'} a {thing}")
+    if repeated and extras["n_infeasible"]:  # it may be known from an earlier one that there is none
+        told.append(f"{repeated:,} answered by an earlier program")
+    elif repeated:
+        told.append(f"{repeated:,} of them a {thing} already found")
+    proved = (
+        f"{_have(unproved, 'point is', 'points are')} not proved" if unproved else "every point is proved"
+    )
+    known = f": {', '.join(told)}" if told else ""
+    return f"Searched from {counted(n, 'reference point')}{known}; {proved}."
+
+
+def _have(count: int, one: str = "has", more: str = "have") -> str:
+    return f"{count:,} {one if count == 1 else more}"

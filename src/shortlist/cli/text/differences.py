@@ -181,14 +181,23 @@ def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[
     if old is None or new is None:
         return []
     (fate,) = [one for one in fates if one.before == old.index]
-    rule, at = new.rule, "" if fate.now is None else f", as point {fate.now} now"
-    became = f"point {old.index}, by {rule}, is {fate.fate}{at}"
-    if fate.fate in (Fate.DOMINATED, Fate.GONE):
-        return [f"Take point {new.index} now: {became}."]
+    role = "the knee" if new.rule == "knee" else f"the pick by {new.rule}"
+    was = f"{role} before, point {old.index},"
+    if fate.fate is Fate.GONE:
+        return [f"Take point {new.index}, {role} now: {was} is no longer on the front."]
+    if fate.fate is Fate.DOMINATED:
+        better = "it" if fate.now == new.index else f"point {fate.now}"
+        return [f"Take point {new.index}, {role} now: {better} is better than {was[:-1]}."]
+    what = {
+        Fate.SAME: "the same choice with the same values",
+        Fate.CHANGED: "the same choice with other values",
+        Fate.REPLACED: "another choice with the same values",
+    }[fate.fate]
     if fate.now == new.index:
-        return [f"Nothing to change: {became}, and still the one to take."]
+        return [f"Nothing to change: {was} is point {fate.now} now ({what}), and still {role}."]
     compare = f"shortlist front show NOW.parquet --pick {fate.now},{new.index}"
-    return [f"Take point {new.index} now: {became}. Compare the two: {compare}"]
+    moved = f"{was} is point {fate.now} now ({what})"
+    return [f"Take point {new.index}, {role} now: {moved}. Compare the two: {compare}"]
 
 
 def difference_rows(

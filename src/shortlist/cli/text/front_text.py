@@ -224,7 +224,7 @@ def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
 
 
 MEANINGS = {
-    "knee": "the knee: to gain a little in any objective costs much in another",
+    "knee": "the knee: from here a small gain in one objective costs much in another",
     "ideal": "the nearest to the best value of every objective at once",
     "one-se": "the cheapest within one standard error of the best",
 }
@@ -254,14 +254,12 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
             *(one.sentence() for one in found),
             *[unkept for one in found if not one.promised],
         ]
+    if PROGRAM in front.extras:
+        columns = zip(front.candidates, picked.decision.tolist(), strict=True)
+        chosen = [f"{name} = {value}" for name, value in columns if value] or ["every column is 0"]
+        return [f"{what}:", listed("  ", chosen, most_lines=4, details=details)]
     chosen = chosen_at(front, picked.decision)
-    noun = (
-        "columns are not 0"
-        if PROGRAM in front.extras
-        else "members"
-        if front.method == COMMITTEES
-        else "features"
-    )
+    noun = "members" if front.method == COMMITTEES else "features"
     head = f"  {len(chosen)} of {len(front.candidates)} {noun}: "
     return [f"{what}:", listed(head, chosen, most_lines=4, details=details)]
 

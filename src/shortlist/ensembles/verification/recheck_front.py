@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of
+from shortlist._words import all_of, number_text
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.facts import price_paid
@@ -398,7 +398,7 @@ def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: 
 
 def _told(front: Front, count: _Count, members: Sequence[int], threshold: int, point: Point) -> str:
     values = ", ".join(
-        f"{one.name} {value * one.sign / (one.scale or 1):.10g}"
+        f"{one.name} {number_text(value * one.sign / (one.scale or 1))}"
         for one, value in zip(front.objectives, point, strict=True)
     )
     voted = f" with a threshold of {threshold}" if count.by_threshold else ""
