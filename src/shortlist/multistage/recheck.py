@@ -152,9 +152,8 @@ def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
         exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment), strict=True))
         for name, value in zip(front.names, front.values[number].tolist(), strict=True):
             if name in exact and not math.isclose(exact[name], value, rel_tol=1e-12, abs_tol=1e-12):
-                said.append(
-                    f"point {number} has {name} {number_text(value)}, counted {number_text(float(exact[name]))}"
-                )
+                counted_value = number_text(float(exact[name]))
+                said.append(f"point {number} has {name} {number_text(value)}, counted {counted_value}")
     return tuple(said)
 
 

@@ -229,8 +229,8 @@ def chosen_objectives(
 def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
     """Return a program whose objectives cost integer columns only.
 
-    An objective with a continuous column takes every value of an interval, so its front may be infinite. With
-    a step ε it becomes a new integer column t, behind the others, with the row ``f <= ε t``. To every
+    An objective with a continuous column takes every value of an interval, so its front may be infinite.
+    With a step ε it becomes a new integer column t, behind the others, with the row ``f <= ε t``. To every
     solution there is then a point that is worse by less than ε in that objective, and no worse in the others.
 
     Raises BadInputError if such an objective has no step, or another one has.

@@ -189,7 +189,7 @@ def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[
         better = "it" if fate.now == new.index else f"point {fate.now}"
         return [f"Take point {new.index}, {role} now: {better} is better than {was[:-1]}."]
     what = {
-        Fate.SAME: "the same choice with the same values",
+        Fate.SAME: "unchanged",
         Fate.CHANGED: "the same choice with other values",
         Fate.REPLACED: "another choice with the same values",
     }[fate.fate]
