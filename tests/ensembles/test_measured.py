@@ -128,4 +128,4 @@ def test_worth_of_right_rows_adds_up_to_differences_of_the_objective(
 def test_one_member_is_not_compared_with_itself() -> None:
     told = advise({"evolved": measured(180, 1), "best_single": measured(180, 1)}, NAMES | {"evolved": "it"})
     assert (told.kind, told.compared()) == (Kind.JUDGE, "")
-    assert told.sentence == "Use SVC alone: no other member was chosen."
+    assert told.sentence == "Use it: no other member was chosen."

@@ -189,6 +189,10 @@ def _compared(
     answers, truth = _pool_answers(chosen, rows), np.searchsorted(pool.classes, rows.y)
     right = answers == truth[:, None]
     alone = _best_single(chosen, right, truth, costs)
+    lone = int(chosen.copies.argmax()) if np.count_nonzero(chosen.copies) == 1 else None
+    is_alone = lone is not None and (lone == alone or (chosen.result is not None and chosen.front is None))
+    if is_alone and lone is not None:  # it is never compared with itself as it was before it was fitted again
+        alone = lone
     places = {
         "pruned": np.repeat(everybody, chosen.copies),
         "full": everybody,
@@ -197,8 +201,10 @@ def _compared(
     rules = {
         "pruned": chosen.committee,
         "full": _votes_of(chosen, pool),
-        "best_single": _votes_of(chosen, pool.subset([alone])),
+        "best_single": chosen.committee if is_alone else _votes_of(chosen, pool.subset([alone])),
     }
+    if is_alone:
+        places["best_single"] = places["pruned"]
     shares = chosen.record.shares if chosen.committee.ballot.by_mean else None
     if chosen.committee.ballot.by_mean and shares is None:
         shares = rows.answers(class_shares)

@@ -330,7 +330,7 @@ def advise(
     take, beside = (first, told) if kind.recommended or is_cheaper else ("best_single", alone)
     sentence = {
         Kind.UNRIVALLED: f"{verb} {told}: no single one keeps the limit on cost.",
-        Kind.JUDGE: f"{verb} {alone}: no other member was chosen.",
+        Kind.JUDGE: f"{verb} {told}: no other member was chosen.",
         Kind.BETTER: f"{verb} {told}: it is better than {alone}, beyond chance.",
         Kind.WORSE: f"{verb} {alone}: {told} is worse, beyond chance.",
         Kind.AS_GOOD: f"{verb} {told}: it is as good as {alone} within a point, and cheaper.",

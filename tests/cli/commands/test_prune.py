@@ -97,6 +97,49 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert ((answers["score_ill"] > 0.5) == (answers["prediction"] == "ill")).all()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["example:wine"],
+        ["example:wine", "--objective", "balanced-accuracy", "--set", "min-size=3"],
+        NAMED[1:],
+        [*NAMED[1:], "--set", "voting=soft", "--objective", "recall+auto", "--set", "max-copies=2"],
+        [*NAMED[1:], "--pick", "0", "--objectives", "max accuracy, min size"],
+        [*NAMED[1:], "--method", "full"],
+    ],
+)
+def test_the_single_classifier_that_is_advised_is_what_the_next_command_saves(
+    folder: Path, words: list[str]
+) -> None:
+    few = ["--classifiers", "8", "--workers", "1"]
+    facts = facts_of("prune", *words, *few, cwd=folder)
+    said = " ".join(done("prune", *words, *few, cwd=folder).stdout.split())
+    assert facts["advice"]["take"] == "best_single", said
+    found = re.search(
+        r"Next: for (\S+) alone, prune with (.*?)( in place of --objectives and --pick)?\. ", said
+    )
+    assert found is not None, said
+    assert found[1] == facts["best_single"]
+    rest = words[: words.index("--pick")] if found[3] else words
+
+    alone = facts_of("prune", *rest, *found[2].split(), *few, cwd=folder)
+
+    assert (alone["selection"], alone["best_single"]) == ([found[1]], found[1])
+    assert alone["advice"]["sentence"] == f"Use {found[1]} alone: no other member was chosen."
+    assert alone["advice"]["compared"] == ""
+    assert alone["test"]["pruned"]["confusion"] == alone["test"]["best_single"]["confusion"]
+
+
+def test_of_one_member_that_the_loss_chose_the_verdict_and_the_table_name_it(folder: Path) -> None:
+    words = ["prune", "example:wine", "--classifiers", "8", "--workers", "1", "--set", "max-size=1"]
+    facts = facts_of(*words, cwd=folder)
+    (member,) = facts["selection"]
+    said = done(*words, cwd=folder).stdout
+    assert said.startswith(f"Use {member} alone: no other member was chosen.\n")
+    assert said.count(f"\n{member} alone ") == 1
+    assert "Next: for" not in said
+
+
 @pytest.mark.slow
 def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     table = pd.read_csv(folder / "patients.csv")

@@ -201,7 +201,9 @@ def test_the_advice_names_who_is_as_good_and_how_to_get_it(
     assert said.startswith(
         f"Use {facts['best_single']} alone: the committee of {facts['size']} is not better"
     )
-    assert f"Next: for {facts['best_single']} alone, prune with --set max-size=1." in said
+    assert (
+        f"Next: for {facts['best_single']} alone, prune with --set max-size=1 --set diversity=none.\n" in said
+    )
     X, y = load_breast_cancer(return_X_y=True)
     alone = ExactPruner(objective="accuracy", node_limit=50, max_size=1, random_state=0)
     assert prune_table(X, y, alone, n_classifiers=6).pruner.chosen_.committee.names == (facts["best_single"],)

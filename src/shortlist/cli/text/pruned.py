@@ -115,7 +115,7 @@ def print_pruned(
     if facts["advice"]["kind"] != Kind.JUDGE:
         lines.append(facts["advice"]["compared"])
     lines += ["", *_members(facts, details=details), "", *_proof(pruned, facts, details=details)]
-    print_lines([*lines, *_written(facts, written), *_next(facts, written, details=details)])
+    print_lines([*lines, *_written(facts, written), *_next(pruned, facts, written, details=details)])
     if details:
         print()
         _print_details(pruned, facts)
@@ -139,7 +139,7 @@ def _table(facts: dict[str, Any]) -> list[str]:
 
     test = facts["test"]
     if test["pruned"]["size"] == 1 and facts["advice"]["kind"] == Kind.JUDGE:
-        test = {name: one for name, one in test.items() if name != "pruned"}
+        test = {name: one for name, one in test.items() if name != "best_single"}
     names = {name: shortened(called) for name, called in facts["advice"]["names"].items()}
     return held_out_table(test, names, facts["rows"]["test"], facts["early_exit"]).lines()
 
@@ -186,10 +186,10 @@ def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
 
 
-def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
+def _next(pruned: "PrunedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
     lines, advice = [], facts["advice"]
     if advice["take"] == "best_single" and facts["guarantee"] is None:
-        lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(facts)}.")
+        lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(pruned, facts)}.")
     if written.model is not None:
         lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
     elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
@@ -201,14 +201,23 @@ def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> lis
     return lines
 
 
-def _alone(facts: dict[str, Any]) -> str:
-    """Return the options that choose the best single classifier on the same rows."""
+def _alone(pruned: "PrunedTable", facts: dict[str, Any]) -> str:
+    """Return options that choose the best single one: by votes, on the same rows, the first of equals."""
+    pruner: Any = pruned.pruner
     if not facts["method"].startswith(("exact", "committees")):
         return "--method best-single"
-    sizes, objective = facts.get("sizes", {"reason": "", "min": 1}), facts["advice"]["objective"]
-    known = facts["objective"] == objective and "points" not in facts
-    least = "" if sizes["reason"] or sizes["min"] <= 1 else " --set min-size=1"
-    return f"--set max-size=1{least}" + ("" if known else f" --objective {objective}")
+    is_front, objective = "points" in facts, facts["advice"]["objective"]
+    if is_front and isinstance(pruner.objective, Mapping):
+        objective = ",".join(f"{label}={worth:g}" for label, worth in pruner.objective.items())
+    options = ["--set max-size=1"]
+    options += ["--set min-size=1"] if pruner.min_size != 1 else []
+    options += ["--set voting=hard"] if pruner.voting == "soft" and not is_front else []
+    options += ["--set max-copies=1"] if pruner.max_copies != 1 else []
+    options += ["--set diversity=none"] if pruner.diversity != "none" else []
+    options += [f"--objective {objective}"] if is_front or facts["objective"] != objective else []
+    if "folds" in pruned.n_rows and pruner.pruning_rows == "auto":
+        options.append("--set pruning-rows=out-of-fold")
+    return " ".join(options) + (" in place of --objectives and --pick" if is_front else "")
 
 
 def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
