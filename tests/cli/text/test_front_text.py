@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shortlist.cli.text.differences import print_differences
 from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame, range_lines
 from shortlist.results.front import Front
+from shortlist.results.front_differences import front_differences
 from shortlist.results.objective import Objective, read_limit
 from shortlist.results.proof import Proof, ProofKind
 
@@ -102,3 +104,32 @@ def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureF
     assert capsys.readouterr().out.endswith("... and 3 more; shortlist front show --rows 0 prints all.\n")
     print_frame(frame, 0)
     assert "more" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("values", "decisions", "said"),
+    [
+        ([[5, 3]], [[1, 1]], "Nothing to change: the knee before, point 0, is point 0 now (unchanged), and still the knee."),
+        ([[6, 3]], [[1, 1]], ("Nothing to change: the knee before, point 0, is point 0 now (the same choice with other "
+         "values), and still the knee.")),
+        ([[5, 3]], [[1, 0]], ("Nothing to change: the knee before, point 0, is point 0 now (another choice with the same "
+         "values), and still the knee.")),
+        ([[4, 3]], [[1, 0]], "Take point 0, the knee now: it is better than the knee before, point 0."),
+        ([[6, 2]], [[1, 0]], "Take point 0, the knee now: the knee before, point 0, is no longer on the front."),
+        ([[0, 9], [2, 2], [5, 1]], [[0, 0], [1, 0], [1, 1]], ("Take point 1, the knee now: the knee before, point 0, is point "
+         "2 now (the same choice with other values). Compare the two: shortlist front show NOW.parquet --pick 2,1")),
+    ],
+    ids=["the same", "changed", "replaced", "dominated", "gone", "moved"],
+)  # fmt: skip
+def test_a_difference_begins_with_what_became_of_the_point_to_take(
+    values: list[list[float]], decisions: list[list[int]], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, now = (
+        dataclasses.replace(
+            _front(ProofKind.COMPLETE), values=np.array(own, dtype=float), decisions=np.array(chosen)
+        )
+        for own, chosen in (([[5, 3]], [[1, 1]]), (values, decisions))
+    )
+    print_differences(before, now, front_differences(before, now))
+    told = " ".join(line.strip() for line in capsys.readouterr().out.splitlines())
+    assert told.startswith(f"{said} 1 point before, {len(now)} now: ")
