@@ -135,7 +135,7 @@ def test_limits_refuse_with_their_numbers() -> None:
     assert {*refused.value.contradiction.literals} == {5}
     with pytest.raises(
         ContradictionError,
-        match=r"no product is left: limit cost<=9: the others leave at least 10 EUR, and all ",
+        match=r"no product is left: limit cost<=9: the least cost of a product is 12 EUR, so no limit below that can be met\.$",
     ):
         start(PHONE, attributes=COST, limits=["cost<=9"])
 

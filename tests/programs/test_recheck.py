@@ -79,6 +79,7 @@ def test_fronts_as_they_were_found_stand_the_check_by_another_solver(solver: str
         named, front = _solved(rng, solver)
         found = recheck_front(named, front)
         assert (found.status, found.failures, found.n_states > 0) == ("rechecked", (), True)
+        assert found.sentences() == ["An independent exact count found no other point."]
         program = exact_program(named.program)
         found = check_claims(program, front, budget=Budget(), solver=other_solver(finder_of(front), program))
         assert (found.status, found.failures) == ("rechecked", ())

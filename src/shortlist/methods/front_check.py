@@ -86,14 +86,11 @@ class FrontCheck:
             )
         if self.n_states:
             what = {
-                ProofKind.COMPLETE: "the same front, so that no part of objective space is left unsearched",
-                ProofKind.NONDOMINATED: "nothing that dominates a point of it",
+                ProofKind.COMPLETE: "no other point",
+                ProofKind.NONDOMINATED: "nothing that dominates a point of the front",
                 ProofKind.APPROXIMATE: "nothing better than the front says",
             }[self.claim]
-            said.append(
-                f"A second search found {what}. It asks no solver: it adds up integers over "
-                f"{self.n_states:,} states of the rows, with the columns in another order."
-            )
+            said.append(f"An independent exact count found {what}.")
         if self.unasked:
             said.append(self.unasked)
         return said if self.search is None else said + self._searched(self.search)

@@ -337,11 +337,13 @@ def _refused(
     problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int], what: str
 ) -> ContradictionError:
     found, sentences = in_the_way(problem, decisions, assumed)
-    against = "contradicts this" if len(sentences) == 1 else "contradict this"
+    against = " contradicts this" if len(sentences) == 1 else " contradict this"
+    if len(sentences) == 1 and found.limits:
+        against = ""  # the sentence says that no product meets the limit
     told = sentences[:MOST_TOLD]
     if len(sentences) > MOST_TOLD:
         told = (*told, f"{len(sentences) - MOST_TOLD} more")
-    return ContradictionError(f"{what}: {'; '.join(told)} {against}.", found, sentences)
+    return ContradictionError(f"{what}: {'; '.join(told)}{against}.", found, sentences)
 
 
 def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple[str, ...]]:

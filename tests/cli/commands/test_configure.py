@@ -173,8 +173,12 @@ def test_a_contradiction_is_an_answer_with_its_reasons(folder: Path) -> None:
 def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
     facts = facts_of(*PRICED, "--limit", "cost<=1", "--limit", "selected<=9", cwd=folder)
     assert facts["status"] == "infeasible"
-    assert facts["conflict"][0].startswith("limit cost<=1: the others leave at least ")
-    assert not any("selected<=9" in sentence for sentence in facts["conflict"])
+    (sentence,) = facts["conflict"]
+    assert sentence.startswith("limit cost<=1: with all else that is asked, the least cost of a product is ")
+    people = shortlist(*PRICED, "--limit", "cost<=1", cwd=folder).stdout
+    assert "limit cost<=1: the least cost of a product is " in people
+    assert "Next: change the limit." in people
+    assert "every product has" not in people
 
 
 @pytest.mark.slow

@@ -110,11 +110,11 @@ def test_an_analysis_explains_what_follows(tmp_path: Path) -> None:
     for words in (
         "1 dead feature, which no product has\n  Pickup, because of (2 rules, the fewest):\n",
         "    every product has Shop\n    Pickup => !Shop (line 17)\n",
-        "1 feature, optional in name only\n  Tracking, because of (1 rule, the fewest):\n",
+        "1 feature marked optional is in every product with its parent\n  Tracking, because of (1 rule, the fewest):\n",
         "    Delivery => Card & Tracking (line 15)\n",
         "2 core features, which every product has: Shop, Payment\n",
         "1 set of features that are always selected together\n  Delivery, Tracking\n",
-        "1 constraint that the other rules imply, each by itself\n  Tracking => Card (line 16)\n",
+        "1 superfluous rule, which the others imply\n  Tracking => Card (line 16)\n",
         "6 products; the features that fewest of them have:\n   33.333 %  Cash\n",
         "   50.000 %  Gift\n",
     ):

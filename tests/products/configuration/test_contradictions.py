@@ -76,6 +76,19 @@ def said(limits: Sequence[str], literals: Sequence[int], model: FeatureModel = N
             id="a limit and a choice, with what it costs",
         ),
         pytest.param(
+            ["cost<=3"], [],
+            ["limit cost<=3: the least cost of a product is 5 EUR, so no limit below that can be met"],
+            id="a limit below every product",
+        ),
+        pytest.param(
+            ["worth>=50", "cost>2"], [-2],
+            [
+                ("limit worth>=50: with all else that is asked, the greatest worth of a product is 2, so no limit "
+                "above that can be met")
+            ],
+            id="a limit above every product",
+        ),
+        pytest.param(
             ["worth>=5", "cost<13.5", "cost>2"],
             [],
             [
@@ -125,6 +138,9 @@ def test_what_the_others_leave_is_the_least_or_most_of_all_products(
     if found is None:
         return
     sentences = contradiction_sentences(found, model, limits, literals)
+    if len(sentences) == 1 and " of a product is " in sentences[0]:
+        _check_the_best_of_all_products(sentences[0], found, question)
+        return
     assert len(sentences) == len(found.rules) + len(found.literals) + len(found.limits)
     for place, sentence in zip(found.limits, sentences[len(found.literals) :], strict=False):
         limit = limits[place]
@@ -146,6 +162,27 @@ def test_what_the_others_leave_is_the_least_or_most_of_all_products(
                 assert scaled in values
             else:
                 assert scaled == (min(values) if end == "least" else max(values))
+
+
+def _check_the_best_of_all_products(
+    sentence: str, found: Contradiction, question: tuple[FeatureModel, list[Constraint], list[int]]
+) -> None:
+    model, limits, literals = question
+    (place,) = found.limits
+    assert not found.literals
+    limit = limits[place]
+    assert isinstance(limit, QuantityLimit)
+    assert limit.quantity is not None
+    values = [
+        int(limit.quantity.points(np.array([selected]))[0])
+        for selected in oracles.products(model)
+        if all(oracles.truth(one.formula, selected) for one in limits if one is not limit)
+        and all(selected[abs(v) - 1] == (v > 0) for v in literals)
+    ]
+    told = re.fullmatch(r".* the (least|greatest) \S+ of a product is (-?[\d.]+).*", sentence)
+    assert told is not None
+    scaled = int(Decimal(told[2]) * (limit.quantity.objective.scale or 1))
+    assert scaled == (min(values) if told[1] == "least" else max(values))
 
 
 def test_a_limit_without_a_name_or_quantity_is_told_by_its_formula() -> None:

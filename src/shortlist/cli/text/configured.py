@@ -74,7 +74,8 @@ def print_configured(
     none = [
         f"Status {answer.status}: {answer.reason}.",
         *(conflict if details else cut(conflict, MOST_LINES, "--details has all")),
-        *["Next: leave out one of these."] * bool(conflict),
+        *["Next: leave out one of these." if len(conflict) > 1 else "Next: change the limit."]
+        * bool(conflict),
     ]
     print_found(answer.front, none, more, saved, study, why=answer.reason, page=page, details=details)
 

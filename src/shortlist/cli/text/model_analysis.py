@@ -34,6 +34,25 @@ _MEANING = {
 }
 
 
+_DEAD = ("No feature is dead.", "1 dead feature, which no product has", "dead features, which no product has")
+_FALSE_OPTIONAL = (
+    "No feature marked optional is in every product with its parent.",
+    "1 feature marked optional is in every product with its parent",
+    "features marked optional are in every product with their parent",
+)
+_SUPERFLUOUS = (
+    "No rule is superfluous.",
+    "1 superfluous rule, which the others imply",
+    "superfluous rules, each of which all others imply",
+)
+_TOGETHER = (
+    "No two features are always selected together.",
+    "1 set of features that are always selected together",
+    "sets of features that are always selected together",
+)
+"""What is said of none, of one and of several findings."""
+
+
 def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
     """Return what the JSON of an analysis says."""
     facts: dict[str, Any] = {
@@ -72,17 +91,15 @@ def print_analysis(facts: dict[str, Any]) -> None:
         print("The model has no product. These rules contradict each other" + _proved(facts["void"]))
         _print_rules(facts["void"])
         return
-    _print_findings(facts["dead"], "dead feature", "which no product has")
-    _print_findings(facts["false_optional"], "feature", "optional in name only")
+    complete = facts["complete"]
+    _print_findings(facts["dead"], _DEAD, complete=complete)
+    _print_findings(facts["false_optional"], _FALSE_OPTIONAL, complete=complete)
     core = [finding["feature"] for finding in facts["core"]]
     names = f": {_listed(core)}" if core else ""
     print(f"{counted(len(core), 'core feature')}, which every product has{names}")
     redundant, atomic = facts["redundant"], facts["atomic_sets"]
-    _print_some(
-        f"{counted(len(redundant), 'constraint')} that the other rules imply, each by itself", redundant
-    )
-    sets = f"{counted(len(atomic), 'set')} of features that are always selected together"
-    _print_some(sets, [_listed(each) for each in atomic])
+    _print_some(_title(len(redundant), _SUPERFLUOUS, complete=complete), redundant)
+    _print_some(_title(len(atomic), _TOGETHER, complete=complete), [_listed(each) for each in atomic])
     if facts["n_products"] is None:
         print("products were not counted: no diagram, or it did not fit into --max-nodes")
     else:
@@ -91,8 +108,16 @@ def print_analysis(facts: dict[str, Any]) -> None:
         print(f"stopped ({facts['limit']}): the findings listed are proved, and there may be more")
 
 
-def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> None:
-    print(f"{counted(len(findings), what)}, {behind}")
+def _title(n_found: int, words: tuple[str, str, str], *, complete: bool) -> str:
+    """Return the heading of some findings; none is a fact only of a complete analysis."""
+    none, one, many = words
+    if n_found:
+        return one if n_found == 1 else f"{n_found:,} {many}"
+    return none if complete else f"So far: {none[0].lower()}{none[1:]}"
+
+
+def _print_findings(findings: list[dict[str, Any]], words: tuple[str, str, str], *, complete: bool) -> None:
+    print(_title(len(findings), words, complete=complete))
     for finding in findings:
         if finding["why"]:
             print(f"  {finding['feature']}, because of{_proved(finding['why'])}")

@@ -178,6 +178,8 @@ def contradiction_sentences(
 ) -> tuple[str, ...]:
     """Say what contradicts each other: a sentence for each choice, limit and rule, in this order.
 
+    A limit that contradicts nothing but the model is one sentence, with the best value that there is.
+
     `found`: what :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the
     model, the limits, choices and assumed literals that follow. `chosen`: returns the sentence of a choice.
     Default: "GPS is required". `budget`: what is left for the numbers. One that is only a bound says so; one
@@ -197,6 +199,8 @@ def contradiction_sentences(
     every product has Phone
     """
     numbers = _Numbers(model, found, limits, literals, assumed, budget or Budget())
+    if beyond := _beyond_every_product(numbers):
+        return (beyond,)
     said = chosen or partial(required_text, model)
     told: list[str] = []
     alone = found.limits[0] if len(found.limits) == 1 else None
@@ -262,6 +266,29 @@ class _Numbers:
         literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
         whole = with_constraints(self.model, limits)
         return least_value(whole, goal.minimised, literals, budget=self.budget)
+
+
+def _beyond_every_product(numbers: _Numbers) -> str:
+    """Say which value is the best, where one limit alone contradicts the model; empty if it is not known."""
+    found, assumed = numbers.found, numbers.assumed
+    if len(found.limits) != 1 or found.literals or assumed:
+        return ""
+    (place,) = found.limits
+    limit = numbers.limits[place]
+    sums = _sums(limit, numbers.model)
+    if len(sums) != 1 or not limit.name or not isinstance(limit, QuantityLimit):
+        return ""
+    goal, _ = sums[0]
+    best = numbers.left_by_all(goal, place)
+    if best.value is None or not best.proved:
+        return ""
+    extreme, beyond = ("least", "below") if goal.objective.sign > 0 else ("greatest", "above")
+    rest = "with all else that is asked, " if len(numbers.limits) > 1 or numbers.literals else ""
+    value = goal.value_text(best.value + _constant(goal))
+    return (
+        f"{limit.name}: {rest}the {extreme} {goal.objective.name} of a product is {value}, so no limit "
+        f"{beyond} that can be met"
+    )
 
 
 def _without(numbers: _Numbers, place: int, literal: int) -> str:
