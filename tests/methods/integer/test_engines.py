@@ -18,8 +18,10 @@ from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, ZoneParts
+from shortlist.milp.program import LinearObjective, make_program
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.solve import solve_program
+from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from tests.programs.made_programs import front_by_trying, random_program
@@ -34,6 +36,11 @@ RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
         pytest.param(ProgramShape(n_objectives=2, n_columns=9, n_rows=9, solver="scip"), PHASES, id="SCIP"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=300, n_rows=900), PARTS, id="few columns"),
         pytest.param(ProgramShape(n_objectives=3, n_columns=29, n_rows=1), WHOLE, id="tiny"),
+        pytest.param(
+            ProgramShape(n_objectives=3, n_columns=29, n_rows=1, large_sums=True),
+            PARTS,
+            id="tiny, large sums",
+        ),
         pytest.param(ProgramShape(n_objectives=4, n_columns=9, n_rows=1), PARTS, id="tiny, four objectives"),
         pytest.param(
             ProgramShape(n_objectives=3, n_columns=900, n_rows=300), PARTS, id="more columns than rows"
@@ -66,6 +73,20 @@ def test_every_engine_finds_the_front_of_brute_force(number: int, n_by_solver: i
             front = search_zones(named.program, engine=engine)
         assert front.proof.kind is ProofKind.COMPLETE
         assert set(map(tuple, front.values.tolist())) == points_of(named)
+
+
+def test_a_tiny_program_with_sums_too_large_for_highs_is_searched_by_parts() -> None:
+    costs = np.random.default_rng(5).integers(10**9, 10**10, (3, 9)).astype(float)
+    program = make_program(
+        np.ones((1, 9)), row_lower=4, row_upper=np.inf, column_lower=0, column_upper=1, integer=True,
+        objectives=[LinearObjective(Objective(name, scale=1), row) for name, row in zip("uvw", costs, strict=True)],
+    )  # fmt: skip
+    front = search_zones(program)
+    assert front.extras["why"].startswith(PARTS)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert set(map(tuple, front.values.tolist())) == points_of(
+        NamedProgram(program, tuple("abcdefghi"), ("four",))
+    )
 
 
 @settings(max_examples=100)

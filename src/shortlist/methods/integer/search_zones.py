@@ -32,6 +32,7 @@ from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, Answer, ZoneParts
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Solver
+from shortlist.milp.whole_rows import FINEST_TOLERANCE, tells_apart
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
@@ -88,11 +89,13 @@ def search_zones(
     needed = needed_columns(program, solves.integers.costs)
     smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
     relaxed = RelaxedZones(smaller, solves.integers, solves.budget)
+    largest = float(np.abs([solves.integers.lower, solves.integers.upper]).max())
     shape = ProgramShape(
         n_objectives=len(solves.integers),
         n_columns=program.n_columns,
         n_rows=program.n_rows,
         solver=solver if isinstance(solver, str) else solver.name,
+        large_sums=not tells_apart(largest, FINEST_TOLERANCE),
     )
     name, why = engine_for(shape).name, engine_for(shape).reason
     if engine is not None:
