@@ -71,11 +71,11 @@ def print_configured(
         if (names := [asked.line.labels[i] for i in numbers])
     ]
     conflict = [f"  {sentence}" for sentence in answer.conflict]
+    is_limit = len(answer.conflict) == 1 and answer.conflict[0].startswith("limit ")
     none = [
         f"Status {answer.status}: {answer.reason}.",
         *(conflict if details else cut(conflict, MOST_LINES, "--details has all")),
-        *["Next: leave out one of these." if len(conflict) > 1 else "Next: change the limit."]
-        * bool(conflict),
+        *["Next: change the limit." if is_limit else "Next: leave out one of these."] * bool(conflict),
     ]
     print_found(answer.front, none, more, saved, study, why=answer.reason, page=page, details=details)
 
