@@ -55,7 +55,17 @@ def test_the_cheapest_that_none_beats_is_recommended(
     told = advise(test, NAMES)
     assert (told.kind, told.take, told.sentence) == (kind, take, sentence)
     assert told.as_dict()["compared"].startswith("The committee of 3 minus SVC alone: ")
-    assert ("more rows would decide" in told.compared()) == (kind is Kind.UNDECIDED)
+    assert ("more rows, a tenth of them for the test, would decide" in told.compared()) == (
+        kind is Kind.UNDECIDED
+    )
+
+
+def test_where_interval_and_test_disagree_it_is_said_that_the_test_decides() -> None:
+    """Five rows differ, all for the committee: p is 1/16, and the normal interval leaves out zero."""
+    told = advise({"pruned": measured(105, 3), "best_single": measured(100, 1)}, NAMES)
+    assert told.difference.interval[0] > 0
+    assert told.difference.within_chance
+    assert "p = 0.062). McNemar's exact test decides, not the interval." in told.compared()
 
 
 def test_a_cheaper_committee_is_taken_where_it_is_not_worse() -> None:

@@ -278,10 +278,14 @@ class Advice:
         first = next(iter(self.names))
         said = f"{_capital(self.names[first])} minus {self.names['best_single']}: {told}."
         low, high = self.difference.interval
-        if self.difference.n_more is None or low > 0 or high < 0:
+        if (low > 0 or high < 0) == self.difference.within_chance:
+            test = "McNemar's exact test" if self.objective == "accuracy" else "A permutation test"
+            return f"{said} {test} decides, not the interval."
+        if self.difference.n_more is None:
             return said
         rows = f"{round(self.difference.n_more / TEST_SHARE, -1):,.0f}"
-        return f"{said} About {rows} more rows would decide, if the difference stays."
+        part = "a tenth of them for the test"
+        return f"{said} About {rows} more rows, {part}, would decide, if the difference stays."
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""

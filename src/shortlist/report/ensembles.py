@@ -53,6 +53,8 @@ def pruned_parts(
     """
     facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
+    if test and advice is not None and advice.kind == Kind.JUDGE:
+        test = {name: one for name, one in test.items() if name != "best_single"}
     table, *confusions = (
         measured_parts(test, names, facts["early_exit"]) if test else [Text(NOT_TESTED, note=True)]
     )

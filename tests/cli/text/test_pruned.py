@@ -15,6 +15,8 @@ from shortlist.cli.text.pruned import WrittenFiles, print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import PrunedTable, prune_table
+from shortlist.report.ensembles import pruned_parts
+from shortlist.report.page import Table
 from shortlist.results.intervals import Kind
 from shortlist_papers import OrderedPruner
 
@@ -53,13 +55,12 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert max(map(len, first.splitlines())) <= WIDTH
     size = facts["size"]
     uneven = printed(exact, facts | {"threshold": size - 1}, capsys, details=False)
-    assert f"\nClass 1 needs at least {size} of their {size} votes.\n" in uneven
-    assert "needs at least" not in printed(exact, facts | {"threshold": size // 2}, capsys, details=False)
+    assert f"\nA row is 1 when at least {size} of {size} vote 1.\n" in uneven
+    assert "at least" not in printed(exact, facts | {"threshold": size // 2}, capsys, details=False)
     said = printed(exact, facts, capsys)
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
     assert (
-        f"Chosen: {facts['size']} of 6 classifiers; positive when more than {pruner.threshold_} of them"
-        in said
+        f"Chosen: {size} of 6 classifiers; 1 when at least {pruner.threshold_ + 1} of {size} vote 1." in said
     )
     assert facts["proof"]["sentence"] in said
     assert "Diversity (failure credit, PFC): mean " in said
@@ -112,10 +113,30 @@ def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -
     facts = json.loads(json.dumps(pruned_facts(folded, "exact", "auto", None)))
 
     assert (facts["pruning_rows"], facts["refit"], facts["rows"]["folds"]) == ("out-of-fold", True, 5)
+    size = facts["size"]
+    first = " ".join(printed(folded, facts, capsys, details=False).split())
+    assert (
+        f"Proof: no other {size} of the 3 have a smaller log loss ({facts['value']:.4g}, on 135 rows "
+        in first
+    )
+    assert "rows answered by models not fitted on them)." in first
     said = printed(folded, facts, capsys)
     assert "135 rows in 5 folds to fit and to prune, 15 to test; the mean decides." in said
     assert "on the out-of-fold answers of 135 rows, counted from the probabilities" in said
     assert "The members were then fitted again on 135 rows" in said
+
+
+def test_one_member_has_one_row_on_the_screen_and_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    found = prune_table(X, y, ExactPruner(max_size=1, random_state=0), n_classifiers=3)
+    facts = pruned_facts(found, "exact", "auto", None)
+    name = f"{facts['selection'][0]} alone"
+    assert facts["test"]["best_single"]["against_pruned"]["p_value"] == 1
+    assert printed(found, facts, capsys, details=False).count(f"\n{name} ") == 1
+    assert found.chosen is not None
+    parts = pruned_parts(found.chosen, found.test, advice=found.advice)
+    table = next(part for part in parts if isinstance(part, Table) and "test rows" in part.columns[0])
+    assert [row[0] for row in table.rows] == [name, "all 3"]
 
 
 def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,8 +85,8 @@ def prune(
     """Choose the classifiers that vote, with proof or by a rule.
 
     A tenth of the rows is held out for the test. On the others a pool of classifiers is fitted. The members
-    are chosen on pruning rows, on which they were not fitted: 27 % of all rows, or all but the test rows out
-    of fold. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
+    are chosen on pruning rows: 27 % of all rows, or all but the test rows, each answered by models not fitted
+    on it. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
     front of committees, one of which predicts. With --answers the table holds the answers of judges: nothing
     is fitted, and nine rows of ten choose which judges to ask. A promise (--answer-accuracy) takes a quarter
     of the rows that are not for the test to calibrate its threshold. To compare methods, use shortlist

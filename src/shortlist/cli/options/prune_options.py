@@ -79,7 +79,13 @@ class PoolOptions:
     """The pool."""
 
     pool: Annotated[
-        Path | None, typer.Option(help=f"{POOL}; by default a pool is fitted."), excludes("answers")
+        Path | None,
+        typer.Option(
+            help=f"{POOL}; by default a pool is fitted. TABLE must have no rows that the models were fitted "
+            "on. Of two classes a model votes for the one whose predict_proba is above 0.5, which may differ "
+            "from predict, as of SVC."
+        ),
+        excludes("answers"),
     ] = None
     trust: Annotated[Trust, needs("pool", "FILE")] = False
     exportable: Annotated[

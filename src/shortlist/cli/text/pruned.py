@@ -158,7 +158,9 @@ def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
     lines = [listed(f"{head}: ", told, most_lines=MOST_MEMBER_LINES, details=details)]
     votes, more_than = sum(facts["copies"]), facts["threshold"]
     if more_than is not None and more_than != votes // 2:
-        lines.append(f"Class {facts['positive']} needs at least {more_than + 1} of their {votes} votes.")
+        lines.append(
+            f"A row is {facts['positive']} when at least {more_than + 1} of {votes} vote {facts['positive']}."
+        )
     return lines
 
 
@@ -168,7 +170,33 @@ def _proof(pruned: "PrunedTable", facts: dict[str, Any], *, details: bool) -> li
         from shortlist.cli.text.front_text import headline
 
         return [] if details else [f"Front: {headline(_front_of(pruned), details=False)}"]
+    if _is_best(facts["proof"]):
+        return [_best_line(facts, len(pruned.pool))]
     return [proof_line(facts["proof"], f", {stopped_by(facts['limit'])}" if facts["limit"] else "")]
+
+
+def _is_best(proof: Mapping[str, Any]) -> bool:
+    """Whether it is proved that no other selection is better."""
+    value, bound = proof["value"], proof["bound"] if proof["bound"] is not None else proof["certified_bound"]
+    if bound is None:
+        return False
+    return bool(proof["within_tolerance"] or (value >= bound if proof["sense"] == "max" else value <= bound))
+
+
+def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
+    """Say which others are not better, on which rows, and what the certificate alone proves of that."""
+    proof, sizes = facts["proof"], facts.get("sizes", {"reason": ""})
+    others = f"selection {proof['among']}".strip() + " has"
+    if sizes["reason"] and sizes["min"] == sizes["max"] and facts["n_copies"] == facts["size"]:
+        others = f"{sizes['max']} of the {n_pool} have"
+    more = "larger" if proof["sense"] == "max" else "smaller"
+    name = "weighted sum" if proof["objective"] == "weighted" else proof["objective"].replace("-", " ")
+    rows = f"the {proof['rows']}"
+    if "folds" in facts["rows"]:
+        rows = f"{facts['rows']['validation']:,} rows answered by models not fitted on them"
+    certified = proof["claim"].partition("); ")[2]
+    last = f" {certified[0].upper()}{certified[1:]}." if certified else ""
+    return f"Proof: no other {others} a {more} {name} ({proof['value']:.4g}, on {rows}).{last}"
 
 
 def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:
@@ -227,12 +255,9 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
     several = "the mean decides" if by_mean else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
     lines = [f"{rows_in_words(rows)}; {about}."]
-    decision = facts["decision"]
-    if facts["threshold"] is not None:
-        decision = f"positive when more than {facts['threshold']} of them vote so"
     who = "judges" if "ask" in facts else "classifiers"
     more = f", with {facts['n_copies']} copies in all" if facts["n_copies"] > facts["size"] else ""
-    lines.append(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
+    lines.append(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {facts['decision']}.")
     if sizes := facts.get("sizes", {}).get("reason"):
         least, most = facts["sizes"]["min"], facts["sizes"]["max"]
         few = counted(most, "member") if least == most else f"at most {counted(most, 'member')}"

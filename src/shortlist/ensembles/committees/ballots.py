@@ -252,7 +252,8 @@ class Threshold(Ballot):
 
     def in_words(self, classes: Labels) -> str:
         """Say when the positive class wins."""
-        return f"{classes[self.positive]} when more than {self.above} of them vote so"
+        label = classes[self.positive]
+        return f"{label} when at least {self.above + 1} of {self.n_members} vote {label}"
 
 
 @saved_from("shortlist.ensembles")
