@@ -146,6 +146,25 @@ def test_engines_in_turn_find_the_front_that_brute_force_has(
     assert fronts == [(problem.vectors(truth.measures).tolist(), truth.facts["n_tied"])] * len(fronts)
 
 
+def test_evolution_ends_by_itself_before_a_far_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
+    asked: list[int] = []
+
+    def few(problem: StageProblem, options: EmscoOptions, **rest: Any) -> StageResult:
+        asked.append(options.generations)
+        return emsco(problem, replace(options, generations=3), **rest)
+
+    monkeypatch.setattr(engines, "emsco", few)
+    monkeypatch.setattr(engines, "search_windows", one_stage)
+
+    found = MultiStageClassifier(enumeration_budget=1, random_state=0, time_limit_s=1e6).fit(X, y)
+
+    assert found.front_.method == "emsco"
+    assert asked == [engines.GENERATIONS]
+    assert found.front_.extras["stopped"] == "generations"
+    assert not found.front_.proof.limit
+
+
 @examples(40)
 @given(known=facts(), k=st.integers(1, 3), seed=st.integers(0, 9))
 def test_evolution_and_joined_fronts_lose_no_point_that_was_known(

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -172,7 +171,7 @@ best sum was the same twice, and .022 lower once.
 WALK_SHARE = 0.9
 """Part of the time that is left after which an enumeration gives way to evolution."""
 GENERATIONS = 500
-"""Of evolution that no clock ends."""
+"""After which evolution that goes on from a front ends by itself."""
 LEAST_POPULATION = 300
 """Individuals of evolution that goes on from a front; at least twice as many as the front has points."""
 
@@ -232,7 +231,7 @@ def search_stages(
             elif found is None:
                 after = emsco(problem, emsco_options, budget=budget)
             else:
-                after = _evolved(problem, found, sys.maxsize if timed else GENERATIONS, budget)
+                after = _evolved(problem, found, budget)
         except FitsStoppedError:
             if budget.cancellation.cancelled and found is None:
                 raise
@@ -245,12 +244,12 @@ def search_stages(
     return FoundStages(dataclasses.replace(found, facts={**found.facts, "why": why}), doubts)
 
 
-def _evolved(problem: StageProblem, found: StageResult, n_generations: int, budget: Budget) -> StageResult:
+def _evolved(problem: StageProblem, found: StageResult, budget: Budget) -> StageResult:
     """Go on from a front by evolution, with more individuals whenever the front fills the population."""
     start, population = found.assignments, 0
     while True:
         population = max(LEAST_POPULATION, 2 * population, 2 * len(start))
-        options = EmscoOptions(population=population, generations=n_generations, patience=None)
+        options = EmscoOptions(population=population, generations=GENERATIONS, patience=None)
         part = dataclasses.replace(budget, study=budget.study.part(f"of {population}"))
         after = emsco(problem, options, start=start, budget=part)
         if after.facts["stopped"] != ELITE_FILLS:

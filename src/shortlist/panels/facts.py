@@ -16,7 +16,7 @@ from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.log_checks import words_note
 from shortlist.panels.objectives import BALANCED, LATENCY, PRICE, led_by, measure_of, no_worse, sign_of
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_found, single_panel
-from shortlist.panels.policy import ANSWER, NEVER, Outcome, Panel, Stage
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Outcome, Panel, Stage
 from shortlist.panels.recipes import Candidate, bound_at
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Verdict, measured_panel, rechosen, verdict
@@ -100,6 +100,8 @@ def panel_report(
     ways, is_balanced = ways_of(panel, choice.test), measure_of(choice.front.names) == BALANCED
     facts = _facts(choice, panel, found, told, limits) | _way_facts(panel, ways)
     bound = bound_at(choice.cases, facts["price"] * choice.steps)
+    some_right = float(choice.cases.is_right.any(axis=1).mean())
+    hands_over = choice.cases.final.kind == HAND_OVER
     facts |= {
         "point": point,
         "best_of_all": None if best is None else _best_of_all(best),
@@ -108,7 +110,7 @@ def panel_report(
         "positive": choice.chosen.classes[choice.cases.positive] if is_balanced else None,
         "instead": instead,
         "bound": bound,
-        "claims": [*choice.claims, *bound_sentence(bound, facts["price"])],
+        "claims": [*choice.claims, *bound_sentence(bound, facts["price"], some_right, hands_over=hands_over)],
         "notes": [*choice.claims, *notes],
         "unknown": "".join(words_note(choice.chosen.unknown_words)),
     }

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.figures import PanelFigures, figures
 from shortlist.panels.objectives import ACCURACY, accuracy_scoring
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel, surest
 from shortlist.panels.policy import Panel
-from shortlist.panels.verdict import Verdict, compared, difference_in_words, promised_share
+from shortlist.panels.verdict import Verdict, compared, decide_alike, difference_in_words, promised_share
 from shortlist.panels.words import stages_in_words
 from shortlist.results.intervals import MARGIN, Difference, by_case, sign_flip_p
 from shortlist.results.objective import Limit, read_limit
@@ -144,9 +146,20 @@ def compared_facts(
         "p_value": p,
         "cheaper": is_cheaper(told),
         "margin": margin,
+        "same": decide_alike(new, old),
+        "alike": _act_alike(new, old, known),
         "standing": found.value,
         "still_best": found is not Standing.BEATEN,
     }  # fmt: skip
+
+
+def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:
+    """Whether two panels ask the same judges about each case of a log, and end it alike."""
+    if stages_in_words(one) != stages_in_words(other):
+        return False
+    first, second = one.run(log), other.run(log)
+    parts = ("codes", "stage", "price", "handed_over")
+    return all(np.array_equal(getattr(first, part), getattr(second, part)) for part in parts)
 
 
 CHANGED = 0.1

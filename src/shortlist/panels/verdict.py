@@ -342,7 +342,7 @@ def compared(
     scoring = scoring or accuracy_scoring(log)
     own = figures(panel, log, scoring, promised=promised)
     other = figures(alone, log, scoring, promised=None if promised is None else 0.0)
-    is_same = _decide_alike(panel, alone)
+    is_same = decide_alike(panel, alone)
     if promised is None:
         gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
         gain, error = float(gains.mean()), scoring.error(gains, log)
@@ -387,7 +387,7 @@ def _answers_as(panel: Panel, alone: Panel, log: AnswerLog, *, by_answers: bool)
     return np.array_equal(runs[0].codes, runs[1].codes)
 
 
-def _decide_alike(one: Panel, other: Panel) -> bool:
+def decide_alike(one: Panel, other: Panel) -> bool:
     """Whether two panels are the same policy; prices, latencies and promises may differ."""
     parts = ("judges", "stages", "router", "branches", "final", "least")
     return all(one.plain().get(part) == other.plain().get(part) for part in parts)

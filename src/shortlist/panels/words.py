@@ -117,7 +117,9 @@ COMBINED = {
     "plurality": "votes, where the most votes win",
     "majority": "votes, where more than half of them win",
     "logistic": "logistic regression",
-    "dawid-skene": "the model of Dawid and Skene",
+    "dawid-skene": (
+        "weighted by how often each judge confuses one class with another (Dawid and Skene's model)"
+    ),
 }
 
 
@@ -125,7 +127,12 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
     if not rules or len({name for one in stages for name in one["asks"]}) < 2:
         return []
-    return [f"Each stage combines all answers so far by {all_of(rules)}."]
+    weighed = COMBINED["dawid-skene"]
+    others = [rule for rule in rules if rule != weighed]
+    said = [f"Each stage combines all answers so far by {all_of(others)}."] if others else []
+    if weighed in rules:
+        said.append(f"{'In other stages answers' if others else 'Answers'} are {weighed}.")
+    return said
 
 
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
@@ -199,13 +206,25 @@ def measured_on(facts: Mapping[str, Any]) -> str:
     return f"{cases}, by nested cross-validation{', with the price of this panel' if own['price'] else ''}"
 
 
-def bound_sentence(bound: float, price: float) -> list[str]:
-    """Say how many training cases a panel gets right at most for a price, if that says anything."""
+def bound_sentence(bound: float, price: float, some_right: float, *, hands_over: bool) -> list[str]:
+    """Say how many training cases a panel gets right at most for a price, if that says anything.
+
+    `some_right`: the share of the cases about which at least one judge is right. `hands_over`: whether a
+    person decides what is left.
+    """
     if bound == 1:
         return []
-    begin = f"Upper bound for {price:.4g} a case" if price else "Upper bound"
-    share = f"{100 * bound:.1f} % of the training cases right"
-    return [f"{begin}: a panel whose answer is always that of one of its judges gets at most {share}."]
+    most = f"{100 * bound:.1f} %"
+    if bound == some_right and not hands_over:
+        wrong = 100 - 100 * bound
+        share = f"{wrong:.1f}" if wrong >= 0.05 else f"{wrong:.1g}"
+        why = f"In {share} % of the training cases every judge is wrong"
+        return [f"{why}, so choosing among their answers cannot exceed {most}."]
+    begin = f"For {price:.4g} a case, choosing" if price else "Without a paid call, choosing"
+    person = " or asking a person" if hands_over else ""
+    return [
+        f"{begin} among the answers of the judges{person} cannot exceed {most} of the training cases right."
+    ]
 
 
 def advice(facts: Mapping[str, Any]) -> str | None:
@@ -219,7 +238,7 @@ def advice(facts: Mapping[str, Any]) -> str | None:
             "these cases do not tell how much worse."
         )
     how = "not better beyond chance" if facts["within_chance"] else "worse beyond chance"
-    return f"Ask {name} alone: this panel is {how}."
+    return f"Ask {name} alone: the panel found, below, is {how}."
 
 
 def verdict_sentences(
@@ -244,8 +263,7 @@ def verdict_sentences(
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases"
-            f"{'' if facts['n_parts'] else ', of which as large a share is held out,'} would tell the two "
-            "apart, if the difference stays."
+            f"{_held_out_share(facts)} would tell the two apart, if the difference stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         n_judges = len({name for stage in _every_stage(facts) for name in stage["asks"]})
@@ -258,6 +276,13 @@ def verdict_sentences(
         facts["break_even"], f"{what} or latency" if LATENCY in facts["objectives"] else what
     )
     return [*said, *filter(None, (promise, flips))]
+
+
+def _held_out_share(facts: Mapping[str, Any]) -> str:
+    if facts["n_parts"]:
+        return ""
+    share = f"{100 * facts['n_test'] / (facts['n_test'] + facts['n_chosen']):.2g} %"
+    return f" ({ {'25 %': 'a quarter', '50 %': 'half'}.get(share, share) } of them held out)"
 
 
 def _every_stage(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from shortlist.report.page import Chart, Explorer, Facts, Heading, Parts, Table,
 from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
-from shortlist.results.proof import ProofKind, proof_text
+from shortlist.results.proof import ProofKind, counted_proof, proof_text
 
 MOST_CHOICE_BYTES = 8_000_000
 """What is chosen at the points is left out of a page where it takes more than this, deflated."""
@@ -74,7 +74,7 @@ def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
         (
             (
                 name if len(fronts) > 1 else "proof",
-                f"{counted(len(front), 'point')}, {proof_text(front)}.{method}",
+                f"{counted_proof(front)}.{method}",
             ),
         )
     )

@@ -185,11 +185,11 @@ def mark_within(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
     return inside
 
 
-def why_none(front: FrontPoints, limits: LimitsAsked) -> str:
+def why_none(front: FrontPoints, limits: LimitsAsked, rows: str = "rows") -> str:
     """Say in a sentence why no point may be taken."""
     if not len(front):
         return "The front has no points."
-    broken = "" if any(front.extras.get("promised", [True])) else f" {_nothing_promised(front)}"
+    broken = "" if any(front.extras.get("promised", [True])) else f" {_nothing_promised(front, rows)}"
     for name, words, met in _each_met(front, limits):
         if not met.any():
             place = front.names.index(name)
@@ -201,7 +201,7 @@ def why_none(front: FrontPoints, limits: LimitsAsked) -> str:
             )
             return f"No point has {name} {words}: {reach}.{broken}"
     if mark_within(front, limits).any():
-        return _nothing_promised(front)
+        return _nothing_promised(front, rows)
     return f"No point is within all limits at once.{broken}"
 
 
@@ -211,24 +211,28 @@ def _promised_points(front: FrontPoints) -> str:
     return f"{'points' if len(kept) > 1 else 'point'} {all_of(kept, most=8)}" if kept else ""
 
 
-def _nothing_promised(front: FrontPoints) -> str:
+def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
     asked = front.extras["promises"][0]
     wanted = (
         f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
     )
     if kept := _promised_points(front):
         return f"{wanted} cannot be promised about any point within the limits, but about {kept}."
-    can = can_be_promised(front.extras["promised_instead"])
+    can = can_be_promised(front.extras["promised_instead"], rows)
     return f"{wanted} cannot be promised about any point of the front. {can}"
 
 
-def can_be_promised(instead: Mapping[str, Any] | None) -> str:
-    """Say what can be promised in place of what was asked for, by its accuracy and calibration rows."""
+def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
+    """Say what can be promised in place of what was asked for, by its accuracy and calibration rows.
+
+    `rows`: what these are called.
+    """
     if instead is None:
         return "Not even 50 % can be promised."
     return (
-        f"What can be promised is {100 * instead['accuracy']:g} %, for {instead['n_answered']:,} of "
-        f"{instead['n_rows']:,} calibration rows. Confirm it on new cases; these have been used."
+        f"{100 * instead['accuracy']:g} % can be promised, for answers to {instead['n_answered']:,} of "
+        f"{instead['n_rows']:,} calibration {rows}. It was found by trying on them, so check it on new "
+        f"{rows}."
     )
 
 

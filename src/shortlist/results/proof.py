@@ -214,14 +214,8 @@ def proof_text(front: FrontPoints) -> str:
     """Say in words what is proved."""
     proof = front.proof
     limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
-    if (before := front.extras.get("without_promise")) is not None:
-        complete = "complete " if before["proof"] == ProofKind.COMPLETE else ""
-        among = counted(before["n_points"], "point")
-        n_promised = sum(front.extras["promised"])
-        n_left = len(front) - n_promised
-        kept = "none is promised" if n_promised == 0 else f"{n_promised:,} promised, {n_left:,} answer no row"
-        told = "" if n_promised == len(front) else f"; {kept}"
-        return f"left of the {among} of the {complete}front once the promise set thresholds{limit}{told}"
+    if "without_promise" in front.extras:
+        return _promised_text(front, limit)
     within = front.extras.get("program", {}).get("rows_within_tolerance", 0)
     kept = f", with {counted(within, 'row')} kept to one part in a million" if within else ""
     if proof.kind is ProofKind.COMPLETE:
@@ -235,3 +229,26 @@ def proof_text(front: FrontPoints) -> str:
     )
     worse = f"worse by at most {gaps}" if gaps else "no worse"
     return f"approximate: for every possible solution there is a point here that is {worse}{limit}"
+
+
+def counted_proof(front: FrontPoints, behind: str = "") -> str:
+    """Say how many points there are and what is proved. `behind`: said behind the points."""
+    told = proof_text(front)
+    if "without_promise" in front.extras:  # which counts them
+        return f"{told[0].upper()}{told[1:]}{behind}"
+    return f"{counted(len(front), 'point')}{behind}, {told}"
+
+
+def _promised_text(front: FrontPoints, limit: str) -> str:
+    before = front.extras["without_promise"]
+    n_points, n_promised = len(front), sum(front.extras["promised"])
+    n_left = n_points - n_promised
+    found = "all " if before["proof"] == ProofKind.COMPLETE else ""
+    trade_offs = counted(before["n_points"], "trade-off")
+    told = f"of {found}{trade_offs} {n_points:,} differ once thresholds are set for the promise{limit}"
+    if n_promised == n_points:
+        return told
+    if not n_promised:
+        return f"{told}; none of them keeps it"
+    keep, answer = ("keeps" if n_promised == 1 else "keep"), ("answers" if n_left == 1 else "answer")
+    return f"{told}; {n_promised:,} of them {keep} it, {n_left:,} {answer} nothing"

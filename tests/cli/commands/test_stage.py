@@ -54,6 +54,8 @@ def _write_bad_files(folder: Path, table: pd.DataFrame) -> None:
     table.assign(approved="yes").to_csv(folder / "one_class.csv", index=False)
     rare = table.assign(approved=np.where(table.index < 3, "rare", table["approved"]))
     rare.to_csv(folder / "rare.csv", index=False)
+    (folder / "typo.csv").write_text("feature,cost\nage,1\nincome,1\nhistori,1\nregion,1\n")
+    (folder / "few.csv").write_text("feature,cost\nage,1\nincome,1\n")
     (folder / "nan.csv").write_text("feature,cost\nage,\nincome,1\nhistory,1\nregion,1\n")
     (folder / "from.csv").write_text(NEEDS.replace("region,4,form", "region,4,from"))
     priced = pd.DataFrame({"feature": list(COSTS), "cost": 1, "hours": 2, "laboratory": "north"})
@@ -238,7 +240,9 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
 
 @refusals("""
     nothing.csv --costs costs.csv                                 | nothing.csv cannot be read
-    credit.csv --costs nan.csv                                    | 'age' must be a number of at least 0
+    credit.csv --costs nan.csv                                    | --costs nan.csv: the cost of 'age' must be a number of at least 0
+    credit.csv --costs typo.csv                                   | --costs typo.csv must name columns of the table, got 'histori'. Did you mean 'history'?
+    credit.csv --costs few.csv                                    | --costs few.csv must price every feature, got none for 'history' and 'region'.
     credit.csv --costs nowhere.csv                                | nowhere.csv cannot be read
     credit.csv --confidence nan                                   | confidence must be in (0, 1], got nan
     credit.csv --confidence high                                  | --confidence must be a number
@@ -512,7 +516,9 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     assert facts["reason"].startswith(
         "99 % right answers with confidence 95 % cannot be promised about any point"
     )
-    assert re.search(r"What can be promised is \d\d %, for \d+ of 80 calibration rows\.", facts["reason"])
+    assert re.search(
+        r"\. \d\d % can be promised, for answers to \d+ of 80 calibration rows\.", facts["reason"]
+    )
     assert facts["reason"].endswith("No model was written; with --set anyway=yes one is that answers no row.")
     assert not any(facts["promised"])
     assert not (folder / "none.joblib").exists()
@@ -537,7 +543,7 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     facts = json.loads(shortlist(*asked, *limited, cwd=folder).stdout)
     assert (facts["status"], facts["model"]) == ("infeasible", "limited.joblib")
     assert "No point has coverage >= 1: the best is" in facts["reason"]
-    assert "What can be promised is" in facts["reason"]
+    assert " % can be promised, for answers to" in facts["reason"]
     assert "anyway" not in facts["reason"]
     assert (folder / "limited.joblib").exists()
     used = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)

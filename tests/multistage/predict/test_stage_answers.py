@@ -174,7 +174,7 @@ def test_the_point_that_is_picked_is_promised(pick: str) -> None:
         choose_point(stages.front_, promised.index(False))
     assert all(number in str(refused.value).split("promised: point")[1] for number in kept[:3])
     n_left = len(promised) - len(kept)
-    assert proof_text(stages.front_).endswith(f"; {len(kept)} promised, {n_left} answer no row")
+    assert proof_text(stages.front_).endswith(f"; {len(kept)} of them keep it, {n_left} answer nothing")
 
 
 def test_points_of_the_front_are_the_best_with_the_promise() -> None:
@@ -230,12 +230,14 @@ def test_a_difference_of_fronts_says_what_is_promised_before_and_now(
 
 def test_where_nothing_can_be_promised_fitting_says_what_could_be_and_keeps_the_front() -> None:
     stages = MultiStageClassifier(answer_accuracy=0.99, confidence=0.6, max_stages=1, random_state=0)
-    with pytest.raises(UnmetChoiceError, match=r"What can be promised is \d+ %, for \d+ of 225 calibration"):
+    with pytest.raises(
+        UnmetChoiceError, match=r"\d+ % can be promised, for answers to \d+ of 225 calibration rows"
+    ):
         stages.fit(PROMISED_X, PROMISED_Y)
     assert not any(stages.front_.extras["promised"])
-    assert proof_text(stages.front_).endswith("; none is promised")
+    assert proof_text(stages.front_).endswith("; none of them keeps it")
     for choice in ({"pick": 0}, {"limits": [read_limit("coverage>1")]}):
-        with pytest.raises(BadInputError, match=r"What can be promised is \d+ %"):
+        with pytest.raises(BadInputError, match=r"\d+ % can be promised"):
             choose_point(stages.front_, **{"pick": "one-se"} | choice)
     instead = stages.front_.extras["promised_instead"]
     assert 0.5 <= instead["accuracy"] < 0.99

@@ -52,6 +52,7 @@ def test_a_mapping_is_read_by_name() -> None:
         ({"a": 1}, "feature_costs must price every feature, got none for 'b' and 'c'. Add each price, or 0."),
         ({"a": 1, "b": 1e-10, "c": 3}, "the cost of 'b' must keep its first 9 digits .*, got 1e-10"),
         ({"a": 1, "b": 2, "c": 3, "d": 4}, "feature_costs must name columns of the table, got 'd'"),
+        ({"a": 1, "aa": 2, "c": 3}, r"table, got 'aa'\. The columns are a, b and c\."),
         ({"a": 1, "b": -2, "c": 3}, "the cost of 'b' must be a number of at least 0, got -2"),
         ({"a": 1, "b": float("nan"), "c": 3}, "the cost of 'b' must be a number"),
         ({"a": 1, "b": "dear", "c": 3}, "the cost of 'b' must be a number"),

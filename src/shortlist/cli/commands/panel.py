@@ -147,7 +147,7 @@ def _check_promised(choice: "PanelChoice") -> None:
 
     if choice.guarantees and not any(one.promised for one in choice.guarantees):
         raise UnmetChoiceError(
-            f"{why_none(choice.front, None)} Ask for less, or add cases; nothing was written."
+            f"{why_none(choice.front, None, 'cases')} Ask for less, or add cases; nothing was written."
         )
 
 

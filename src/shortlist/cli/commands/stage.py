@@ -97,14 +97,14 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage.
 
-    The front of coverage, accuracy and cost is proved to be complete where that is in reach. A quarter of
-    the rows is the test set. Up to 2,000 other rows are used out of fold; of more, two thirds are for
-    training and one third for validation. --out front.parquet writes the front (shortlist front show),
-    --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist
-    stage use changes to another point of its front. Ctrl-C stops the search and keeps what was found. With
-    --answer-accuracy a quarter of the rows is set aside first as the calibration set of all thresholds, and
-    a point that keeps the promise is taken. shortlist
-    compare measures it beside its opponents.
+    The front of coverage, accuracy and cost is proved to be complete where that is in reach. A quarter
+    of the rows is the test set. Up to 2,000 other rows both fit and choose: each is answered by
+    classifiers that were fitted without it. Of more rows two thirds are for training and one third for
+    validation. --out front.parquet writes the front (shortlist front show), --out stages.joblib the
+    classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist stage use changes to
+    another point of its front. Ctrl-C stops the search and keeps what was found. With --answer-accuracy
+    a quarter of the rows is set aside first as the calibration set of all thresholds, and a point that
+    keeps the promise is taken. shortlist compare measures it beside its opponents.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 

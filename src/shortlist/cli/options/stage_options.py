@@ -333,9 +333,13 @@ def read_prices(
     paper = given.paper()
     if given.costs is not None:
         wanted = [name for name in objectives if name not in OBJECTIVES]
-        return read_costs(
-            given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes, wanted=wanted
-        )
+        try:
+            return read_costs(
+                given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes, wanted=wanted
+            )
+        except BadInputError as error:
+            said = str(error)
+            raise type(error)(f"--costs {said}") if said.startswith(str(given.costs)) else error from None
     if paper is None:
         return feature_costs(None, names)
     costs = paper.costs(given.scaling)

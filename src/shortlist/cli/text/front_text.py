@@ -12,7 +12,7 @@ from shortlist.cli.text.output import cut, finite, listed, print_lines
 from shortlist.guarantees.guarantee import guarantees_of
 from shortlist.report.page import Table
 from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at
-from shortlist.results.proof import ProofKind, Status, proof_text
+from shortlist.results.proof import ProofKind, Status, counted_proof
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,12 +65,11 @@ def headline(
     front. `why`: why this method was taken; by default the front says it. `behind`: what stands behind the
     points. `details`: whether that is told at all.
     """
-    points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
     behind = f", {behind}" if behind else ""
     why = (why or str(front.extras.get("why", ""))) if details else ""
     method = f"{front.method}: {why};" if why else f"{front.method},"
     time = front.seconds if seconds is None else seconds
-    return f"{points}{behind}, {proof_text(front)} ({method} {time:.2f} s)."
+    return f"{counted_proof(front, behind)} ({method} {time:.2f} s)."
 
 
 def contract(front: Front, command: str) -> dict[str, Any]:

@@ -176,6 +176,19 @@ PROMISED_WORDS = {
 """Of panels with the same promise."""
 
 
+def _found_again(facts: Mapping[str, Any]) -> str:
+    """Say that the new search has found the saved panel; empty where it has found another one."""
+    if facts["standing"] != Standing.AS_GOOD or facts["new"]["promised"] is False:
+        return ""
+    if facts["same"]:
+        return "Keep the saved panel: the new search found the same panel."
+    return (
+        "Keep the saved panel: the new one asks the same judges and decides all these cases alike."
+        if facts["alike"]
+        else ""
+    )
+
+
 def _standing_words(facts: Mapping[str, Any]) -> str:
     found = Standing(facts["standing"])
     if facts["new"]["promised"] is False:
@@ -205,7 +218,9 @@ def _cases(figures: Mapping[str, Any], kind: str = "") -> str:
 
 def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     """Print whether a saved panel is still the best, and whether it keeps its promise."""
-    lines, promise, every = [_standing_words(facts)], facts["promise"], facts["saved_on_all"]
+    found_again = _found_again(facts)
+    lines = [found_again or _standing_words(facts)]
+    promise, every = facts["promise"], facts["saved_on_all"]
     if promise is not None and not every["answered"]:
         lines.append("The saved panel answers no case, so these cases do not test its promise.")
     elif promise is not None:
@@ -218,11 +233,13 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     which = "calibration " if promise is not None else "hold-out "
     lines.append(f"On the {_cases(facts['new'], which)}:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
+        if name == "new" and found_again:
+            continue
         one = facts[name]
         who = one.get("asks") or one["name"]
         who = who if details else shorten(who, MOST_LETTERS, placeholder=" ...")
         lines.append(f"  {title} ({who}): {measured_in_words(one)}.")
-    if facts["new"]["promised"] is not False:
+    if facts["new"]["promised"] is not False and not found_again:
         p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
         lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
     if facts["prices_changed"]:

@@ -1,15 +1,16 @@
 """Prices of features as a file has them: groups, what lines need, judges, and further columns of numbers."""
 
+import contextlib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.multistage.problem.costs import FeatureCosts, exact_price, feature_costs
+from shortlist.multistage.problem.costs import FeatureCosts, check_known, exact_price, feature_costs
 from shortlist.tables.learning import read_table
 
 if TYPE_CHECKING:
@@ -100,25 +101,46 @@ def read_costs(
     table = table[~passed_over]
     attributes = _attributes_of(table, key, wanted)
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
-    groups, first = _discounted(table, full, key, path)
-    things = _paid_once(full, names, needed, judges=key == "name")
-    twice = next((thing for thing in things.values() if thing in first), None)
-    if twice is not None:
-        raise BadInputError(
-            path, "must not have a line that is called like a group", repr(twice), "Rename the group."
-        )
-    for thing in dict.fromkeys(things.values()):
-        first[thing] = exact_price(f"the cost of {thing!r}", full.pop(thing))
-        if thing in groups:  # it is paid once itself, and opens its group
-            needs[thing] = [*needs.get(thing, []), groups.pop(thing)]
-    of_judges = {column: judge for column, judge in things.items() if column != judge}
-    full |= dict.fromkeys(of_judges, 0)
-    groups |= of_judges
-    return feature_costs(
-        full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
-        needs={name: needed for name, needed in needs.items() if name in {*full, *first}},
-        attributes={name: dict.fromkeys(of_judges, 0) | numbers for name, numbers in attributes.items()},
-    )  # fmt: skip
+    with _named(path):
+        groups, first = _discounted(table, full, key, path)
+        things = _paid_once(full, names, needed, judges=key == "name")
+        twice = next((thing for thing in things.values() if thing in first), None)
+        if twice is not None:
+            raise BadInputError(
+                path, "must not have a line that is called like a group", repr(twice), "Rename the group."
+            )
+        for thing in dict.fromkeys(things.values()):
+            first[thing] = exact_price(f"the cost of {thing!r}", full.pop(thing))
+            if thing in groups:  # it is paid once itself, and opens its group
+                needs[thing] = [*needs.get(thing, []), groups.pop(thing)]
+        of_judges = {column: judge for column, judge in things.items() if column != judge}
+        full |= dict.fromkeys(of_judges, 0)
+        groups |= of_judges
+        check_known(path, full, names)
+        unpriced = [name for name in names if name not in full]
+        if unpriced:
+            raise BadInputError(
+                path,
+                "must price every feature",
+                f"none for {all_of(map(repr, unpriced))}",
+                "Add each price, or 0.",
+            )
+        return feature_costs(
+            full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
+            needs={name: needed for name, needed in needs.items() if name in {*full, *first}},
+            attributes={name: dict.fromkeys(of_judges, 0) | numbers for name, numbers in attributes.items()},
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Name the file in what is said of its cells."""
+    try:
+        yield
+    except BadInputError as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise BadInputError(f"{path}: {error}") from None
 
 
 def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:

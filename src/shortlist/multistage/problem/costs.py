@@ -243,7 +243,7 @@ def feature_costs(
         return _reordered(costs, names)
     exact = [exact_price(f"the cost of {name!r}", cost) for name, cost in _by_feature(costs, names).items()]
     groups, first_prices = dict(groups or {}), dict(first_prices or {})
-    _check_known("groups", groups, names)
+    check_known("groups", groups, names)
     order = list(dict.fromkeys(groups.values()))
     missing = [group for group in order if group not in first_prices]
     if missing:
@@ -294,7 +294,7 @@ def _attribute(
     """Read the numbers of an attribute; those of a feature that others need are those of its group."""
     unknown = [one for one in given if one not in names and one not in first_prices]
     if unknown:
-        _check_known(f"the attribute {attribute!r}", {unknown[0]: 0}, names)
+        check_known(f"the attribute {attribute!r}", {unknown[0]: 0}, names)
     missing = [name for name in names if name not in given]
     if missing:
         raise BadInputError(
@@ -317,7 +317,7 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
         return dict.fromkeys(names, 1)
     if isinstance(costs, Mapping):
         given = {str(name): cost for name, cost in costs.items()}
-        _check_known("feature_costs", given, names)
+        check_known("feature_costs", given, names)
         missing = [name for name in names if name not in given]
         if missing:
             raise BadInputError(
@@ -341,12 +341,16 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
     return dict(zip(names, costs, strict=True))
 
 
-def _check_known(argument: str, given: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def check_known(argument: object, given: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse names that are no columns, with the nearest column that is not named yet."""
     unknown = [name for name in given if name not in names]
     if unknown:
+        left = [name for name in names if name not in given]
         raise BadInputError(
-            f"{argument} must name columns of the table, got {unknown[0]!r}."
-            + (did_you_mean(unknown[0], names) or f" The columns are {all_of(names)}.")
+            argument,
+            "must name columns of the table",
+            repr(unknown[0]),
+            did_you_mean(unknown[0], left) or f"The columns are {all_of(names)}.",
         )
 
 
