@@ -4,6 +4,9 @@ Learn then test (:cite:t:`Angelopoulos2021`): each threshold has the hypothesis 
 are wrong. The thresholds and their order come from rows that have no part in the tests. So the first one
 whose hypothesis is true is rejected with the error of the demand at most. The sequence ends at the first that
 is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
+
+The p-value of a test is `tail` of guarantee.py. Stages call :func:`promise_each` from
+multistage/predict/stage_answers.py; panels order their own tests in panels/promises.py.
 """
 
 from collections.abc import Callable, Iterable, Sequence

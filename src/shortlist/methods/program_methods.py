@@ -131,7 +131,7 @@ METHODS: Mapping[str, type[ProgramOptions]] = {
     **dict.fromkeys(EXACT_METHODS, ProgramOptions),
     "solrep": SolRepOptions,
 }
-"""The methods and the options of each; ``auto`` is ``exact``."""
+"""The methods and the options of each; ``auto`` is ``exact``, with engines by methods/integer/engines.py."""
 
 
 def method_options(method: str, **given: Any) -> ProgramOptions:

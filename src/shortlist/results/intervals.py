@@ -127,6 +127,10 @@ def interval_of_mean(
     It is the normal one. Where all numbers are the same, nothing tells how far others are away: then the
     share of :func:`most_unseen` of all rows may lie at the bounds.
 
+    This is the interval of a price: of stages in multistage/predict/stage_answers.py, of a panel in
+    panels/figures.py, where one without hold-out cases takes the wider of this and
+    :func:`interval_over_folds`.
+
     `least`, `most`: the bounds, ``(1,)``, or of the rows of each class, ``(n_classes,)``. `strata`, `groups`:
     as in :func:`mean_error`.
     """

@@ -1,4 +1,8 @@
-"""Reading logs of answers: which form a file has, and what all files together say."""
+"""Reading logs of answers, and what all files together say.
+
+A new form of what a tool writes is a row of ``FORMS_OF_LISTS`` in tool_forms.py, a crowd platform's table a
+row of ``CROWDS`` in table_forms.py.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
