@@ -143,3 +143,12 @@ def test_columns_of_words_are_text_and_long_cells_break() -> None:
     html = page("Page", [table])
     assert '<th scope="col">price</th><th scope="col" class="text">asks</th>' in html
     assert f'<th scope="row" class="text long">{"a " * 40}</th><td>1.5</td><td class="text">none</td>' in html
+
+
+def test_numbered_names_are_text_and_not_numbers() -> None:
+    table = Table(
+        "Stages", ("where", "stage", "price"), (("law", "1. small", "1.5"), ("law", "2. large", "2"))
+    )
+    html = page("Page", [table])
+    assert '<th scope="col" class="text">stage</th><th scope="col">price</th>' in html
+    assert '<td class="text">2. large</td><td>2</td>' in html

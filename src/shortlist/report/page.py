@@ -165,8 +165,8 @@ LONG = 60
 """Cells of more letters are broken into lines."""
 WORD = 12
 """Words of a column of text that have at most this many letters are never broken."""
-COUNTED = re.compile(r"\d+: ")
-"""How a text begins that has a number in front, such as "2: Google"."""
+COUNTED = re.compile(r"\d+[:.] ")
+"""How a text begins that has a number in front, such as "2: Google" or "1. small"."""
 MOST_OPEN_ROWS = 50
 """Longer tables open on demand."""
 
