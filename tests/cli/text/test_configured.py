@@ -40,7 +40,7 @@ def test_reference_points_that_time_left_without_an_answer_are_counted() -> None
 def test_what_is_known_below_the_reference_points_is_one_sentence(
     n: int, n_infeasible: int, repeated: int, unproved: int, said: str
 ) -> None:
-    extras = {
+    extras: dict[str, object] = {
         "n_reference_points": n, "n_infeasible": n_infeasible, "n_without_program": repeated, "n_unproved": unproved,
         "n_checked": n,
     }  # fmt: skip

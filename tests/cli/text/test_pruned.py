@@ -58,6 +58,7 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert f"\nA row is 1 when at least {size} of {size} vote 1.\n" in uneven
     assert "at least" not in printed(exact, facts | {"threshold": size // 2}, capsys, details=False)
     said = printed(exact, facts, capsys)
+    assert pruner.threshold_ is not None
     assert "358 rows to fit, 154 to prune, 57 to test; positive class 1." in said
     assert (
         f"Chosen: {size} of 6 classifiers; 1 when at least {pruner.threshold_ + 1} of {size} vote 1." in said

@@ -134,9 +134,10 @@ def _entries(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
     if first.startswith("<"):
         return _featureide(source, names)
     if all(" -> " in text for _, text in lines):
-        pairs = ((line, *map(str.strip, text.rpartition(" -> ")[::2])) for line, text in lines)
+        pairs = ((line, *text.rpartition(" -> ")[::2]) for line, text in lines)
         return (
-            (line, _truth(source, line, t) * _found(source, line, name, names)) for line, name, t in pairs
+            (line, _truth(source, line, truth) * _found(source, line, name.strip(), names))
+            for line, name, truth in pairs
         )
     if all(re.fullmatch(r"c(\s.*)?|(v\s+)?[+-]?\d+(\s+[+-]?\d+)*", text) for _, text in lines):
         return _literals(source, lines, names.model.n_features)
