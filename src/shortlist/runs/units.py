@@ -126,7 +126,7 @@ def run_units(
         What the progress events say is being done.
     parts : callable, optional
         For units whose results are recorded in parts, under keys of their own, also for an
-        :class:`Unfinished` unit.
+        ``Unfinished`` unit.
     known : mapping of str to object, optional
         Results of units that are not run; by default those in the study. With `parts` all are run by default.
 
