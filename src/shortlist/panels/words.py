@@ -117,9 +117,7 @@ COMBINED = {
     "plurality": "votes, where the most votes win",
     "majority": "votes, where more than half of them win",
     "logistic": "logistic regression",
-    "dawid-skene": (
-        "weighted by how often each judge confuses one class with another (Dawid and Skene's model)"
-    ),
+    "dawid-skene": "how often each judge confuses one class with another (Dawid and Skene's model)",
 }
 
 
@@ -131,7 +129,7 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     others = [rule for rule in rules if rule != weighed]
     said = [f"Each stage combines all answers so far by {all_of(others)}."] if others else []
     if weighed in rules:
-        said.append(f"{'In other stages answers' if others else 'Answers'} are {weighed}.")
+        said.append(f"{'In other stages answers' if others else 'Answers'} are weighted by {weighed}.")
     return said
 
 

@@ -46,7 +46,7 @@ _SUPERFLUOUS = (
     "superfluous rules, each of which all others imply",
 )
 _TOGETHER = (
-    "No two features are always selected together.",
+    "No two features are always selected together, apart from core features.",
     "1 set of features that are always selected together",
     "sets of features that are always selected together",
 )
