@@ -107,7 +107,7 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
     options = ["--classifiers", "5", "--time-limit", "20", "--workers", "1", "--out", "highs.joblib"]
     options += ["--set", "solver=highs", "--set", "refit=no"]
     run = done("prune", "table.csv", *options, cwd=folder)
-    assert "(HiGHS)" in unwrapped(run.stdout)
+    assert "Proof by HiGHS alone: no other " in unwrapped(run.stdout)
 
     run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
 

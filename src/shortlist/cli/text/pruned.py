@@ -194,9 +194,10 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
     rows = f"the {proof['rows']}"
     if "folds" in facts["rows"]:
         rows = f"{facts['rows']['validation']:,} rows answered by models not fitted on them"
-    certified = proof["claim"].partition("); ")[2]
+    claim, _, certified = proof["claim"].partition("); ")
     last = f" {certified[0].upper()}{certified[1:]}." if certified else ""
-    return f"Proof: no other {others} a {more} {name} ({proof['value']:.4g}, on {rows}).{last}"
+    by = f" by {claim.rpartition('(')[2].rstrip(')')} alone" if proof["certified_bound"] is None else ""
+    return f"Proof{by}: no other {others} a {more} {name} ({proof['value']:.4g}, on {rows}).{last}"
 
 
 def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:
