@@ -405,12 +405,13 @@ def test_the_same_seed_and_node_limit_give_the_same_answer(solver: Solver) -> No
 @pytest.mark.slow
 def test_every_solve_has_its_own_time_limit(solver: Solver) -> None:
     program = cover(150, 300, 12)
-    session = solver.open(program)
+    session, spent = solver.open(program), 0.0
     for _ in range(2):
         session.set_start(np.ones(program.n_columns))  # so that a slow machine has an answer too
         solution = session.solve(Limits(seconds=0.6))
         assert (solution.status, solution.limit) == (Status.FEASIBLE, "seconds")
-        assert solution.seconds > 0.4
+        spent += solution.seconds
+    assert spent > 0.6  # more than one limit that both would share; CP-SAT stops up to a third before its own
 
 
 def test_no_time_is_no_answer(solver: Solver) -> None:
