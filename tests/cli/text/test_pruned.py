@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
 from shortlist.cli.text.output import LINES, WIDTH
-from shortlist.cli.text.pruned import WrittenFiles, print_pruned, pruned_facts
+from shortlist.cli.text.pruned import WrittenFiles, _best_line, print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.holdout import PrunedTable, prune_table
@@ -241,3 +241,24 @@ def test_many_members_with_long_names_stay_on_one_screen(
     assert said.count("\n") <= LINES
     assert max(map(len, said.splitlines())) <= WIDTH
     assert "more with --details" in said
+
+
+@pytest.mark.parametrize(
+    ("claim", "certified", "begin"),
+    [
+        ("best of all selections (CP-SAT); the certificate alone proves it within 2 %", 0.91, "Proof by CP-SAT: no"),
+        ("best of all selections (HiGHS); no certificate, because HiGHS alone writes none", None, "Proof by HiGHS alone: no"),
+        ("best of all selections (branch and bound); the certificate alone proves it within 2 %", 0.91, "Proof: no"),
+        ("best of all selections (CP-SAT)", 0.9, "Proof: no"),
+    ],
+)  # fmt: skip
+def test_a_solver_whose_word_goes_beyond_the_certificate_is_named(
+    claim: str, certified: float | None, begin: str
+) -> None:
+    proof = {
+        "among": "", "sense": "max", "objective": "accuracy", "value": 0.9, "rows": "selection rows",
+        "claim": claim, "certified_bound": certified,
+    }  # fmt: skip
+    assert _best_line({"proof": proof, "rows": {}}, 9).startswith(
+        f"{begin} other selection has a larger accuracy"
+    )

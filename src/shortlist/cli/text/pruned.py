@@ -11,6 +11,7 @@ from shortlist.guarantees.guarantee import answered_in_words
 from shortlist.results.intervals import Kind
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
+from shortlist.solvers import TITLES
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
@@ -196,7 +197,12 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
         rows = f"{facts['rows']['validation']:,} rows answered by models not fitted on them"
     claim, _, certified = proof["claim"].partition("); ")
     last = f" {certified[0].upper()}{certified[1:]}." if certified else ""
-    by = f" by {claim.rpartition('(')[2].rstrip(')')} alone" if proof["certified_bound"] is None else ""
+    claimant = claim.rpartition("(")[2].rstrip(")")
+    by = ""
+    if proof["certified_bound"] is None:
+        by = f" by {claimant} alone"
+    elif certified and any(title in claimant for title in TITLES.values()):
+        by = f" by {claimant}"
     return f"Proof{by}: no other {others} a {more} {name} ({proof['value']:.4g}, on {rows}).{last}"
 
 

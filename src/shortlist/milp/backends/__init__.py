@@ -81,7 +81,7 @@ class Backend:
 
     def load(self, program: Program, costs: Costs, seed: int, threads: int) -> SolverEngine:
         """Return an engine that has the program, without empty intervals."""
-        raise NotImplementedError
+        raise NotImplementedError  # the file of each solver says how; there is none of this class alone
 
 
 @dataclass
