@@ -1,10 +1,12 @@
 # Two commands from a fresh clone: `make run` and `make test`. `make help` lists the rest.
 PYTHON ?= python3
+# make run PYTHON=python3.13 VENV=out/python3.13 leaves the environment of another interpreter as it is.
+VENV ?= .venv
 UV_VERSION := 0.13.8
 # The caller's own environments are nobody's business here: every step works on .venv alone. Bytecode is kept,
 # as each worker of the tests would compile every file of tests anew, with its assertions rewritten: 14 s each.
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
-UV = .venv/bin/uv pip --quiet
+UV = $(VENV)/bin/uv pip --quiet
 # For tests and benchmarks on data that cannot be shipped: make test DATA=path/to/data
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
@@ -16,49 +18,49 @@ LEFT_OUT = $(if $(filter changed,$(PAPERS)),$(if $(shell git status --short -- $
   git log --oneline main.. -- $(OF_PAPERS)),,$(OF_PAPERS:%=--ignore=%)))
 
 .PHONY: run test pytest style fuzz check browser bench docs dist changelog help clean lock
-run: .venv/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
+run: $(VENV)/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
-	.venv/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
+	$(VENV)/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
 
 # One thread for each worker: problems here are small, and threads that wait for work spin.
 test pytest fuzz: export OMP_NUM_THREADS := 1
 
 # Kernels are compiled once, before the workers start. Layers, types and style are checked beside the tests.
-test: .venv/ready-dev  ## every test, doctests, layers, types and style included
-	.venv/bin/python -m tests.compile_kernels
+test: $(VENV)/ready-dev  ## every test, doctests, layers, types and style included
+	$(VENV)/bin/python -m tests.compile_kernels
 	@$(MAKE) --no-print-directory --jobs=2 pytest style
 
-pytest: .venv/ready-dev
-	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(LEFT_OUT) $(PYTEST_ARGS)
+pytest: $(VENV)/ready-dev
+	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(LEFT_OUT) $(PYTEST_ARGS)
 
-style: .venv/ready-dev
-	.venv/bin/ruff check --quiet
-	.venv/bin/ruff format --check --quiet
-	.venv/bin/lint-imports --no-cache > /dev/null || .venv/bin/lint-imports --no-cache
-	.venv/bin/mypy
+style: $(VENV)/ready-dev
+	$(VENV)/bin/ruff check --quiet
+	$(VENV)/bin/ruff format --check --quiet
+	$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
+	$(VENV)/bin/mypy
 
-fuzz: .venv/ready-dev  ## the property tests on new random examples; a failure is told with what repeats it
-	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile -m hypothesis \
+fuzz: $(VENV)/ready-dev  ## the property tests on new random examples; a failure is told with what repeats it
+	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile -m hypothesis \
 	  --hypothesis-profile=fuzz tests $(PYTEST_ARGS)
 
-check: .venv/ready-dev  ## format, lint, types and layers
-	.venv/bin/ruff format
-	.venv/bin/ruff check --fix
-	.venv/bin/mypy
-	.venv/bin/lint-imports
+check: $(VENV)/ready-dev  ## format, lint, types and layers
+	$(VENV)/bin/ruff format
+	$(VENV)/bin/ruff check --fix
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
 
 browser:  ## a Chromium for the tests of pages, where apt-get can install one
 	apt-get install --yes --no-install-recommends chromium
 
-bench: .venv/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
-	.venv/bin/python -m benchmarks $(BENCH_ARGS)
+bench: $(VENV)/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
+	$(VENV)/bin/python -m benchmarks $(BENCH_ARGS)
 
-docs: .venv/ready-dev  ## the site, in docs/_build/html; a warning is an error
-	.venv/bin/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+docs: $(VENV)/ready-dev  ## the site, in docs/_build/html; a warning is an error
+	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
-dist: .venv/ready  ## wheel and source distribution, each installed in a clean environment and tried
+dist: $(VENV)/ready  ## wheel and source distribution, each installed in a clean environment and tried
 	rm -rf dist
-	.venv/bin/uv build --quiet --no-build-isolation --python .venv/bin/python
+	$(VENV)/bin/uv build --quiet --no-build-isolation --python $(VENV)/bin/python
 	for file in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf dist/try && $(PYTHON) -m venv dist/try && \
 	  $(UV) sync --python dist/try/bin/python requirements.lock && \
@@ -67,33 +69,33 @@ dist: .venv/ready  ## wheel and source distribution, each installed in a clean e
 	done
 	rm -rf dist/try
 
-changelog: .venv/ready-dev  ## gather the entries of changelog.d/ under the version of pyproject.toml
-	.venv/bin/towncrier build --yes --version $$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+changelog: $(VENV)/ready-dev  ## gather the entries of changelog.d/ under the version of pyproject.toml
+	$(VENV)/bin/towncrier build --yes --version $$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
-	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+lock: $(VENV)/ready-dev  ## renew both lock files after a change of pyproject.toml
+	$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --python-version 3.11 --output-file requirements.lock pyproject.toml requirements.build.in
-	.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --python-version 3.11 --output-file requirements-dev.lock --group dev pyproject.toml requirements.build.in
 
-.venv/bin/uv:
-	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+$(VENV)/bin/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-.venv/ready: pyproject.toml requirements.lock | .venv/bin/uv
-	$(UV) sync --python .venv/bin/python $(if $(wildcard .venv/ready-dev),requirements-dev.lock,requirements.lock)
-	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
+$(VENV)/ready: pyproject.toml requirements.lock | $(VENV)/bin/uv
+	$(UV) sync --python $(VENV)/bin/python $(if $(wildcard $(VENV)/ready-dev),requirements-dev.lock,requirements.lock)
+	$(UV) install --python $(VENV)/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Compiled at once, as tests start many processes.
-.venv/ready-dev: pyproject.toml requirements-dev.lock | .venv/bin/uv
-	$(UV) sync --compile-bytecode --python .venv/bin/python requirements-dev.lock
-	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
-	.venv/bin/python -m compileall -q src tests benchmarks
-	@touch $@ .venv/ready
+$(VENV)/ready-dev: pyproject.toml requirements-dev.lock | $(VENV)/bin/uv
+	$(UV) sync --compile-bytecode --python $(VENV)/bin/python requirements-dev.lock
+	$(UV) install --python $(VENV)/bin/python --no-deps --no-build-isolation --editable .
+	$(VENV)/bin/python -m compileall -q src tests benchmarks
+	@touch $@ $(VENV)/ready
 
 clean:  ## remove the environment and every cache
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out dist docs/_build docs/reference/api
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out dist docs/_build docs/reference/api
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10

@@ -4,13 +4,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from shortlist._bits import Words
-from shortlist._jit import COMPILING, CompilingClock, Deferred, kernel
+from shortlist import _bits, arrays
+from shortlist._bits import WordBlock
+from shortlist._jit import COMPILING, CompilingClock, Deferred, _field_type, kernel
 from shortlist.arrays import FloatTable, Longs
 from tests.compile_kernels import FOLDERS
 
@@ -40,7 +42,7 @@ class Nested(NamedTuple):
 
     pair: Pair
     table: FloatTable
-    words: Annotated[Words, 3]
+    words: WordBlock
     number: int
     share: float
     flag: bool
@@ -62,6 +64,15 @@ def test_named_tuples_are_known_by_the_annotations_of_their_fields() -> None:
     assert everything(nested, np.array([[100]]), pair) == 1 + 2 + 3 + 100 + 1 + 4 + 10 + 0.25
     with pytest.raises(TypeError, match="No matching definition"):
         everything(nested, np.array([100]), pair)
+
+
+@pytest.mark.parametrize("module", [arrays, _bits])
+def test_the_numba_type_beside_an_array_is_of_its_numbers(module: ModuleType) -> None:
+    noted = [one for one in vars(module).values() if hasattr(one, "__metadata__")]
+    for alias in noted:
+        numbers = _field_type(alias).dtype.name.replace("boolean", "bool")
+        assert f"numpy.{numbers}]" in repr(alias).partition(", '")[0], alias
+    assert len(noted) > 3
 
 
 def test_a_kernel_is_compiled_at_its_first_call_together_with_those_that_it_calls() -> None:

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from shortlist._jit import Deferred, kernel
 from shortlist.arrays import Mask
 
-Words: TypeAlias = NDArray[np.uint64]
+Words: TypeAlias = Annotated[NDArray[np.uint64], "uint64[::1]"]
 """Flags along the last axis: flag i is bit i mod 64 of word i // 64."""
 
-WordTable: TypeAlias = Annotated[Words, 2]
+WordTable: TypeAlias = Annotated[NDArray[np.uint64], "uint64[:, ::1]"]
 """The same in two dimensions, for the fields of named tuples."""
+
+WordBlock: TypeAlias = Annotated[NDArray[np.uint64], "uint64[:, :, ::1]"]
+"""The same in three dimensions."""
 
 
 def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:
@@ -65,7 +68,7 @@ popcount = Deferred(_make_popcount)
 """The number of ones in a 64-bit word, in one instruction."""
 
 
-State: TypeAlias = NDArray[np.uint64]
+State: TypeAlias = Annotated[NDArray[np.uint64], "uint64[::1]"]
 """The state of a generator, ``(1,)``; at first the seed."""
 
 

@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, Generic, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -80,8 +80,8 @@ def kernel(
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
     A signature is text as numba reads it, in which the name of a named tuple, or of annotated records, may
-    stand for one: what its fields are is read from their annotations (:mod:`shortlist.arrays`), and they may
-    be named tuples too.
+    stand for one. Its fields are named tuples too, numbers, or arrays whose annotation ends in their numba
+    type (:mod:`shortlist.arrays`).
 
     A kernel only borrows its arrays from the caller, unless it says that it `makes_arrays`. Then numba does
     not count who holds which array, which takes longer than a small kernel's own work. One that is `inlined`
@@ -146,15 +146,14 @@ def _record_type(record: type[tuple[Any, ...]]) -> Any:
 def _field_type(annotation: Any) -> Any:
     import numpy as np
     from numba import from_dtype, types
+    from numba.core import sigutils
 
     if isinstance(annotation, type) and issubclass(annotation, tuple):
         return _record_type(annotation)
     if annotation in {int, float, bool}:
         return {int: types.int64, float: types.float64, bool: types.boolean}[annotation]
-    n_dimensions: Any = 1
-    if get_origin(annotation) is Annotated:
-        annotation, n_dimensions = get_args(annotation)
-    if isinstance(n_dimensions, np.dtype):  # named numbers
-        return types.Array(from_dtype(n_dimensions), 1, "C")
-    (scalar,) = get_args(get_args(annotation)[1])
-    return types.Array(from_dtype(np.dtype(scalar)), n_dimensions, "C")
+    note = annotation.__metadata__[-1]
+    if isinstance(note, np.dtype):  # named numbers
+        return types.Array(from_dtype(note), 1, "C")
+    read: Any = sigutils.normalize_signature
+    return read(f"void({note})")[0][0]

@@ -13,7 +13,7 @@ Points: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 """Objective values in the user's units and signs, ``(n_points, n_objectives)``."""
 
-Mask: TypeAlias = NDArray[np.bool_]
+Mask: TypeAlias = Annotated[NDArray[np.bool_], "bool[::1]"]
 """True where something is chosen or holds, one entry per candidate, row or point."""
 
 Costs: TypeAlias = NDArray[np.float64]
@@ -28,7 +28,7 @@ BinaryLabels: TypeAlias = NDArray[np.uint8]
 VoteMatrix: TypeAlias = NDArray[np.uint8]
 """1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
 
-Counts: TypeAlias = NDArray[np.int64]
+Counts: TypeAlias = Annotated[NDArray[np.int64], "int64[::1]"]
 """How many identical rows each row stands for, ``(n_rows,)``, at least 1."""
 
 CreditMatrix: TypeAlias = NDArray[np.int64]
@@ -36,40 +36,43 @@ CreditMatrix: TypeAlias = NDArray[np.int64]
 diagonal.
 """
 
-Bytes: TypeAlias = NDArray[np.uint8]
-"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below. In a named tuple for
-kernels they have one dimension, and those called a table two.
+Bytes: TypeAlias = Annotated[NDArray[np.uint8], "uint8[::1]"]
+"""Plain bytes of a kernel, of the shape that the kernel says; so are the arrays below. The text beside an
+array is its numba type as a field of a named tuple: one dimension, two in tables, three in blocks.
 """
 
-Shorts: TypeAlias = NDArray[np.int32]
+Shorts: TypeAlias = Annotated[NDArray[np.int32], "int32[::1]"]
 """Integers of four bytes."""
 
-Longs: TypeAlias = NDArray[np.int64]
+Longs: TypeAlias = Annotated[NDArray[np.int64], "int64[::1]"]
 """Integers of eight bytes."""
 
-Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = Annotated[NDArray[np.float64], "float64[::1]"]
 """Numbers of eight bytes."""
 
-Flags: TypeAlias = NDArray[np.bool_]
+Flags: TypeAlias = Annotated[NDArray[np.bool_], "bool[::1]"]
 """True or false."""
 
-ByteTable: TypeAlias = Annotated[Bytes, 2]
+ByteTable: TypeAlias = Annotated[NDArray[np.uint8], "uint8[:, ::1]"]
 """Bytes in two dimensions; so are the tables below."""
 
-HalfTable: TypeAlias = Annotated[NDArray[np.int16], 2]
+HalfTable: TypeAlias = Annotated[NDArray[np.int16], "int16[:, ::1]"]
 """Integers of two bytes."""
 
-ShortTable: TypeAlias = Annotated[Shorts, 2]
+ShortTable: TypeAlias = Annotated[NDArray[np.int32], "int32[:, ::1]"]
 """Integers of four bytes."""
 
-LongTable: TypeAlias = Annotated[Longs, 2]
+LongTable: TypeAlias = Annotated[NDArray[np.int64], "int64[:, ::1]"]
 """Integers of eight bytes."""
 
-FloatTable: TypeAlias = Annotated[Floats, 2]
+FloatTable: TypeAlias = Annotated[NDArray[np.float64], "float64[:, ::1]"]
 """Numbers of eight bytes."""
 
-FlagTable: TypeAlias = Annotated[Flags, 2]
+FlagTable: TypeAlias = Annotated[NDArray[np.bool_], "bool[:, ::1]"]
 """True or false."""
+
+LongBlock: TypeAlias = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
+"""Integers of eight bytes in three dimensions."""
 
 Records: TypeAlias = NDArray[Any]
 """Records of named integers of eight bytes, ``array[0].cost``; :func:`record_type` says which."""

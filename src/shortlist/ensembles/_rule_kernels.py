@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist._jit import kernel
-from shortlist.arrays import ByteTable, Counts, Longs, Mask, Shorts, ShortTable
+from shortlist.arrays import Bytes, ByteTable, Counts, Longs, Mask, Shorts, ShortTable
 from shortlist.ensembles.votes.hard_votes import ClassCodes, ClassVotes
 
 NO_ONE = -1
@@ -25,7 +25,7 @@ class CodedRows(NamedTuple):
     """Class that each classifier votes for, ``(n_rows, n_classifiers)``."""
     columns: ByteTable
     """The same transposed."""
-    labels: ClassCodes
+    labels: Bytes
     """True classes, ``(n_rows,)``."""
     counts: Counts
     """How many samples each row stands for, ``(n_rows,)``."""
@@ -34,7 +34,7 @@ class CodedRows(NamedTuple):
 class Climb(NamedTuple):
     """Where a climb is."""
 
-    alone: Counts
+    alone: Longs
     """Samples on which each classifier is right alone, ``(n_classifiers,)``."""
     tally: ShortTable
     """Votes of the members, ``(n_rows, n_classes)``."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist._jit import kernel
 from shortlist.arrays import Bytes, Longs, Records, Shorts, ShortTable, record_type
 
-Signs: TypeAlias = NDArray[np.int8]
+Signs: TypeAlias = Annotated[NDArray[np.int8], "int8[::1]"]
 Int32: TypeAlias = int | np.int32
 
 COUNTS = record_type(

@@ -4,9 +4,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from shortlist._bits import Words, WordTable
+from shortlist._bits import WordBlock, Words, WordTable
 from shortlist._jit import kernel
-from shortlist.arrays import ByteTable, Longs, LongTable, Records, Whole, record_type
+from shortlist.arrays import ByteTable, LongBlock, Longs, LongTable, Records, Whole, record_type
 
 HERE = record_type("n_members", "depth", "nodes", "done", "n_points", "has_threshold", "stale")
 """Members of a committee, members chosen now, nodes so far, whether the walk is over, points in the archive,
@@ -25,9 +25,9 @@ class CommitteeRows(NamedTuple):
     """Rows that a member is right on, ``(n_members, n_words)``; the rows of each class begin with a word of
     their own.
     """
-    left: Annotated[Words, 3]
+    left: WordBlock
     """Rows that at least q of the members from k on are right on, ``(n_members + 1, most + 1, n_words)``."""
-    rival: Annotated[Words, 3]
+    rival: WordBlock
     """Rows of other classes that a member gives to class c, ``(n_members, n_rivals, n_words)``; no class with
     a threshold.
     """
@@ -43,7 +43,7 @@ class CommitteeRows(NamedTuple):
     """What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
     prices: LongTable
     """What each member adds to each objective of members, ``(n_prices, n_members)``, at least 0."""
-    least: Annotated[Longs, 3]
+    least: LongBlock
     """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
     budgets: Longs
     """The most that each objective of members may sum to, ``(n_prices,)``."""
@@ -54,19 +54,19 @@ class CommitteeWalk(NamedTuple):
 
     chosen: Longs
     """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
-    counts: Annotated[Words, 3]
+    counts: WordBlock
     """Rows that at least q of the first d members are right on, ``(most + 1, most + 2, n_words)``."""
-    rivals: Annotated[Words, 3]
+    rivals: WordBlock
     """The same of votes for each rival, ``(most + 1, n_rivals * (most + 2), n_words)``."""
     spent: LongTable
     """What the first d members add to each objective of members, ``(most + 1, n_prices)``."""
     room: LongTable
     """Right rows of each class for each q, ``(most + 2, n_classes)``."""
-    pivotal: Annotated[Words, 3]
+    pivotal: WordBlock
     """Rows that a member decides with each threshold, for the last one and the one before,
     ``(2, most + 1, n_words)``.
     """
-    sure: Annotated[Longs, 3]
+    sure: LongBlock
     """Rows of both classes that may be right without that member, ``(2, most + 1, 2)``."""
     open: LongTable
     """Thresholds with which something undominated may come of that member, ``(2, most + 1)``."""

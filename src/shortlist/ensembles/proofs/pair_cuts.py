@@ -32,7 +32,7 @@ from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget
 
-SignTable: TypeAlias = Annotated[NDArray[np.int8], 2]
+SignTable: TypeAlias = Annotated[NDArray[np.int8], "int8[:, ::1]"]
 """−1, 0 or 1 for every form and classifier."""
 
 

@@ -1,11 +1,11 @@
 # ruff: noqa: C901, PLR0912, PLR0917  # kernels take their state as arguments and keep their loops flat
 """Kernels that measure stage assignments on decision bits, and rank what they measured."""
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from shortlist._bits import Words, WordTable, popcount
+from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Flags, Longs, LongTable
 
@@ -46,7 +46,7 @@ class StageCall(NamedTuple):
 class StagedRows(NamedTuple):
     """What stages do to rows; of one assignment, or of each beginning of one."""
 
-    bits: Annotated[Words, 3]
+    bits: WordBlock
     """By slots, the rows of which a classifier is confident, and those of which it is right too."""
     waiting: WordTable
     """The rows that wait."""

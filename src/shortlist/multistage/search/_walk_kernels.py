@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from shortlist._bits import Words, WordTable, popcount
+from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import FlagTable, Longs, LongTable, Records, record_type
 from shortlist.multistage.search._evaluation import (
@@ -37,9 +37,9 @@ UNSEEN = 2**62
 class Space(NamedTuple):
     """Everything about feature subsets that a walk needs, indexed by bit mask."""
 
-    bits: Annotated[Words, 3]
+    bits: WordBlock
     """Rows that a subset is confident about, and those that it is right about too."""
-    reach: Annotated[Words, 3]
+    reach: WordBlock
     """The same of all its supersets together."""
     prices: Longs
     """What a row pays for the features."""
@@ -241,7 +241,7 @@ def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScori
 class LastStages(NamedTuple):
     """What decides about the last stages after a node; few numbers, as they are passed for every node."""
 
-    bits: Annotated[Words, 3]
+    bits: WordBlock
     prices: Longs
     """As in :class:`Space`."""
     waiting: Words
