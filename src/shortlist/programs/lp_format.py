@@ -1,47 +1,15 @@
 """CPLEX's LP format, with several objectives."""
 
 import math
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 
 from shortlist.files import Source
+from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, sections_of
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
 from shortlist.results.objective import Sense
 
-_TOKEN = re.compile(
-    r"(?P<number>(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+)"
-    r"|(?P<name>[A-Za-z!\"#$%&(),;?@_'`{}~][^\s+\-*/<>=:^\\\]]*+\]?+)"
-    r"|(?P<compare><=|=<|>=|=>|<|>|=)"
-    r"|(?P<arrow>->) | (?P<sign>[+-]) | (?P<colon>:) | (?P<other>\S)",
-    re.VERBOSE,
-)
-_OBJECTIVE = re.compile(r"(minimi[sz]e|minimum|min|maximi[sz]e|maximum|max)\b(?!\s*+[:<>=])", re.IGNORECASE)
-_HEADINGS = {
-    "rows": r"subject\s++to|such\s++that|s\.t\.|st\.?",
-    "bounds": r"bounds?",
-    "integer": r"generals?|gen|integers?|int",
-    "binary": r"binar(?:y|ies)|bin",
-    "end": r"end",
-    "refused": (
-        r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints"
-        r"|general\s++constraints|gencons"
-    ),
-}
-_HEADING = re.compile(
-    "|".join(f"(?P<{kind}>{words})" for kind, words in reversed(_HEADINGS.items())) + r"(?![^\s])",
-    re.IGNORECASE,
-)
 _ATTRIBUTES = {"priority", "weight", "abstol", "reltol"}
 _INFINITE = {"inf", "infinity"}
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    line: int
 
 
 def read_lp(source: Source) -> NamedProgram:
@@ -57,74 +25,9 @@ def read_lp(source: Source) -> NamedProgram:
     line.
     """
     reading = _Reading(source)
-    for kind, tokens, line in _sections(source):
-        reading.read(kind, tokens, line)
+    for section in sections_of(source):
+        reading.read(section)
     return reading.finished()
-
-
-def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
-    kind, heading, tokens, first = "", "", list[_Token](), 1
-    for line, text in source.lines():
-        rest = text.partition("\\")[0].strip()
-        found, rest = _heading(rest, kind)
-        if found:
-            if kind:
-                yield kind, tokens, first
-            kind, tokens, first = found, [], line
-            if kind == "end":
-                return
-        elif rest and not kind:
-            raise source.error(
-                f"a program must begin with 'minimize' or 'maximize', got {rest[:40]!r}.", line=line
-            )
-        if kind == "refused" and found:
-            heading, rest = rest, ""
-        if kind == "refused" and rest:  # HiGHS writes the heading whether or not anything follows
-            raise source.error(
-                f"a program must be linear, with integer and continuous columns, got a section {heading!r}. "
-                "Write it as rows.",
-                line=first,
-            )
-        tokens += _tokens(source, rest, line)
-    raise source.error("the program must end with 'end', and does not: the file was cut off. Get it again.")
-
-
-def _heading(text: str, kind: str) -> tuple[str, str]:
-    """Return the kind of the section that a line begins, or nothing, and what is left of the line."""
-    if not kind:
-        found = _OBJECTIVE.match(text)
-        if not found:
-            return "", text
-        rest = text[found.end() :].strip()
-        several = re.match(r"multi-objectives?\b", rest, re.IGNORECASE)
-        name = found[1].lower()[:3] + (" several" if several else "")
-        return name, rest[several.end() :] if several else rest
-    found = _HEADING.match(text)
-    if not found:
-        return "", text
-    rest = text[found.end() :].strip()
-    if rest[:1] in {":", "<", ">", "="} or not found.lastgroup:
-        return "", text
-    return found.lastgroup, text if found.lastgroup == "refused" else rest
-
-
-def _tokens(source: Source, text: str, line: int) -> Iterator[_Token]:
-    place = 0
-    while place < len(text):
-        if text[place].isspace():
-            place += 1
-            continue
-        found = _TOKEN.match(text, place)
-        assert found is not None, "every character that is no space is a token"
-        if found.lastgroup in {"other", "arrow"}:
-            what = {"->": "an indicator", "[": "a quadratic term", "^": "a power", "*": "a product"}.get(
-                found[0].strip(), ""
-            )
-            raise source.error(
-                f"a row must be linear, got {what or repr(found[0].strip())}. Write it without.", line=line
-            )
-        yield _Token(str(found.lastgroup), found[0].strip(), line)
-        place = found.end()
 
 
 class _Reading:
@@ -133,13 +36,15 @@ class _Reading:
     def __init__(self, source: Source) -> None:
         self._source = source
         self.parts = Collected(source)
-        self._tokens: list[_Token] = []
+        self._tokens: list[Token] = []
         self._place = 0
         self._line = 1
         self._binary: list[int] = []
+        self._doubtful: list[Section] = []
 
     def finished(self) -> NamedProgram:
         """Return the program, its binary columns within 0 to 1, wherever their bounds stand."""
+        self._check_headings()
         for column in self._binary:
             self.parts.lower[column] = max(0.0, self.parts.lower[column])
             self.parts.upper[column] = min(1.0, self.parts.upper[column])
@@ -149,18 +54,28 @@ class _Reading:
                 del self.parts.goals[name]
         return self.parts.finished()
 
-    def read(self, kind: str, tokens: list[_Token], line: int) -> None:
-        self._tokens, self._place, self._line = tokens, 0, line
+    def read(self, section: Section) -> None:
+        if section.doubtful:
+            self._doubtful.append(section)
+        self._check_headings()
+        kind = section.kind
+        self._tokens, self._place, self._line = section.tokens, 0, section.line
         if kind.startswith(("min", "max")):
             sense = Sense(kind[:3])
             self._read_goals(sense) if kind.endswith("several") else self._read_goal(sense)
-        elif kind in {"integer", "binary"}:
+        elif kind in LISTS:
             self._read_names(binary=kind == "binary")
         else:
             while self._peek() is not None:
                 self._read_row() if kind == "rows" else self._read_bound()
 
-    def _peek(self, ahead: int = 0) -> _Token | None:
+    def _check_headings(self) -> None:
+        """Refuse a heading that may be a column, where there is a column of its name."""
+        for section in self._doubtful:
+            if section.doubtful in self.parts.columns:
+                raise self._source.error(doubt(section.doubtful), line=section.line)
+
+    def _peek(self, ahead: int = 0) -> Token | None:
         place = self._place + ahead
         return self._tokens[place] if place < len(self._tokens) else None
 
@@ -168,7 +83,7 @@ class _Reading:
         token = self._peek(ahead)
         return token is not None and token.kind == kind
 
-    def _next(self, wanted: str, *kinds: str) -> _Token:
+    def _next(self, wanted: str, *kinds: str) -> Token:
         """Take the next token, which must be of one of these kinds."""
         token = self._peek()
         if token is None or token.kind not in kinds:
@@ -269,13 +184,22 @@ class _Reading:
         return sign * self.parts.limit(token.text, token.line)
 
     def _starts_with_number(self) -> bool:
-        """Whether a number, perhaps infinite, and a comparison come next."""
+        """Whether a number, perhaps infinite, and a comparison come next.
+
+        Before a comparison with a number, a word for infinity is a name.
+        """
         ahead = 0
         while self._is("sign", ahead):
             ahead += 1
         token = self._peek(ahead)
-        number = token is not None and (token.kind == "number" or token.text.lower() in _INFINITE)
-        return number and self._is("compare", ahead + 1)
+        if token is None or not self._is("compare", ahead + 1):
+            return False
+        compared = ahead + 2
+        while self._is("sign", compared):
+            compared += 1
+        other = self._peek(compared)
+        named = other is not None and other.kind == "name" and other.text.lower() not in _INFINITE
+        return token.kind == "number" or (token.text.lower() in _INFINITE and named)
 
     def _read_sides(self, row: NamedRow, wanted: str) -> None:
         """Read ``[number <=] terms [<= number]`` of a row; its limits are those without its constant."""
@@ -331,12 +255,16 @@ class _Reading:
     def _read_names(self, *, binary: bool) -> None:
         while self._peek() is not None:
             token = self._next("a list of columns must hold names", "name")
+            if is_heading(token.text):
+                raise self._source.error(
+                    f"{doubt(token.text)[:-1]}, or begin the section on a line of its own.", line=token.line
+                )
             column = self._named_column(token)
             self.parts.integer[column] = True
             if binary:
                 self._binary.append(column)
 
-    def _named_column(self, name: _Token) -> int:
+    def _named_column(self, name: Token) -> int:
         if name.text not in self.parts.columns:
             self.parts.notes.append(f"Column {name.text!r} is in no row and no objective.")
         return self.parts.column(name.text)
