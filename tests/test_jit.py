@@ -1,5 +1,6 @@
 """Kernels are compiled when they are first called, with what they call."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 
 from shortlist import _bits, arrays
 from shortlist._bits import WordBlock
-from shortlist._jit import COMPILING, CompilingClock, Deferred, _field_type, kernel
+from shortlist._jit import COMPILING, NOTHING_KEPT, CompilingClock, Deferred, _field_type, kernel
 from shortlist.arrays import FloatTable, Longs
 from tests.compile_kernels import FOLDERS
 
@@ -136,6 +137,59 @@ def test_a_kernel_on_disk_that_names_a_tuple_of_another_version_is_compiled_agai
         ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
         assert (ran.stdout, ran.returncode) == ("7\n", 0), ran.stderr
         assert list((tmp_path / "__pycache__").glob("*.nbi"))
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_kernel_on_disk_that_was_cut_off_is_compiled_again(tmp_path: Path, kind: str) -> None:
+    script = tmp_path / "kernels.py"
+    script.write_text(RENAMED.format(name="Same"))
+    for _ in range(2):
+        ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        assert (ran.stdout, ran.stderr, ran.returncode) == ("7\n", "", 0)
+        for on_disk in (tmp_path / "__pycache__").glob(f"*.{kind}"):
+            on_disk.write_bytes(on_disk.read_bytes()[:100])
+
+
+UNKEPT = """
+from numba.core import caching
+
+from shortlist._jit import kernel
+
+
+@kernel("int64(int64)")
+def doubled(number):
+    return 2 * number
+
+
+@kernel("int64(int64)")
+def quadrupled(number):
+    return doubled(number) + doubled(number)
+
+
+def refuse(*_):
+    raise OSError(28, "No space left on device")
+
+
+if {full}:
+    caching.IndexDataCacheFile.save = refuse
+print(quadrupled(4), doubled(4))
+"""
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["no folder", "a full disk"])
+def test_kernels_that_cannot_be_kept_are_compiled_and_one_note_says_so(tmp_path: Path, *, full: bool) -> None:
+    script = tmp_path / "kernels.py"
+    script.write_text(UNKEPT.format(full=full))
+    (tmp_path / "__pycache__").touch()  # a file in its place stops an administrator too
+    nowhere = str(tmp_path / "__pycache__" / "below")
+    folders = dict.fromkeys(("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"), nowhere)
+    if full:
+        folders["NUMBA_CACHE_DIR"] = str(tmp_path / "kept")
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, env=os.environ | folders
+    )
+    assert (ran.stdout, ran.returncode) == ("16 8\n", 0), ran.stderr
+    assert ran.stderr.count(NOTHING_KEPT) == 1
 
 
 def test_time_that_goes_into_compiling_is_counted_once_while_and_after_it() -> None:

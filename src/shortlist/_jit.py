@@ -1,8 +1,10 @@
 """How kernels are compiled, and when: at the first call, so that importing them costs nothing."""
 
+import pickle
 import re
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
@@ -10,6 +12,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _COMPILING = threading.RLock()
+
+NOTHING_KEPT = (
+    "Compiled kernels cannot be written to disk: every run compiles them again, which takes up to a minute. "
+    "Set NUMBA_CACHE_DIR to a folder that can be written."
+)
+
+_SAID = threading.Event()
+"""Set when :data:`NOTHING_KEPT` has been said."""
+
+_UNREADABLE = (AttributeError, ImportError, EOFError, pickle.UnpicklingError)
+"""Errors of loading a kernel that names a tuple as another version called it, or that was cut off."""
 
 
 class CompilingClock:
@@ -91,27 +104,36 @@ def kernel(
 
     def defer_kernel(function: Callable[P, R]) -> Callable[P, R]:
         def compile_kernel() -> Callable[P, R]:
-            import numba
-
             # numba reads the globals of a function while it compiles it, and knows only what is made
             names: dict[str, Any] = function.__globals__
             for name in function.__code__.co_names:
                 if isinstance(names.get(name), Deferred):
                     names[name] = names[name].made()
-            options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
-            options["_nrt"] = makes_arrays
-            options["forceinline"] = inlined
-            types = _signature_types(signature, names)
-            try:
-                return cast("Callable[P, R]", numba.njit(types, **options)(function))
-            except (AttributeError, ImportError):
-                # a kernel on disk names a tuple that is called otherwise now
-                _forget(function)
-                return cast("Callable[P, R]", numba.njit(types, **options)(function))
+            options = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": makes_arrays, "forceinline": inlined}
+            return _compiled(function, _signature_types(signature, names), options)
 
         return Deferred(compile_kernel)
 
     return defer_kernel
+
+
+def _compiled(function: Callable[P, R], types: Any, options: dict[str, bool]) -> Callable[P, R]:
+    """Load a kernel from disk, or compile it and keep it there, or compile it alone where nothing is kept."""
+    import numba
+
+    def compile_it(*, cache: bool) -> Callable[P, R]:
+        return cast("Callable[P, R]", numba.njit(types, cache=cache, **options)(function))
+
+    try:
+        try:
+            return compile_it(cache=True)
+        except _UNREADABLE:
+            _forget(function)
+            return compile_it(cache=True)
+    except (OSError, RuntimeError):  # numba's, where it finds no folder or the disk is full
+        compiled = compile_it(cache=False)
+        _say_that_nothing_is_kept()
+        return compiled
 
 
 def _forget(function: Callable[..., Any]) -> None:
@@ -120,6 +142,15 @@ def _forget(function: Callable[..., Any]) -> None:
 
     cache: Any = caching.FunctionCache  # untyped, as all of numba
     cache(function).flush()
+
+
+def _say_that_nothing_is_kept() -> None:
+    """Warn once, and not in each worker, that the next process compiles again."""
+    import multiprocessing
+
+    if not _SAID.is_set() and multiprocessing.parent_process() is None:
+        _SAID.set()  # before, so that a warning that is an error is one error
+        warnings.warn(NOTHING_KEPT, stacklevel=2)
 
 
 def _signature_types(signature: str, names: dict[str, Any]) -> Any:
