@@ -1,6 +1,7 @@
 """What follows from a feature model, and products drawn from it, beside what trying everything says."""
 
 import collections
+import dataclasses
 import itertools
 from itertools import product
 
@@ -14,7 +15,14 @@ from scipy.stats import chisquare
 from shortlist.errors import BadInputError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products import analysis
-from shortlist.products.analysis import Analysis, Finding, analyse, diverse_products, uniform_sample
+from shortlist.products.analysis import (
+    KINDS,
+    Analysis,
+    Finding,
+    analyse,
+    diverse_products,
+    uniform_sample,
+)
 from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.formulas import Literal
 from shortlist.products.model import FeatureModel, GroupKind, make_group, make_model
@@ -87,7 +95,28 @@ def test_an_analysis_that_is_stopped_says_so() -> None:
     cancellation.cancel()
     groups = [make_group(0, [1], "optional")]
     model = make_model(["A", "B"], root=0, groups=groups)
-    assert analyse(model, budget=Budget(cancellation=cancellation)) == Analysis(complete=False)
+    found = analyse(model, budget=Budget(cancellation=cancellation))
+    assert (found.unanswered, found.complete) == (("void", *KINDS), False)
+    assert dataclasses.replace(found, unanswered=(), uncounted="") == Analysis()
+
+
+@examples(30)
+@given(model=models(max_features=6))
+def test_what_a_stopped_analysis_calls_answered_is_what_the_whole_one_says(model: FeatureModel) -> None:
+    whole = analyse(model, n_explained=0)
+    assert whole.complete
+    for steps in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+        clock = map(float, itertools.count()).__next__
+        found = analyse(model, n_explained=0, budget=Budget(steps, clock=clock))
+        if whole.void or found.void:
+            assert found.void is not None or "void" in found.unanswered
+            continue
+        for kind in KINDS:
+            here, all_of_them = getattr(found, kind), getattr(whole, kind)
+            assert set(here) <= set(all_of_them)
+            assert here == all_of_them or kind in found.unanswered
+        assert found.n_products in {whole.n_products, None}
+        assert (found.n_products is None) == bool(found.uncounted)
 
 
 def test_a_model_without_products_is_called_so_where_there_was_no_time_to_say_why(
@@ -100,7 +129,7 @@ def test_a_model_without_products_is_called_so_where_there_was_no_time_to_say_wh
         ["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")], constraints=[Literal(-2)]
     )
     monkeypatch.setattr(analysis, "fewest_rules", stopped)
-    assert analyse(model) == Analysis(void=Explanation((0, 1, 2), smallest=False), complete=False)
+    assert analyse(model) == Analysis(void=Explanation((0, 1, 2), smallest=False), unanswered=("void",))
 
 
 @pytest.mark.parametrize("nodes", [0, 100_000])

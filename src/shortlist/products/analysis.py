@@ -12,7 +12,7 @@ from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.pickles import saved_from
 from shortlist.products.clauses import TracedClauses, to_clauses, traced_clauses
 from shortlist.products.configuration.explanation import Explanation, SwitchedRules, fewest_rules
-from shortlist.products.configuration.feasibility import counting_diagram
+from shortlist.products.configuration.feasibility import counting_diagram, out_of_time
 from shortlist.products.model import FeatureModel, GroupKind
 from shortlist.runs.budget import Budget
 
@@ -26,6 +26,10 @@ class Finding:
     """Which feature, from 0."""
     why: Explanation | None = None
     """Rules that make it so; None where no explanation was asked for, or the budget had ended."""
+
+
+KINDS = ("core", "dead", "false_optional", "atomic_sets", "redundant")
+"""Kinds of findings, in the order in which they are looked for."""
 
 
 @saved_from("shortlist.products")
@@ -54,10 +58,17 @@ class Analysis:
     """The exact number of products; None if the diagram did not fit."""
     products_with: tuple[int, ...] = ()
     """For every feature the number of products that have it; empty where they were not counted."""
-    complete: bool = True
-    """Whether all questions were answered; otherwise the budget ended, and what is listed is true but may not
-    be all.
+    uncounted: str = ""
+    """Why they were not."""
+    unanswered: tuple[str, ...] = ()
+    """Fields of this class that the budget left open: findings are true but may not be all; ``void`` without
+    rules is unknown, and with rules these may not be the fewest.
     """
+
+    @property
+    def complete(self) -> bool:
+        """Whether all questions were answered."""
+        return not self.unanswered
 
 
 def analyse(
@@ -103,12 +114,12 @@ def analyse(
     try:
         shared = backbone(traced.clauses, budget)
     except SearchStoppedError:
-        return Analysis(complete=False)
+        return Analysis(unanswered=("void", *KINDS), uncounted=out_of_time(budget))
     switched = SwitchedRules(traced, budget)
     if shared is None:
         why = _because(switched, [])
         every = Explanation(tuple(switched.rules), smallest=False)  # all of them do contradict each other
-        return Analysis(void=why or every, complete=why is not None)
+        return Analysis(void=why or every, unanswered=() if why else ("void",))
     core = [v - 1 for v in shared if 0 < v <= model.n_features]
     dead = [-v - 1 for v in shared if -model.n_features <= v < 0]
     fixed = {*core, *dead}
@@ -123,18 +134,21 @@ def analyse(
     false_optional: list[tuple[int, int]] = []
     redundant: list[int] = []
     atomic: list[tuple[int, ...]] = []
-    complete = True
+    unanswered = KINDS[2:]
     try:
         for parent, child in optional:
             if not solver.solve([parent + 1, -child - 1]).satisfiable:
                 false_optional.append((parent, child))
+        unanswered = KINDS[3:]
         atomic = _atomic_sets(solver, [f for f in range(model.n_features) if f not in fixed])
+        unanswered = KINDS[4:]
         first = (model.root is not None) + len(model.groups)
         redundant.extend(r for r in range(first, model.n_rules) if _is_redundant(switched, traced, r))
+        unanswered = ()
     except SearchStoppedError:
-        complete = False
-    open_ = model.n_features - len(fixed)
-    diagram, _ = counting_diagram(traced.clauses.with_units(shared), open_, max_nodes, budget)
+        pass
+    n_open = model.n_features - len(fixed)
+    diagram, uncounted = counting_diagram(traced.clauses.with_units(shared), n_open, max_nodes, budget)
     return Analysis(
         core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
         dead=_explained(switched, [(f, [f + 1]) for f in dead], n_explained),
@@ -145,7 +159,8 @@ def analyse(
         atomic_sets=tuple(atomic),
         n_products=None if diagram is None else diagram.n_models,
         products_with=() if diagram is None else tuple(diagram.commonality()[: model.n_features]),
-        complete=complete,
+        uncounted=uncounted,
+        unanswered=unanswered,
     )
 
 

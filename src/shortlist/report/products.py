@@ -66,7 +66,10 @@ def _picked(front: Front, pick: Pick, attributes: Mapping[str, Attribute]) -> Pa
     if not columns:
         names = [front.candidates[i] for i in selected]
         more = f" and {len(names) - MOST_PARTS:,} more" if len(names) > MOST_PARTS else ""
-        return [*first, Text(f"In it: {', '.join(names[:MOST_PARTS]) or 'nothing'}{more}.")]
+        return [
+            *first,
+            Text(f"In it: {', '.join(names[:MOST_PARTS]) or 'no feature, as the model allows'}{more}."),
+        ]
     values = np.column_stack([one.values[selected] for one in columns.values()])
     counts = values.any(axis=1)
     order = np.flatnonzero(counts)[np.argsort(-values[counts, 0], kind="stable")]

@@ -20,8 +20,8 @@ class Fate(StrEnum):
     CHANGED = "changed"
     REPLACED = "reached by another choice"
     DOMINATED = "dominated now"
-    GONE = "gone"
-    NEW = "new"
+    GONE = "not listed now"
+    NEW = "not listed before"
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,10 @@ class PointFate:
 
     fate: Fate
     """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
-    ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
-    dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good. ``NEW``:
-    neither its choice nor its values were there.
+    ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not listed, and a point
+    dominates the values that it had. ``GONE``: its choice is not listed, and nothing is as good as it was.
+    ``NEW``: neither its choice nor its values were listed. As a front lists one choice of several with equal
+    values, a choice that is not listed may be one of them.
     """
     before: int | None
     """Its number in the front of before; None of a new one."""

@@ -64,6 +64,17 @@ def found(folder: Path) -> Any:
     return facts_of(*PRICED, "--out", "found.parquet", cwd=folder)
 
 
+def test_the_empty_product_is_told_where_the_model_allows_it(folder: Path) -> None:
+    (folder / "free.dimacs").write_text("p cnf 2 1\n-1 2 0\n")
+    facts = facts_of("configure", "free.dimacs", "--objectives", "min selected", cwd=folder)
+    said = "Point 0 is the product without any feature, which the model allows."
+    assert [note for note in facts["notes"] if note.startswith(said)]
+    told = done("configure", "free.dimacs", "--objectives", "min selected", cwd=folder).stdout
+    assert "  none of 2 features\n" in told
+    assert said in told
+    assert said not in done(*PRICED, cwd=folder).stdout
+
+
 def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) -> None:
     priced = [name for name in PHONE if name not in {"Screen", "GPS"}]
     rows = [f"{name},{i}.5" for i, name in enumerate(priced)] + ["Sum,99", "VAT,19"]
@@ -304,7 +315,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(
     phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run
     phone.uvl COST --attributes screens.csv                        | --attributes screens.csv has nothing that is asked for
     phone.uvl --objectives 'min selected' --attributes random:1    | --attributes random draws cost, defects and not_used_before
-    phone.dimacs --attributes all.csv --attributes random:1        | of these nothing is asked for that is not given by a file
+    phone.dimacs --attributes all.csv --attributes random:1        | of these nothing is asked for that all.csv does not give. Leave it out.
     phone.uvl COST --set ignore-unknown=yes                        | --set ignore-unknown passes over rows of --attributes
     phone.uvl COST --set wings=2                                   | --set must name one of default, ignore-unknown,
     phone.uvl COST --set toleranc=cost=1                           | Did you mean 'tolerance'?

@@ -244,7 +244,7 @@ def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None
 def test_a_front_that_may_lack_points_is_said_to_when_it_is_compared(folder: Path) -> None:
     run = shortlist("front", "diff", "bought.parquet", "bought.parquet", cwd=folder)
     assert run.stdout.endswith("1 point before, 1 now: 1 the same.\n")
-    assert "The front of before and of now is not complete: points that are new or gone may" in run.stderr
+    assert "The front of before and of now is not complete: points that are not listed may" in run.stderr
 
 
 def test_a_front_is_exported_with_every_feature_by_name(folder: Path, front: Front) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shortlist.cli.options.product_questions import AskedQuestion, QuestionOptions, read_question
-from shortlist.errors import BadInputError
+from shortlist.errors import BadFileError, BadInputError
 
 MODEL = """features
     Phone
@@ -61,6 +61,20 @@ def test_drawn_attributes_are_the_same_for_the_same_seed_and_give_way_to_given_o
     assert draws[0] != draws[1]
 
 
+@pytest.mark.parametrize("given", ["random:1", "a.csv"])
+def test_the_file_beside_a_model_counts_only_where_no_attributes_are_named(
+    given: str, tmp_path: Path
+) -> None:
+    (tmp_path / "m.dimacs").write_text("c 1 GPS\nc 2 Camera\np cnf 2 1\n1 2 0\n")
+    (tmp_path / "m.dimacs.augment").write_text("#FEATURE_INDEX COST\n1 5\n9 1\n")
+    (tmp_path / "a.csv").write_text("feature,cost\nGPS,5\nCamera,2\n")
+    named = str(tmp_path / given) if given == "a.csv" else given
+    found = asked(tmp_path / "m.dimacs", objectives="min cost", attributes=[named])
+    assert found.sources["cost"] == (named if given == "a.csv" else "drawn at random, seed 1")
+    with pytest.raises(BadFileError, match=r"m\.dimacs\.augment:3: the feature number must be 1 to 2"):
+        asked(tmp_path / "m.dimacs", objectives="min cost")
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -68,9 +82,10 @@ def test_drawn_attributes_are_the_same_for_the_same_seed_and_give_way_to_given_o
         ({"objectives": "min cost", "default": "cost=much"}, "--set default of 'cost' must be a number"),
         ({"objectives": "min selected", "default": "selected=1"}, "which counts features. Leave it out"),
         ({"objectives": "min cost", "default": "weight=1"}, "--set default must name an attribute, got 'weight'"),
-        ({"objectives": "min cost", "default": "cost=0", "attributes": ["random"]}, "of these nothing is asked for"),
+        ({"objectives": "min cost", "default": "cost=0", "attributes": ["random"]}, r"of these nothing is asked for that .*m\.uvl does not give\. Leave"),
+        ({"objectives": "min selected", "attributes": ["random"], "default": ""}, r"of these nothing is asked for .*Leave it out"),
     ],
-    ids=["unknown objective", "default no number", "default of a count", "default of another", "nothing to draw"],
+    ids=["unknown objective", "default no number", "default of a count", "default of another", "nothing to draw", "nothing drawn is asked for"],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_in_a_sentence(
     model: Path, given: dict[str, Any], sentence: str

@@ -7,8 +7,16 @@ import pandas as pd
 import pytest
 
 from shortlist.cli.text.differences import print_differences
-from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame, range_lines
-from shortlist.results.front import Front
+from shortlist.cli.text.front_text import (
+    contract,
+    empty_notes,
+    headline,
+    no_point,
+    pick_facts,
+    print_frame,
+    range_lines,
+)
+from shortlist.results.front import COMMITTEES, PROGRAM, Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.objective import Objective, read_limit
 from shortlist.results.proof import Proof, ProofKind
@@ -106,6 +114,33 @@ def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureF
     assert "more" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("order", [1, -1], ids=["dearer before", "dearer now"])
+def test_a_choice_that_may_have_tied_is_neither_called_new_nor_gone(
+    order: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of A and B at 5 each a front lists B alone; then A costs 4."""
+    goal = Objective("cost")
+    fronts = [
+        Front.from_values([goal], np.array([[cost]]), np.array([chosen]), "AB", Proof(ProofKind.COMPLETE))
+        for cost, chosen in ((5.0, [0, 1]), (4.0, [1, 0]))
+    ][::order]
+    print_differences(*fronts, front_differences(*fronts))
+    told = capsys.readouterr().out
+    assert not {"new", "gone"} & set(told.replace(".", " ").split())
+    assert "one that is not listed may be among them" in told
+
+
+def test_the_product_without_features_is_told_of_fronts_of_products_alone() -> None:
+    product = _front(ProofKind.COMPLETE)
+    empty = dataclasses.replace(product, decisions=np.zeros_like(product.decisions))
+    assert [note.split(",")[0] for note in empty_notes(empty)] == [
+        f"Point {number} is the product without any feature" for number in range(len(empty))
+    ]
+    assert empty_notes(dataclasses.replace(empty, extras={PROGRAM: {}})) == []
+    assert empty_notes(dataclasses.replace(empty, method=COMMITTEES)) == []
+    assert empty_notes(dataclasses.replace(empty, method="emsco")) == []
+
+
 @pytest.mark.parametrize(
     ("values", "decisions", "said"),
     [
@@ -115,7 +150,7 @@ def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureF
         ([[5, 3]], [[1, 0]], ("Nothing to change: the knee before, point 0, is point 0 now (another choice with the same "
          "values), and still the knee.")),
         ([[4, 3]], [[1, 0]], "Take point 0, the knee now: it is better than the knee before, point 0."),
-        ([[6, 2]], [[1, 0]], "Take point 0, the knee now: the knee before, point 0, is no longer on the front."),
+        ([[6, 2]], [[1, 0]], "Take point 0, the knee now: the knee before, point 0, is not listed now."),
         ([[0, 9], [2, 2], [5, 1]], [[0, 0], [1, 0], [1, 1]], ("Take point 1, the knee now: the knee before, point 0, is point "
          "2 now (the same choice with other values). Compare the two: shortlist front show NOW.parquet --pick 2,1")),
     ],

@@ -1,6 +1,7 @@
 """What a user reads of an analysis that is long, cut short or without a count."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from shortlist.cli.text.model_analysis import (
     print_analysis,
     print_difference,
 )
-from shortlist.products.analysis import Analysis, Finding
+from shortlist.products.analysis import KINDS, Analysis, Finding
 from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.conversion import ModelDifference
 from shortlist.products.model import make_group, make_model
@@ -26,11 +27,12 @@ def _printed(found: Analysis, capsys: pytest.CaptureFixture[str], limit: str = "
 
 
 def test_long_lists_are_cut_and_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    found = Analysis(redundant=tuple(range(1, 15)), atomic_sets=tuple((i, i + 1) for i in range(1, 15)))
+    sets = tuple((i, i + 1) for i in range(1, 15))
+    found = Analysis(redundant=tuple(range(1, 15)), atomic_sets=sets, uncounted="no nodes to count with")
     printed = _printed(found, capsys)
     assert "14 superfluous rules, each of which all others imply\n  F0 is optional below Shop\n" in printed
     assert printed.count("  and 2 more; --json has all\n") == 2
-    assert "products were not counted: no diagram, or it did not fit into --max-nodes\n" in printed
+    assert "products were not counted: no nodes to count with\n" in printed
 
 
 def test_an_explanation_that_may_not_be_the_smallest_says_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,15 +47,29 @@ def test_an_explanation_that_may_not_be_the_smallest_says_so(capsys: pytest.Capt
     )
 
 
-def test_an_analysis_that_was_stopped_claims_no_more_than_it_knows(
+def test_an_analysis_stopped_before_it_found_anything_says_nothing_of_the_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    printed = _printed(Analysis(complete=False), capsys, "2 s")
-    assert printed.startswith("So far: no feature is dead.\n")
-    assert "So far: no rule is superfluous.\n" in printed
-    assert "\nNo rule is superfluous.\n" in _printed(Analysis(), capsys)
-    assert printed.endswith("stopped (2 s): the findings listed are proved, and there may be more\n")
-    assert analysis_facts(MODEL, Analysis(complete=False))["status"] == "feasible"
+    nothing = Analysis(unanswered=("void", *KINDS))
+    assert _printed(nothing, capsys, "2 s") == (
+        "Stopped (2 s) before it was known whether the model has a product.\n"
+    )
+    assert (analysis_facts(MODEL, nothing)["status"], nothing.complete) == ("unknown", False)
+
+
+@pytest.mark.parametrize("kind", ["dead", "false_optional", "redundant", "atomic_sets"])
+def test_an_analysis_that_was_stopped_says_so_far_of_what_it_left_open_alone(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = ["dead", "false_optional", "", "redundant", "atomic_sets"]
+    one: dict[str, tuple[Any, ...]] = {"redundant": (1,), "atomic_sets": ((1, 2),)}
+    for found in ({}, {kind: one.get(kind, (Finding(1),))}):
+        stopped = Analysis(**found, unanswered=(kind,))
+        lines = [line for line in _printed(stopped, capsys, "2 s").splitlines() if not line.startswith(" ")]
+        assert [line.startswith("So far: ") for line in lines[:5]] == [name == kind for name in order]
+        assert lines[-1].startswith("stopped (2 s): what is listed is proved")
+        assert analysis_facts(MODEL, stopped)["status"] == "feasible"
+    assert "So far" not in _printed(Analysis(), capsys)
 
 
 def test_counts_beyond_all_reading_are_powers_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +104,7 @@ def test_counts_longer_than_python_shows_are_printed(capsys: pytest.CaptureFixtu
 def test_a_void_model_that_was_not_explained_in_time_shows_some_rules(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = Analysis(void=Explanation(tuple(range(20)), smallest=False), complete=False)
+    found = Analysis(void=Explanation(tuple(range(20)), smallest=False), unanswered=("void",))
     facts = analysis_facts(MODEL, found)
     assert (facts["status"], facts["complete"]) == ("infeasible", False)
     lines = _printed(found, capsys).splitlines()

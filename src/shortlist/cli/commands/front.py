@@ -101,7 +101,7 @@ def show(
     check_files(inputs={"FRONT": front}, outputs={})
     from shortlist.cli.options.points import SHOWN_RULES, read_limits, read_picks, taken_point
     from shortlist.cli.text.differences import side_by_side
-    from shortlist.cli.text.front_text import contract, front_facts, pick_facts
+    from shortlist.cli.text.front_text import contract, empty_notes, front_facts, pick_facts
     from shortlist.results.front import Front
     from shortlist.results.picking import mark_within, why_none
 
@@ -114,6 +114,7 @@ def show(
     both = [one.index for one in picked]
     notes = [] if kept.any() else [why_none(loaded, limits)]
     print_notes(notes)
+    notes += empty_notes(loaded)
     most = JSON_POINTS if rows is None else rows or None
     if json:
         facts: dict[str, Any] = {
@@ -147,6 +148,7 @@ def _print_shown(
     from shortlist.cli.text.differences import side_by_side_lines
     from shortlist.cli.text.front_text import (
         MOST_OBJECTIVES,
+        empty_notes,
         headline,
         is_staged,
         knee_of,
@@ -163,10 +165,10 @@ def _print_shown(
         used = LINES  # what was asked for is all of the screen
     elif (one := picked[0] if picked else knee_of(front, limits)) is not None:
         print_pick(front, one, advised=not picked, details=details)
-        print_lines([headline(front, details=details)])
+        print_lines([headline(front, details=details), *empty_notes(front)])
         used = 10 + min(len(front.objectives), MOST_OBJECTIVES) + 8 * is_staged(front)
     else:
-        print_lines([headline(front), *(range_lines(front) if len(front) else [])])
+        print_lines([headline(front), *empty_notes(front), *(range_lines(front) if len(front) else [])])
         used = 6 + len(front.objectives)
     if rows is None:
         rows = 20 if details else max(0, LINES - used)

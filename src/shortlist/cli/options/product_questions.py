@@ -130,7 +130,7 @@ class QuestionOptions:
     def inputs(self, model: Path) -> dict[str, Named]:
         """Return the files of a question, by what the user calls them."""
         files: dict[str, Named] = {"MODEL": model, "--attributes": self.files, "--decisions": self.decisions}
-        if not model.is_file():  # it is told before anything heavy is loaded
+        if self.attributes or not model.is_file():  # it is told before anything heavy is loaded
             return files
         from shortlist.products.attribute_files import attributes_beside
 
@@ -178,15 +178,17 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
 
     `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
     """
+    from shortlist._words import all_of
     from shortlist.cli.options.points import read_limits
     from shortlist.errors import BadInputError
+    from shortlist.files import read_source
     from shortlist.products.attribute_files import attributes_beside, read_attributes
     from shortlist.products.attributes import BUILT_IN, chosen_attributes, model_attributes, needs_rounding
     from shortlist.products.configuration.requirements import Requirements
-    from shortlist.products.formats import read_model
+    from shortlist.products.formats import parse_model, read_model
     from shortlist.results.objective import objective_names
 
-    line = read_model(model)
+    line = parse_model(read_source(model)) if given.attributes else read_model(model)
     is_asked = given.select or given.deselect or given.decisions
     wanted, stages = _wanted(line, given) if is_asked else (Requirements(), ())
     objectives, seed, files = given.objectives, given.draws, given.files
@@ -225,9 +227,11 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     )
     sources = {name: f"drawn at random, seed {seed}" for name in drawn if name in names}
     if seed is not None and not sources:
+        has = all_of(table.source for table in tables if table.columns)
         raise BadInputError(
             "--attributes random draws cost, defects and not_used_before, but of these nothing is asked for "
-            "that is not given by a file. Leave it out."
+            + (f"that {has} does not give. " if has else "")
+            + "Leave it out."
         )
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))

@@ -23,7 +23,7 @@ def configured_facts(
     answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
 ) -> dict[str, Any]:
     """Return the contract of every command, and what only product lines have."""
-    from shortlist.cli.text.front_text import front_facts
+    from shortlist.cli.text.front_text import empty_notes, front_facts
 
     front, labels = answer.front, asked.line.labels
     return {
@@ -35,6 +35,7 @@ def configured_facts(
         "reason": answer.reason,
         "conflict": list(answer.conflict),
         **asked.facts,
+        "notes": [*asked.notes, *empty_notes(front)],
         "implied": {
             "selected": [labels[i] for i in answer.implied.select],
             "deselected": [labels[i] for i in answer.implied.deselect],
@@ -96,8 +97,16 @@ def print_found(
     `none`: the lines of a front without points. `more`: what else follows from what was asked. `page`: where
     a page of it was written.
     """
-    from shortlist.cli.text.front_text import headline, knee_of, print_pick, print_points, range_lines
+    from shortlist.cli.text.front_text import (
+        empty_notes,
+        headline,
+        knee_of,
+        print_pick,
+        print_points,
+        range_lines,
+    )
 
+    more = [*more, *empty_notes(front)]
     picked = knee_of(front)
     if picked is not None:
         print_pick(front, picked, advised=True, details=details)

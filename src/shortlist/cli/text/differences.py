@@ -26,9 +26,9 @@ PROMISED = "promised"
 MEANINGS = {
     Fate.CHANGED: "the same choice, with other values",
     Fate.REPLACED: "the same values, by another choice",
-    Fate.DOMINATED: "the choice is no longer on the front; the point named is better",
-    Fate.GONE: "the choice is no longer on the front, and nothing is as good",
-    Fate.NEW: "neither the choice nor the values were on the front before",
+    Fate.DOMINATED: "the choice is not listed now; the point named is better than it was",
+    Fate.GONE: "neither the choice nor anything as good as it was is listed",
+    Fate.NEW: "neither the choice nor the values were listed",
 }
 """What the fates of points mean; that of one that is the same needs no words."""
 
@@ -138,7 +138,16 @@ def difference_notes(before: Front, now: Front) -> list[str]:
     if not cut:
         return []
     fronts = all_of(cut)
-    return [f"The front {fronts} is not complete: points that are new or gone may be in it, but not found."]
+    return [f"The front {fronts} is not complete: points that are not listed may be in it, but not found."]
+
+
+def _tied_lines(fates: Sequence[PointFate]) -> list[str]:
+    """Say what a difference of fronts cannot tell of choices with equal values."""
+    if not any(one.fate in {Fate.DOMINATED, Fate.GONE, Fate.NEW} for one in fates):
+        return []
+    return [
+        "A front lists one choice of several with equal values; one that is not listed may be among them."
+    ]
 
 
 def print_differences(
@@ -149,6 +158,7 @@ def print_differences(
     lines = [
         *_taken_lines(before, now, fates),
         f"{counted(len(before), 'point')} before, {len(now):,} now: {all_of(told) or 'nothing to compare'}.",
+        *_tied_lines(fates),
     ]
     print_lines(lines)
     groups = {
@@ -161,7 +171,7 @@ def print_differences(
         if one.fate is Fate.SAME and _promised(before, one.before) != _promised(now, one.now)
     ]
     groups = {heading: own for heading, own in groups.items() if own}
-    most = MOST_SHOWN if details else (LINES - 5) // max(1, len(groups)) - 4
+    most = MOST_SHOWN if details else (LINES - 6) // max(1, len(groups)) - 4
     for heading, own in groups.items():
         rows = tuple(tuple(_cells(before, now, one)) for one in own[: max(0, most)])
         header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
@@ -184,7 +194,7 @@ def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[
     role = "the knee" if new.rule == "knee" else f"the pick by {new.rule}"
     was = f"{role} before, point {old.index},"
     if fate.fate is Fate.GONE:
-        return [f"Take point {new.index}, {role} now: {was} is no longer on the front."]
+        return [f"Take point {new.index}, {role} now: {was} is not listed now."]
     if fate.fate is Fate.DOMINATED:
         better = "it" if fate.now == new.index else f"point {fate.now}"
         return [f"Take point {new.index}, {role} now: {better} is better than {was[:-1]}."]

@@ -259,8 +259,21 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
         return [f"{what}:", listed("  ", chosen, most_lines=4, details=details)]
     chosen = chosen_at(front, picked.decision)
     noun = "members" if front.method == COMMITTEES else "features"
+    if not chosen:
+        return [f"{what}:", f"  none of {len(front.candidates):,} {noun}"]
     head = f"  {len(chosen)} of {len(front.candidates)} {noun}: "
     return [f"{what}:", listed(head, chosen, most_lines=4, details=details)]
+
+
+def empty_notes(front: Front) -> list[str]:
+    """Say that a front of products holds the product without features, which some models allow."""
+    if is_staged(front) or PROGRAM in front.extras or front.method == COMMITTEES:
+        return []
+    return [
+        f"Point {number} is the product without any feature, which the model allows. "
+        "--select FEATURE excludes it."
+        for number in np.flatnonzero(~front.decisions.any(axis=1)).tolist()
+    ]
 
 
 def print_pick(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from shortlist._words import all_of, any_of, count_text, counted
 from shortlist.arrays import Mask
 from shortlist.cli.text.front_text import some
+from shortlist.cli.text.output import as_typed
 from shortlist.exact import digits_of
 from shortlist.products.analysis import Analysis, Finding
 from shortlist.products.configuration.explanation import Explanation
@@ -34,23 +35,31 @@ _MEANING = {
 }
 
 
-_DEAD = ("No feature is dead.", "1 dead feature, which no product has", "dead features, which no product has")
+_DEAD = (
+    "No feature is dead.",
+    "no dead feature was found",
+    "1 dead feature, which no product has",
+    "dead features, which no product has",
+)
 _FALSE_OPTIONAL = (
     "No feature marked optional is in every product with its parent.",
+    "no feature marked optional was found in every product with its parent",
     "1 feature marked optional is in every product with its parent",
     "features marked optional are in every product with their parent",
 )
 _SUPERFLUOUS = (
     "No rule is superfluous.",
+    "no superfluous rule was found",
     "1 superfluous rule, which the others imply",
     "superfluous rules, each of which all others imply",
 )
 _TOGETHER = (
     "No two features are always selected together, apart from core features.",
+    "no two features were found that are always selected together",
     "1 set of features that are always selected together",
     "sets of features that are always selected together",
 )
-"""What is said of none, of one and of several findings."""
+"""Headings of no finding, of no finding so far, of one and of several."""
 
 
 def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
@@ -58,8 +67,9 @@ def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "command": "model analyse",
         "method": "satisfiability",
-        "status": "infeasible" if found.void else "optimal" if found.complete else "feasible",
+        "status": _status(found),
         "complete": found.complete,
+        "unanswered": list(found.unanswered),
         "n_features": model.n_features,
         "void": None if found.void is None else _why(model, found.void),
     }
@@ -72,8 +82,17 @@ def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
         "products_with": {
             label: digits_of(n) for label, n in zip(model.labels, found.products_with, strict=False)
         },
+        "uncounted": as_typed(found.uncounted),
         "notes": list(model.notes),
     }
+
+
+def _status(found: Analysis) -> str:
+    if found.void:
+        return "infeasible"
+    if "void" in found.unanswered:
+        return "unknown"
+    return "optimal" if found.complete else "feasible"
 
 
 def _finding(model: FeatureModel, finding: Finding) -> dict[str, Any]:
@@ -91,32 +110,37 @@ def print_analysis(facts: dict[str, Any]) -> None:
         print("The model has no product. These rules contradict each other" + _proved(facts["void"]))
         _print_rules(facts["void"])
         return
-    complete = facts["complete"]
-    _print_findings(facts["dead"], _DEAD, complete=complete)
-    _print_findings(facts["false_optional"], _FALSE_OPTIONAL, complete=complete)
+    limit, unanswered = facts["limit"], facts["unanswered"]
+    if "void" in unanswered:
+        print(f"Stopped ({limit}) before it was known whether the model has a product.")
+        return
+    _print_findings(facts["dead"], _DEAD, complete="dead" not in unanswered)
+    _print_findings(facts["false_optional"], _FALSE_OPTIONAL, complete="false_optional" not in unanswered)
     core = [finding["feature"] for finding in facts["core"]]
     names = f": {_listed(core)}" if core else ""
     print(f"{counted(len(core), 'core feature')}, which every product has{names}")
-    redundant, atomic = facts["redundant"], facts["atomic_sets"]
-    _print_some(_title(len(redundant), _SUPERFLUOUS, complete=complete), redundant)
-    _print_some(_title(len(atomic), _TOGETHER, complete=complete), [_listed(each) for each in atomic])
+    for kind, words in (("redundant", _SUPERFLUOUS), ("atomic_sets", _TOGETHER)):
+        lines = facts[kind] if kind == "redundant" else [_listed(each) for each in facts[kind]]
+        print(_title(len(lines), words, complete=kind not in unanswered))
+        _print_lines(lines)
     if facts["n_products"] is None:
-        print("products were not counted: no diagram, or it did not fit into --max-nodes")
+        print(f"products were not counted: {facts['uncounted']}")
     else:
         _print_rarest(facts["n_products"], facts["products_with"])
-    if not facts["complete"]:
-        print(f"stopped ({facts['limit']}): the findings listed are proved, and there may be more")
+    if unanswered:
+        print(f"stopped ({limit}): what is listed is proved; where it says so far, there may be more")
 
 
-def _title(n_found: int, words: tuple[str, str, str], *, complete: bool) -> str:
+def _title(n_found: int, words: tuple[str, str, str, str], *, complete: bool) -> str:
     """Return the heading of some findings; none is a fact only of a complete analysis."""
-    none, one, many = words
-    if n_found:
-        return one if n_found == 1 else f"{n_found:,} {many}"
-    return none if complete else f"So far: {none[0].lower()}{none[1:]}"
+    none, none_yet, one, many = words
+    found = one if n_found == 1 else f"{n_found:,} {many}" if n_found else none if complete else none_yet
+    return found if complete else f"So far: {found}"
 
 
-def _print_findings(findings: list[dict[str, Any]], words: tuple[str, str, str], *, complete: bool) -> None:
+def _print_findings(
+    findings: list[dict[str, Any]], words: tuple[str, str, str, str], *, complete: bool
+) -> None:
     print(_title(len(findings), words, complete=complete))
     for finding in findings:
         if finding["why"]:
@@ -125,11 +149,6 @@ def _print_findings(findings: list[dict[str, Any]], words: tuple[str, str, str],
     rest = [finding["feature"] for finding in findings if not finding["why"]]
     if rest:
         print(f"  not explained: {_listed(rest)}")
-
-
-def _print_some(title: str, lines: Sequence[str]) -> None:
-    print(title)
-    _print_lines(lines)
 
 
 def _print_lines(lines: Sequence[str], indent: int = 2) -> None:

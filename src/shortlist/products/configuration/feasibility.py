@@ -206,7 +206,7 @@ def summarise(
     try:
         shared = backbone(clauses, budget)
     except SearchStoppedError:
-        return ModelSummary(satisfiable=None, uncounted=_out_of_time(budget))
+        return ModelSummary(satisfiable=None, uncounted=out_of_time(budget))
     if shared is None:
         conflict = check_feasibility(model, budget=budget).conflict or (NOT_TOLD_APART,)
         return ModelSummary(satisfiable=False, n_products=0, conflict=conflict)
@@ -237,11 +237,12 @@ def counting_diagram(
     most = USUAL_NODES if max_nodes is None else max_nodes
     diagram = compile_diagram(clauses, max_nodes=most, n_starts=4, budget=budget)
     if diagram is None and budget.stopped:
-        return None, _out_of_time(budget)
+        return None, out_of_time(budget)
     return diagram, "" if diagram else f"no variable order gave a diagram within {most:,} nodes"
 
 
-def _out_of_time(budget: Budget) -> str:
+def out_of_time(budget: Budget) -> str:
+    """Say why something is not known."""
     return f"ended before that was known: {budget.limit_text}"
 
 
