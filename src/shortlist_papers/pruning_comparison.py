@@ -278,6 +278,7 @@ def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool,
         take_rows(fold.X, fit_rows),
         fold.y[fit_rows],
         n_classifiers=fold.n_classifiers,
+        plain=(),
         random_state=fold.seed,
         cancellation=cancellation,
     )

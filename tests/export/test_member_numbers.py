@@ -23,7 +23,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
-from shortlist.ensembles import EvolutionaryEnsembleClassifier
+from shortlist.ensembles import EvolutionaryEnsembleClassifier, make_pool
 from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms
 from shortlist.ensembles.evolution.spaces import SPACES
 from shortlist.export import reader
@@ -83,6 +83,23 @@ def test_a_member_answers_as_plain_numbers_and_as_a_graph_do(kind: str, y: Any) 
 
     assert check_policy(policy, model, ROWS[100:200]) == 100
     assert check_onnx(onnx_of(policy), model, ROWS, policy) == len(ROWS)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosting_over_words_and_gaps_answers_as_plain_numbers_and_as_a_graph(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    rows = pd.DataFrame({"size": rng.normal(size=240), "age": rng.normal(50, 10, 240)})
+    rows["colour"] = rng.choice(["red", "green", "blue"], 240).astype(object)
+    y = np.where(rows["colour"] == "red", 1, np.where(rows["size"] > 1, n_classes - 1, 0))
+    rows.loc[::7, "age"], rows.loc[::5, "colour"] = np.nan, None
+    pool = make_pool(rows[:160], y[:160], n_classifiers=5, plain=("plain-boosting",)).subset([4])
+    pruner = OrderedPruner(pool, random_state=0).fit(rows[160:], y[160:])
+    model = SavedModel(pruner, tuple(rows.columns), "class")
+    policy = policy_of(model)
+
+    assert pool.names == ("plain-boosting",)
+    assert check_policy(policy, model, rows[100:200]) == 100
+    assert check_onnx(onnx_of(policy), model, rows, policy) == len(rows)
 
 
 @pytest.mark.parametrize(

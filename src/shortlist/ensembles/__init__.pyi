@@ -19,12 +19,13 @@ from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearC
 from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
 from shortlist.ensembles.evolution.training_rows import ExactStep
-from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.encoder import FoldedColumns, TableEncoder
 from shortlist.ensembles.pools.families import NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
 from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.judges import Judge
 from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.plain import PlainBoosting
 from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.rules import Backfitted, Ordering

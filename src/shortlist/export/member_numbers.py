@@ -1,7 +1,7 @@
 """Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and what is like them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,10 +86,102 @@ def _boosting(estimator: Any) -> Numbers | None:
     """Boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
     if estimator.is_categorical_ is not None:
         return None
+    return _rounds(estimator, lambda tree: _boosted_tree(tree.nodes))
+
+
+def _rounds(estimator: Any, write: Callable[[Any], Numbers]) -> Numbers:
     predictors: Any = estimator._predictors  # noqa: SLF001  # nothing public has them
     start = np.ravel(estimator._baseline_prediction).tolist()  # noqa: SLF001  # likewise
-    rounds = [[_boosted_tree(tree.nodes) for tree in trees] for trees in predictors]
+    rounds = [[write(tree) for tree in trees] for trees in predictors]
     return {"kind": "boosting", "start": start, "rounds": rounds}
+
+
+def _plain_boosting(estimator: Any) -> Numbers:
+    """Boosted trees over words and gaps, which compare the columns that these are encoded as."""
+    trees, folded = estimator.trees_, estimator.folded
+    if trees.is_categorical_ is None and not folded.gaps:
+        return _rounds(trees, lambda tree: _boosted_tree(tree.nodes))
+    columns = _ColumnsOfTrees(
+        folded.numbers(estimator.n_features_in_).tolist(), dict(folded.gaps), _columns_of_codes(estimator)
+    )
+    known: Any = np.empty((0, 8), dtype=np.uint32)
+    if folded.words:
+        known, _ = trees._bin_mapper.make_known_categories_bitsets()  # noqa: SLF001  # likewise
+    return _rounds(trees, lambda tree: _encoded_tree(tree, columns, known))
+
+
+def _columns_of_codes(estimator: Any) -> list[list[int]]:
+    """Return for each column of words the encoded column of every code in its trees."""
+    if not estimator.folded.words:
+        return []
+    ordinal = estimator.trees_._preprocessor.named_transformers_["encoder"]  # noqa: SLF001  # likewise
+    return [
+        [start + int(code) for code in codes if not np.isnan(code)]
+        for (start, _), codes in zip(estimator.folded.words, ordinal.categories_, strict=True)
+    ]
+
+
+class _ColumnsOfTrees(NamedTuple):
+    """Encoded columns that trees over words and gaps compare."""
+
+    numbers: list[int]
+    """Of each feature that holds numbers, after the words."""
+    marks: dict[int, int]
+    """Column that marks the gaps of a column of numbers."""
+    codes: list[list[int]]
+    """Of each feature that holds words: for every code the column that is 1 where it is the word."""
+
+
+def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:
+    """Return a tree over encoded columns: each set of words is a chain of nodes, each gap a node before."""
+    found: Numbers = {name: [] for name in ("left", "right", "feature", "threshold", "value")}
+
+    def add(feature: int = 0, threshold: float = 0.0, value: float = 0.0) -> int:
+        for name, one in (
+            ("left", -1), ("right", -1), ("feature", feature), ("threshold", threshold), ("value", value)
+        ):  # fmt: skip
+            found[name].append(one)
+        return len(found["left"]) - 1
+
+    def join(place: int, left: int, right: int) -> None:
+        found["left"][place], found["right"][place] = left, right
+
+    def write(number: int) -> int:
+        node = tree.nodes[number]
+        if node["is_leaf"]:
+            return add(value=float(node["value"]))
+        left, right = int(node["left"]), int(node["right"])
+        usual, other = (left, right) if node["missing_go_to_left"] else (right, left)
+        feature = int(node["feature_idx"])
+        if node["is_categorical"]:
+            bits = tree.raw_left_cat_bitsets[node["bitset_idx"]]
+            apart = [
+                add(column, 0.5)
+                for code, column in enumerate(columns.codes[feature])
+                if _is_in(known[feature], code) and (left if _is_in(bits, code) else right) == other
+            ]
+            if not apart:
+                return write(usual)
+            ends = write(usual), write(other)
+            for place, then in zip(apart, [*apart[1:], ends[0]], strict=True):
+                join(place, then, ends[1])
+            return apart[0]
+        column = columns.numbers[feature - len(columns.codes)]
+        mark = columns.marks.get(column)
+        gap = None if mark is None else add(mark, 0.0)
+        place = add(column, float(node["num_threshold"]))
+        join(place, write(left), write(right))
+        if gap is None:
+            return place
+        join(gap, place, found["left"][place] if usual == left else found["right"][place])
+        return gap
+
+    write(0)
+    return found
+
+
+def _is_in(bits: Any, code: int) -> bool:
+    return bool(int(bits[code // 32]) >> (code % 32) & 1)
 
 
 def _boosted_tree(nodes: NDArray[Any]) -> Numbers:
@@ -337,6 +429,7 @@ _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.MLPClassifier": _network,
     "sklearn.KNeighborsClassifier": _neighbours,
     "shortlist.NearestRows": _nearest_rows,
+    "shortlist.PlainBoosting": _plain_boosting,
     "sklearn.Pipeline": _pipeline,
     "sklearn.DummyClassifier": _constant,
 }

@@ -1,5 +1,6 @@
 """What each kind of model in a policy is as nodes of an ONNX graph."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -214,14 +215,18 @@ def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
     values: list[float] = []
     weights: list[float] = []
     for number, tree in enumerate(trees):
+        parents = Counter(tree["right"])
         for node, left in enumerate(tree["left"]):
             inner = left >= 0
+            # onnxruntime shares nodes among parents by the true branch alone
+            shared = inner and parents[tree["right"][node]] > 1
+            then, otherwise = (tree["right"][node], left) if shared else (left, tree["right"][node])
             found["nodes_treeids"].append(number)
             found["nodes_nodeids"].append(node)
             found["nodes_featureids"].append(tree["feature"][node] if inner else 0)
-            found["nodes_modes"].append("BRANCH_LEQ" if inner else "LEAF")
-            found["nodes_truenodeids"].append(left if inner else 0)
-            found["nodes_falsenodeids"].append(tree["right"][node] if inner else 0)
+            found["nodes_modes"].append("LEAF" if not inner else "BRANCH_GT" if shared else "BRANCH_LEQ")
+            found["nodes_truenodeids"].append(then if inner else 0)
+            found["nodes_falsenodeids"].append(otherwise if inner else 0)
             values.append(tree["threshold"][node] if inner else 0.0)
             for target, weight in enumerate([] if inner else tree["value"][node]):
                 found["target_treeids"].append(number)

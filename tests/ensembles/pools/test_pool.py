@@ -34,6 +34,7 @@ from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.fitting import fit_all, fit_member, load_pool, make_pool
 from shortlist.ensembles.pools.members import as_pool
+from shortlist.ensembles.pools.plain import USUAL
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object
@@ -109,10 +110,15 @@ class Answering:
 
 
 class TestMakePool:
-    def test_families_take_turns_in_equal_numbers(self, cancer_pool: Pool) -> None:
-        assert cancer_pool.families == (*FAMILIES, *FAMILIES)
+    def test_families_take_turns_and_every_fifth_is_plain_until_there_is_one_of_each(
+        self, cancer_pool: Pool
+    ) -> None:
+        assert cancer_pool.families[4::5] == USUAL
+        drawn = [family for family in cancer_pool.families if family not in USUAL]
+        assert drawn == [*FAMILIES, *FAMILIES][:16]
         assert cancer_pool.names[:2] == ("logistic-regression-1", "decision-tree-1")
-        assert cancer_pool.names[10] == "logistic-regression-2"
+        assert cancer_pool.names[4] == "plain-boosting"
+        assert cancer_pool.names[12] == "logistic-regression-2"
         assert len(set(cancer_pool.names)) == len(cancer_pool) == 20
         assert cancer_pool.classes.tolist() == ["benign", "malignant"]
         assert cancer_pool.n_features_in == 30
@@ -133,6 +139,19 @@ class TestMakePool:
         assert np.array_equal(
             positive_probabilities(smaller, CANCER_X[TEST], "benign"),
             positive_probabilities(cancer_pool, CANCER_X[TEST], "benign")[:, :11],
+        )
+
+    def test_the_papers_pool_has_the_drawn_classifiers_alone_which_are_the_same(
+        self, cancer_pool: Pool
+    ) -> None:
+        papers = make_pool(CANCER_X[TRAIN], WORDS[TRAIN], n_classifiers=16, plain=())
+
+        is_drawn = [family in FAMILIES for family in cancer_pool.families]
+        assert papers.families == (*FAMILIES, *list(FAMILIES)[:6])
+        assert papers.names == tuple(np.array(cancer_pool.names)[is_drawn])
+        assert np.array_equal(
+            positive_probabilities(papers, CANCER_X[TEST], "benign"),
+            positive_probabilities(cancer_pool, CANCER_X[TEST], "benign")[:, is_drawn],
         )
 
     def test_another_seed_gives_another_pool(self) -> None:
@@ -218,6 +237,8 @@ class TestMakePool:
             ({"n_classifiers": 0}, "n_classifiers must be at least 1, got 0"),
             ({"n_classifiers": 2.5}, "n_classifiers must be a whole number"),
             ({"random_state": -1}, "random_state must be at least 0"),
+            ({"plain": ("forest",)}, r"plain must hold different names of \['plain-boosting', .*'forest'"),
+            ({"plain": ("plain-forest", "plain-forest")}, "plain must hold different names"),
             ({"y": np.zeros(80)}, "y must hold two classes or more, got one class only: 0.0"),
             ({"y": CANCER_Y[:79]}, "one entry per row, got 80 and 79 rows"),
             ({"y": np.linspace(0, 1, 80)}, "Unknown label type"),
@@ -617,7 +638,7 @@ def test_classifiers_that_a_study_has_are_not_fitted_again(
 ) -> None:
     X, y = load_iris(return_X_y=True)
     with open_study(tmp_path / "s.db") as study:
-        first = make_pool(X, y, n_classifiers=3, study=study)
+        first = make_pool(X, y, n_classifiers=3, plain=(), study=study)
         made: list[str] = []
 
         def fit_and_note(family: str, *rest: Any) -> Any:
@@ -626,7 +647,7 @@ def test_classifiers_that_a_study_has_are_not_fitted_again(
 
         monkeypatch.setattr("shortlist.ensembles.pools.fitting.fit_member", fit_and_note)
         study.record(Finished("random-forest-1", pickle.dumps("of a stranger")))
-        more = make_pool(X, y, n_classifiers=5, study=study)
+        more = make_pool(X, y, n_classifiers=5, plain=(), study=study)
         assert made == ["nearest-neighbours", "random-forest"]
         for one, same in zip(first.classifiers, more.classifiers, strict=False):
             assert (one.predict_proba(X) == same.predict_proba(X)).all()

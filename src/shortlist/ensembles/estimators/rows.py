@@ -1,7 +1,7 @@
 """Which rows fit a pool, which prune it, and which are held out."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.fitting import cross_fit, make_pool
 from shortlist.ensembles.pools.members import as_pool
+from shortlist.ensembles.pools.plain import USUAL
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.errors import BadInputError
 from shortlist.runs import Work
@@ -69,8 +70,12 @@ def own_pool(
     seed: int,
     work: Work,
     folds: int | NDArray[np.int8] = N_FOLDS,
+    plain: Sequence[str] = USUAL,
 ) -> Pool | CrossFittedPool:
-    """Fit a pool on some of the rows; None: on all, and again without each fold, so that all prune it."""
+    """Fit a pool on some of the rows; None: on all, and again without each fold, so that all prune it.
+
+    `plain`: the plain classifiers in it; none gives the pool of the paper.
+    """
     how: dict[str, Any] = {
         "random_state": seed,
         "n_jobs": work.workers,
@@ -78,7 +83,9 @@ def own_pool(
         "cancellation": work.cancellation,
     }
     rows, labels = (X, y) if fitted is None else (take_rows(X, fitted), y[fitted])
-    pool = make_pool(rows, labels, n_classifiers=n_classifiers, study=work.study.part("pool"), **how)
+    pool = make_pool(
+        rows, labels, n_classifiers=n_classifiers, plain=plain, study=work.study.part("pool"), **how
+    )
     if fitted is not None:
         return pool
     return cross_fit(pool, X, y, folds=folds, study=work.study.part("folds"), **how)

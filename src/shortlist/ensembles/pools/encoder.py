@@ -29,6 +29,40 @@ FARTHEST = 1000.0
 
 
 @saved_from("shortlist.ensembles")
+@dataclass(frozen=True)
+class FoldedColumns:
+    """Which columns of an encoded table belong together, and the table with fewer columns that they make."""
+
+    gaps: tuple[tuple[int, int], ...] = ()
+    """Columns of numbers, each with the one that marks its gaps."""
+    words: tuple[tuple[int, int], ...] = ()
+    """For each column of words the first of its columns of 0 and 1, and the one after its last."""
+
+    def numbers(self, n_columns: int) -> NDArray[np.intp]:
+        """Return the columns of numbers among `n_columns`, neither marks of gaps nor words."""
+        kept = np.ones(n_columns, dtype=bool)
+        kept[[mark for _, mark in self.gaps]] = False
+        for start, stop in self.words:
+            kept[start:stop] = False
+        return np.flatnonzero(kept)
+
+    def unfold(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return one column for each feature: the number of the word, then numbers, with NaN in gaps."""
+        numbers = self.numbers(X.shape[1])
+        table = np.empty((len(X), len(self.words) + len(numbers)))
+        for place, (start, stop) in enumerate(self.words):
+            table[:, place] = np.where(X[:, start:stop].any(axis=1), X[:, start:stop].argmax(axis=1), np.nan)
+        table[:, len(self.words) :] = X[:, numbers]
+        for number, mark in self.gaps:
+            table[X[:, mark] > 0, len(self.words) + np.searchsorted(numbers, number)] = np.nan
+        return table
+
+
+NO_FOLDED_COLUMNS = FoldedColumns()
+"""Tables of numbers without gaps."""
+
+
+@saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
     """What :func:`fit_table` learnt about a table."""
@@ -53,6 +87,25 @@ class TableEncoder:
             ):
                 known[place] = set(seen.tolist()) if few is None else None
         return known
+
+    @property
+    def folded(self) -> FoldedColumns:
+        """The encoded columns that belong together."""
+        gaps: tuple[tuple[int, int], ...] = ()
+        start = 0
+        if self.numbers is not None:
+            start = int(np.count_nonzero(~self.words))
+            marker = self.numbers.named_steps["impute"].indicator_
+            gaps = tuple((int(number), start + at) for at, number in enumerate(marker.features_))
+            start += len(gaps)
+        words = []
+        if self.categories is not None:
+            rare = self.categories.infrequent_categories_
+            for seen, few in zip(self.categories.categories_, rare, strict=True):
+                stop = start + len(seen) - (0 if few is None else len(few) - 1)
+                words.append((start, stop))
+                start = stop
+        return FoldedColumns(gaps, tuple(words))
 
     def unknown_words(self, X: Any) -> Mask:
         """Mark the cells with a word that was not fitted on, ``(n_rows, n_features)``.

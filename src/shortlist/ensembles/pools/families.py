@@ -150,6 +150,8 @@ class Family(NamedTuple):
     """The same for the columns, which are drawn without replacement."""
     most_rows: int
     """Never more rows than these, which bounds the time on large tables."""
+    whole: bool = False
+    """All columns, those that are constant in its rows too."""
 
 
 @saved_from("shortlist.ensembles")

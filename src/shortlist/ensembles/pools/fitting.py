@@ -15,9 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from shortlist._threads import limited_threads
 from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
-from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
+from shortlist.ensembles.pools.encoder import (
+    NO_FOLDED_COLUMNS,
+    FoldedColumns,
+    as_classes,
+    as_frame,
+    fit_table,
+)
 from shortlist.ensembles.pools.families import FAMILIES, Family
 from shortlist.ensembles.pools.members import Member, as_pool
+from shortlist.ensembles.pools.plain import PLAIN, USUAL, PlainBoosting, check_plain, with_plain
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, named_columns, numbered
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
@@ -32,17 +39,20 @@ def make_pool(
     y: ArrayLike,
     *,
     n_classifiers: int = 100,
+    plain: Sequence[str] = USUAL,
     random_state: int | None = 0,
     n_jobs: int | None = 1,
     report: Report = silent,
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> Pool:
-    """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
+    """Fit ten families of classifiers in equal numbers, and what a user would try first.
 
     The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
-    of :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever
-    `n_classifiers` and `n_jobs` are.
+    of :cite:t:`Bastos2022` asks for ten and does not name them. Each of their classifiers draws its
+    parameters, rows and columns. Every fifth classifier is a plain one, with settings that are not drawn, all
+    rows and all columns, until there is one of each. Classifier i is the same whatever `n_classifiers` and
+    `n_jobs` are, and the drawn ones are the same whatever `plain` is.
 
     Parameters
     ----------
@@ -51,7 +61,10 @@ def make_pool(
     y : array-like of shape (n_samples,)
         At least two classes, labels of any type.
     n_classifiers : int, default=100
-        How many; a multiple of ten gives equal numbers.
+        How many in all; of plain ones there are never more than one in five.
+    plain : sequence of str, default=USUAL
+        The plain classifiers, names in :data:`shortlist.ensembles.pools.plain.PLAIN`; none gives the pool of
+        the paper. ``"lightgbm"`` and ``"xgboost"`` need these packages.
     random_state : int or None, default=0
         Seed; None takes a new one each time.
     n_jobs : int or None, default=1
@@ -67,29 +80,35 @@ def make_pool(
     BadInputError
         If `X` or `y` cannot be used, their lengths differ, `y` has one class, a parameter is out of range, or
         the study belongs to other rows or another seed.
+    MissingDependencyError
+        If a plain classifier needs a package that is not installed.
     ShortlistError
         If the work was cancelled before every classifier was fitted.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)
-    >>> pool.names
-    ('logistic-regression-1', 'decision-tree-1', 'naive-bayes-1')
+    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=5)
+    >>> pool.names[2:]
+    ('naive-bayes-1', 'nearest-neighbours-1', 'plain-boosting')
     """
     n = as_count(n_classifiers, "n_classifiers")
     seed = None if random_state is None else as_seed(random_state, "random_state")
+    plain = check_plain(plain)
     frame = as_frame(X)
     classes, indices = as_classes(y)
     if len(frame) != len(indices):
         raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
     encoder = fit_table(X)
     encoded = encoder.transform(X)
-    families = [list(FAMILIES)[index % len(FAMILIES)] for index in range(n)]
-    names = numbered(families)
+    families = with_plain(list(FAMILIES), plain, n)
+    names = tuple(
+        family if family in PLAIN else name for name, family in zip(numbered(families), families, strict=True)
+    )
+    folded = encoder.folded
     units = [
-        Unit(name, fit_member, (family, encoded, indices, classes, seeds))
-        for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
+        Unit(name, fit_member, (family, encoded, indices, classes, seeds, folded))
+        for name, family, seeds in zip(names, families, _streams(families, seed), strict=True)
     ]
     if study.keeps:
         facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
@@ -102,6 +121,18 @@ def make_pool(
             "`n_classifiers`."
         )
     return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], named_columns(X))
+
+
+def _streams(families: Sequence[str], seed: int | None) -> Iterator[np.random.SeedSequence]:
+    """Yield the stream of every classifier: the j-th child of the seed for the j-th that is drawn."""
+    root = np.random.SeedSequence(seed)
+    drawn = iter(root.spawn(len(families)))
+    for family in families:
+        if family in PLAIN:
+            key = 2**32 - 1 - list(PLAIN).index(family)
+            yield np.random.SeedSequence(root.entropy, spawn_key=(key,))
+        else:
+            yield next(drawn)
 
 
 LONG_FITS_S = 5.0
@@ -121,9 +152,10 @@ def fit_all(
     known = own_members(work.study) if work.study.keeps else {}
     if work.workers not in (None, 1) and len(units) > 2 * len(FAMILIES):
         start = seconds_now()
+        drawn = [unit for unit in units if unit.key not in PLAIN]  # the others take longer
         with calm_fits():
             some = run_units(
-                units[: len(FAMILIES)], replace(work, workers=1, report=silent), stage=stage, parts=parts,
+                drawn[: len(FAMILIES)], replace(work, workers=1, report=silent), stage=stage, parts=parts,
                 known=known,
             )  # fmt: skip
             known |= dict(some)
@@ -184,26 +216,31 @@ def calm_fits() -> Iterator[None]:
         yield
 
 
-def fit_member(
+def fit_member(  # noqa: PLR0917  # units pass arguments by place
     name: str,
     X: NDArray[np.float64],
     indices: NDArray[np.intp],
     classes: Labels,
     seeds: np.random.SeedSequence,
+    folded: FoldedColumns = NO_FOLDED_COLUMNS,
 ) -> Member:
     """Fit one classifier of a family on its own rows and columns of standardised data.
 
-    Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left,
-    the member answers the shares of the classes.
+    Every class is in the rows, at least twice. Columns that are constant there are left out, but of families
+    that take all; if none varies, the member answers the shares of the classes.
     """
     from sklearn.dummy import DummyClassifier
 
-    family = FAMILIES[name]
+    family = FAMILY_OF[name]
     rng = np.random.default_rng(seeds)
     rows = draw_stratified(family, indices, rng)
     columns = columns_that_vary(X, rows, draw_columns(family, X.shape[1], rng))
     if len(columns):
+        if family.whole:
+            columns = np.arange(X.shape[1])
         estimator = family.build(rng, len(rows), len(columns))
+        if isinstance(estimator, PlainBoosting):
+            estimator.set_params(folded=folded)
     else:
         estimator, columns = DummyClassifier(strategy="prior"), np.array([0])
     with calm_fits():
@@ -239,6 +276,9 @@ def draw_columns(family: Family, n_columns: int, rng: np.random.Generator) -> ND
     size = max(1, round(rng.uniform(*family.columns) * n_columns))
     return np.asarray(np.sort(rng.choice(n_columns, size=size, replace=False)), dtype=np.intp)
 
+
+FAMILY_OF = {**FAMILIES, **PLAIN}
+"""The families of drawn classifiers and the plain classifiers, by name."""
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
 """Parameters that must not exceed the number of rows."""
@@ -291,15 +331,15 @@ def refit_member(
     """Return a classifier fitted on all of these rows, or on as many as its family takes.
 
     `member`: whose parameters and columns are taken; of the columns those that vary in these rows, or all.
-    `family`: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`. `encoded`: rows as the
+    `family`: a name in :data:`FAMILY_OF`. `encoded`: rows as the
     preprocessing of its pool makes them, ``(n_samples, n_columns)``. `indices`: their classes as indices,
     ``(n_samples,)``. `seed`: draws the rows, and their order.
     """
     assert member.columns is not None, "classifiers that are fitted here know their columns"
-    every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
+    every = FAMILY_OF[family]._replace(replace=False, rows=(1.0, 1.0))
     rows = draw_stratified(every, indices, np.random.default_rng(seed))
     varying = columns_that_vary(encoded, rows, member.columns)
-    columns = varying if len(varying) else member.columns
+    columns = varying if len(varying) and not every.whole else member.columns
     estimator = clone(member.estimator)
     given = estimator.get_params()
     estimator.set_params(**{name: min(given[name], len(rows)) for name in AT_MOST_ROWS if name in given})

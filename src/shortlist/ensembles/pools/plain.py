@@ -1,0 +1,165 @@
+"""Classifiers that a user would try first, with plain settings: one of each is in a pool."""
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from shortlist.ensembles.pools.encoder import NO_FOLDED_COLUMNS, FoldedColumns
+from shortlist.ensembles.pools.families import Family
+from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.pickles import saved_from
+from shortlist.tables.fit_inputs import refuse_fit_options
+
+EVERY = 5
+"""Every fifth classifier of a pool is a plain one, until there is one of each."""
+
+LEAST_ROWS_PER_CLASS = 10
+"""Rows for each class from which on a tenth of them can be held out to stop boosting."""
+
+
+@saved_from("shortlist.ensembles")
+class PlainBoosting(ClassifierMixin, BaseEstimator):
+    """Histogram boosting that sees words as categories and gaps as gaps, and stops early.
+
+    It takes rows as :class:`shortlist.ensembles.pools.encoder.TableEncoder` makes them, all columns, and
+    undoes what that does to words and gaps: trees need no column for each word. A tenth of the rows is held
+    out, and boosting ends where their loss has not fallen for ten rounds; with fewer than ten rows for each
+    class all rows fit a hundred rounds.
+
+    `folded`: the columns that belong together. `random_state`: draws the rows that are held out. `classes_`,
+    ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn, whose first
+    columns are the words.
+
+    >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
+    >>> PlainBoosting().fit(X, y).predict(X[[0, 199]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, folded: FoldedColumns = NO_FOLDED_COLUMNS, *, random_state: int = 0) -> None:
+        self.folded = folded
+        self.random_state = random_state
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], **unsupported: Any) -> Self:
+        """Fit trees; weights of rows are refused."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        refuse_fit_options(self, unsupported)
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = np.shape(X)[1]
+        unfolded = self.folded.unfold(np.asarray(X, dtype=np.float64))
+        is_word = np.arange(unfolded.shape[1]) < len(self.folded.words)
+        stops = len(y) >= LEAST_ROWS_PER_CLASS * len(self.classes_)
+        self.trees_ = HistGradientBoostingClassifier(
+            learning_rate=0.05,
+            max_iter=500 if stops else 100,
+            early_stopping=stops,
+            categorical_features=is_word if is_word.any() else None,
+            random_state=self.random_state,
+        ).fit(unfolded, y)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class, ``(n_samples, n_classes)``."""
+        return np.asarray(self.trees_.predict_proba(self.folded.unfold(np.asarray(X, dtype=np.float64))))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+def plain_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return histogram boosting with early stopping."""
+    return PlainBoosting(random_state=_seed(rng))
+
+
+def plain_extra_trees(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return a hundred trees with random thresholds."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return ExtraTreesClassifier(random_state=_seed(rng), n_jobs=1)
+
+
+def plain_forest(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return a hundred deep trees."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(random_state=_seed(rng), n_jobs=1)
+
+
+def plain_logistic(_rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return a linear classifier with a ridge penalty of 1."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def lightgbm(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return LightGBM's boosted trees."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=_seed(rng), n_jobs=1, verbosity=-1)
+
+
+def xgboost(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return XGBoost's boosted trees."""
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(random_state=_seed(rng), n_jobs=1, verbosity=0)
+
+
+def _plain(build: Any, description: str, most_rows: int) -> Family:
+    return Family(build, description, False, (1.0, 1.0), (1.0, 1.0), most_rows, whole=True)
+
+
+PLAIN: Mapping[str, Family] = MappingProxyType(
+    {
+        "plain-boosting": _plain(
+            plain_boosting, "histogram boosting with early stopping, words as categories", 10_000_000
+        ),
+        "plain-extra-trees": _plain(plain_extra_trees, "a hundred trees with random thresholds", 50_000),
+        "plain-forest": _plain(plain_forest, "a hundred deep trees", 50_000),
+        "plain-logistic": _plain(plain_logistic, "linear, ridge penalty of 1", 50_000),
+        "lightgbm": _plain(lightgbm, "boosted trees of LightGBM", 10_000_000),
+        "xgboost": _plain(xgboost, "boosted trees of XGBoost", 10_000_000),
+    }
+)
+"""The plain classifiers by name; those of other packages are taken where they are asked for."""
+
+USUAL = ("plain-boosting", "plain-extra-trees", "plain-forest", "plain-logistic")
+"""The plain classifiers of a pool, in the order in which they are placed."""
+
+
+def check_plain(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of plain classifiers, refused where one is unknown, repeats, or is not installed."""
+    for name in names:
+        if name not in PLAIN or list(names).count(name) > 1:
+            raise BadInputError("plain", f"must hold different names of {list(PLAIN)}", list(names))
+        if name not in USUAL and importlib.util.find_spec(name) is None:
+            raise MissingDependencyError(
+                f"the classifier {name} needs the {name} package. Install it: pip install {name}."
+            )
+    return tuple(names)
+
+
+def with_plain(drawn: Sequence[str], plain: Sequence[str], n: int) -> list[str]:
+    """Return the families of `n` classifiers: the drawn ones in turn, every fifth a plain one.
+
+    >>> with_plain(["a", "b"], ["p"], 7)
+    ['a', 'b', 'a', 'b', 'p', 'a', 'b']
+    """
+    found: list[str] = []
+    for place in range(1, n + 1):
+        turn, is_turn = divmod(place, EVERY)
+        n_before = min((place - 1) // EVERY, len(plain))
+        is_plain = not is_turn and turn <= len(plain)
+        found.append(plain[turn - 1] if is_plain else drawn[(place - 1 - n_before) % len(drawn)])
+    return found
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31 - 1))
