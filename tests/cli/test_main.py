@@ -130,8 +130,7 @@ NOT_TYPED = {
     "given", "reject_label", "requirements", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
-    "classes", "columns", "content", "demand", "epoch", "input_tokens",
-    "emsco_options", "like", "log", "rules", "n_folds", "output_tokens", "paths",
+    "classes", "columns", "content", "demand", "emsco_options", "like", "log", "rules", "n_folds", "paths",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

@@ -129,6 +129,190 @@ def test_the_shared_case_of_argilla_is_read_as_what_it_is(data_folder: Path) -> 
     assert log.classes == ("bad", "good")
 
 
+STATES = ("submitted", None, "draft", "discarded")
+DRAFTS: dict[str, dict[str, Any]] = {
+    "2": {"responses": {"q": [{"user_id": f"u{n}", "value": "x", "status": one} for n, one in enumerate(STATES)]}},
+    "1": {
+        "responses": [
+            {"user_id": f"u{n}", "values": {"q": {"value": "x"}}, "status": one} for n, one in enumerate(STATES)
+        ]
+    },
+    "Hugging Face": {
+        "q.responses": ["x"] * 4, "q.responses.users": ["u0", "u1", "u2", "u3"], "q.responses.status": STATES,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", DRAFTS)
+def test_drafts_and_discarded_responses_are_no_answers(form: str, tmp_path: Path) -> None:
+    records = [{"id": n, "fields": {}, "gold": "x", **DRAFTS[form]} for n in range(3)]
+    log = read(tmp_path, records, target="gold")
+    assert log.judges == ("u0", "u1")
+    assert log.is_right.all()
+    assert any("6 responses are left out, as drafts or as discarded" in note for note in log.notes)
+    log = read(tmp_path, [one | {"q.suggestion": "y", "q.suggestion.agent": "m"} for one in records])
+    assert log.judges == ("u0", "u1", "m")
+
+
+def test_columns_of_argilla_of_unequal_lengths_are_refused(tmp_path: Path) -> None:
+    one = {"id": 1, "q.responses": ["x", "y"], "q.responses.users": ["u0"]}
+    with pytest.raises(
+        BadFileError, match=r"a user and a state for each of 'q\.responses', got 2 responses, 1"
+    ):
+        read(tmp_path, [one])
+
+
+def test_choices_are_the_same_in_any_order(tmp_path: Path) -> None:
+    said = [["b", "a"], ["a", "b"]]
+    records = [
+        {
+            "id": n,
+            "fields": {},
+            "responses": {"q": [{"user_id": f"u{who}", "value": one} for who, one in enumerate(said)]},
+        }
+        for n in range(2)
+    ]
+    log = read(tmp_path, records)
+    assert log.classes == ('["a", "b"]',)
+
+
+def test_records_that_are_called_0_keep_their_name(tmp_path: Path) -> None:
+    log = read(tmp_path, [{"id": n, "fields": {}, "responses": RESPONSES_2} for n in range(2)])
+    assert log.cases.tolist() == ["0", "1"]
+    log = read(tmp_path, [{"fields": {"a": n}, "responses": RESPONSES_2} for n in range(2)])
+    assert any("2 records without a name are called by their content" in note for note in log.notes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "label"),
+    [
+        ("pairwise", {"selected": "left"}, "left"),
+        ("rating", {"rating": 4}, "4"),
+        ("textarea", {"text": ["some words"]}, "some words"),
+        ("taxonomy", {"taxonomy": [["b", "c"], ["a"]]}, '[["a"], ["b", "c"]]'),
+    ],
+)
+def test_answers_of_label_studio_are_called_after_their_type_or_not(
+    kind: str, value: dict[str, Any], label: str, tmp_path: Path
+) -> None:
+    result = {"from_name": "q", "to_name": "t", "type": kind, "value": value}
+    tasks = [
+        {"id": n, "data": {"gold": "left"}, "annotations": [{"completed_by": 1, "result": [result]}]}
+        for n in range(2)
+    ]
+    log = read(tmp_path, tasks)
+    assert log.classes == (label,)
+
+
+def test_an_annotation_that_answers_twice_is_refused(tmp_path: Path) -> None:
+    twice = {"completed_by": 1, "result": [choice("a"), choice("b")]}
+    with pytest.raises(BadFileError, match="one answer of each annotation to the question, got 'a' and 'b'"):
+        read(tmp_path, [{"id": 1, "data": {}, "annotations": [twice]}])
+    same = {"completed_by": 1, "result": [choice("a"), choice("a")]}
+    assert read(tmp_path, [{"id": 1, "data": {}, "annotations": [same]}]).classes == ("a",)
+
+
+def test_ground_truths_that_differ_are_refused(tmp_path: Path) -> None:
+    truths = [
+        {"completed_by": n, "result": [choice(one)], "ground_truth": True} for n, one in enumerate("ab")
+    ]
+    one = {"completed_by": 3, "result": [choice("a")]}
+    with pytest.raises(BadFileError, match="must have one ground truth, got 'a' and 'b'"):
+        read(tmp_path, [{"id": 1, "data": {}, "annotations": [*truths, one]}])
+    log = read(tmp_path, [{"id": 1, "data": {}, "annotations": [truths[0], truths[0], one]}])
+    assert log.is_right.tolist() == [[True]]
+
+
+def test_annotations_that_name_nobody_are_said_to_be_of_one(tmp_path: Path) -> None:
+    log = read(
+        tmp_path, [{"id": n, "data": {}, "annotations": [{"result": [choice("a")]}]} for n in range(2)]
+    )
+    assert log.judges == ("unnamed",)
+    assert any("2 annotations that name no annotator" in note for note in log.notes)
+
+
+def prodigy(task: int, who: str | None, taken: list[str], answer: str = "accept") -> dict[str, Any]:
+    return {
+        "text": f"t{task}", "_input_hash": task, "_task_hash": -task, "_view_id": "choice",
+        "options": [{"id": one, "text": one.upper()} for one in "abc"], "accept": taken, "answer": answer,
+        "_annotator_id": who, "_session_id": None, "meta": {"gold": "a"},
+    }  # fmt: skip
+
+
+def test_options_of_prodigy_that_were_taken_are_answers(tmp_path: Path) -> None:
+    said = [
+        prodigy(1, "x", ["a"]), prodigy(1, "y", ["b"]), prodigy(2, "x", [], "ignore"), prodigy(2, "y", ["a"]),
+        prodigy(3, "x", ["c", "a"]), prodigy(3, "y", ["a"], "reject"),
+    ]  # fmt: skip
+    log = read(tmp_path, said, lines=True, target="gold")
+    assert log.judges == ("x", "y")
+    assert log.cases.tolist() == ["-1", "-2", "-3"]
+    assert log.is_right.tolist() == [[True, False], [False, True], [False, False]]
+    assert dict(log.unknown_words) == {"b": 1, '["a", "c"]': 1}
+    assert any(
+        "2 annotations that ignore or reject the task count as no answer" in note for note in log.notes
+    )
+
+
+def test_suggestions_of_prodigy_are_accepted_or_rejected(tmp_path: Path) -> None:
+    said = [
+        {"text": "t", "label": "BAD", "_input_hash": task, "_task_hash": task, "_session_id": f"d-{who}",
+         "answer": answer}
+        for task, answers in enumerate([("accept", "reject"), ("reject", "ignore")])
+        for who, answer in zip("xy", answers, strict=True)
+    ]  # fmt: skip
+    log = read(tmp_path, said, lines=True)
+    assert log.judges == ("d-x", "d-y")
+    assert log.classes == ("accept", "reject")
+    assert log.answers.tolist() == [[0, 1], [1, -1]]
+    assert read(tmp_path, said, lines=True, answer="label").classes == ("BAD",)
+    with pytest.raises(BadInputError, match=r"must have the field 'labl', got .* Did you mean 'label'"):
+        read(tmp_path, said, lines=True, answer="labl")
+    with pytest.raises(
+        BadFileError, match="must have one of accept, reject and ignore as 'answer', got 'yes'"
+    ):
+        read(tmp_path, [said[0], said[1] | {"answer": "yes"}], lines=True)
+
+
+def test_annotations_of_prodigy_that_mark_places_are_refused_by_name(tmp_path: Path) -> None:
+    one = {"_input_hash": 1, "_task_hash": 1, "_view_id": "ner_manual", "spans": [], "answer": "accept"}
+    with pytest.raises(BadFileError, match="annotations of Prodigy that mark places"):
+        read(tmp_path, [one])
+
+
+def test_one_annotation_of_prodigy_may_be_the_truth_of_models(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("task,judge,answer\n" + "".join(f"{-n},m,a\n" for n in range(3)))
+    truth = [prodigy(n, None, ["a" if n else "b"]) for n in range(3)]
+    (tmp_path / "truth.jsonl").write_text("\n".join(map(json.dumps, truth)))
+    log = read_log(tmp_path / "log.csv", truth=tmp_path / "truth.jsonl")
+    assert log.is_right.tolist() == [[False], [True], [True]]
+
+
+def test_roles_that_a_tool_does_not_go_by_are_noted(tmp_path: Path) -> None:
+    log = read(tmp_path, STUDIO, target="gold", case="name", price="cost")
+    assert any(
+        "as a log of Label Studio, it is read without the columns named for 'case' and 'price'" in note
+        for note in log.notes
+    )
+
+
+SHARED: dict[str, tuple[str | None, dict[str, tuple[int, int]]]] = {
+    "argilla-draft/records.jsonl": ("gold", {"u1": (33, 40), "u2": (20, 20)}),
+    "labelstudio-pairwise/export.json": ("gold", {"1": (38, 40), "2": (30, 40)}),
+    "prodigy-choice/annotations.jsonl": (None, {"ann-a": (37, 40), "ann-b": (18, 40)}),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_the_shared_exports_have_their_accuracies(data_folder: Path, name: str) -> None:
+    folder = data_folder / "judges" / "cases"
+    target, right = SHARED[name]
+    truth = folder / "prodigy-choice" / "truth.csv" if "prodigy" in name else None
+    log = read_log(folder / name, columns=LogColumns(target=target), truth=truth)
+    told = zip(log.is_right.sum(axis=0).tolist(), (log.answers >= 0).sum(axis=0).tolist(), strict=True)
+    assert dict(zip(log.judges, told, strict=True)) == right
+
+
 def test_toloka_without_numbers_of_tasks_goes_by_what_was_shown(tmp_path: Path) -> None:
     path = tmp_path / "toloka.tsv"
     path.write_text(
@@ -184,8 +368,8 @@ OTHERS = {
         {"question_id": n, "model": "m", "judge": ["g", "single-v1"], "user_prompt": "p", "judgment": "j",
          "score": 10, "turn": 1} for n in range(3)
     ],
-    "annotations of Prodigy": [
-        {"text": "t", "label": "BAD", "_input_hash": n, "_task_hash": -n, "answer": "accept"} for n in range(3)
+    "tasks of Prodigy without an answer": [
+        {"text": "t", "label": "BAD", "_input_hash": n, "_task_hash": -n} for n in range(3)
     ],
     "an export of doccano": [
         {"id": n, "text": "t", "annotations": [{"label": 1, "user": 1}], "annotation_approver": None}

@@ -1,4 +1,4 @@
-"""Logs that lm-evaluation-harness, promptfoo, alpaca_eval and OpenAI evals wrote.
+"""Logs that lm-evaluation-harness, alpaca_eval and OpenAI evals wrote.
 
 samples/README.md says which version wrote which file.
 """
@@ -12,7 +12,7 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.log_checks import SILENT, UNASKED
+from shortlist.panels.log_checks import SILENT
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 
@@ -62,45 +62,6 @@ def test_tasks_of_one_judge_are_other_cases_that_share_what_was_shown() -> None:
     assert log.cases[0].startswith("harmful/")
     assert log.groups is not None
     assert log.groups.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
-
-
-def test_results_of_promptfoo_have_a_price_each_and_agree_with_its_own_verdicts() -> None:
-    columns = LogColumns(features=("topic",))
-    log = read_log(SAMPLES / "promptfoo.json", columns=columns)
-
-    assert log.judges == ("mini", "large")
-    results = json.loads((SAMPLES / "promptfoo.json").read_text())["results"]["results"]
-    assert len(results) == log.answers.size
-    for result in results:
-        column = log.judges.index(result["provider"]["label"])
-        row = result["testIdx"]
-        assert (log.answers[row, column] == log.truth[row]) == result["success"]
-        assert log.prices[row, column] == result["cost"]
-        assert log.features["topic"][row] == result["vars"]["topic"]
-    assert log.answers[4].tolist() == [SILENT, SILENT]
-    assert dict(log.unknown_words) == {"I cannot say": 1}
-    assert any("1 result ended in an error" in note for note in log.notes)
-    named = read_log(SAMPLES / "promptfoo.json", columns=LogColumns(target="truth"))
-    assert named.truth.tolist() == log.truth.tolist()
-
-
-def test_results_of_promptfoo_may_stand_one_in_a_line() -> None:
-    log = read_log(SAMPLES / "promptfoo.jsonl")
-
-    assert log.answers.size - int((log.answers == UNASKED).sum()) == 3
-
-
-def test_answers_from_a_cache_have_no_price_of_their_own(tmp_path: Path) -> None:
-    document = json.loads((SAMPLES / "promptfoo.json").read_text())
-    cached = document["results"]["results"][0]
-    cached["response"]["cached"], cached["cost"] = True, 0
-    file = tmp_path / "cached.json"
-    file.write_text(json.dumps(document))
-    log = read_log(file)
-
-    assert log.prices[0, 0] == pytest.approx(0.001)
-    assert any("1 result came from a cache" in note for note in log.notes)
-    assert any("1 call without a price" in note for note in log.notes)
 
 
 def test_annotations_of_alpaca_eval_have_their_prices_and_a_truth_from_another_file(tmp_path: Path) -> None:
@@ -202,7 +163,6 @@ def test_runs_of_openai_evals_on_the_platform_are_read(tmp_path: Path) -> None:
 
 
 HARNESS: dict[str, Any] = {"doc_id": 1, "filtered_resps": [], "doc": {}, "filter": "none", "target": "a"}
-PROMPTFOO: dict[str, Any] = {"provider": {"id": "p"}, "vars": {"a": 1}, "response": {"output": "x"}}
 ALPACA: dict[str, Any] = {"annotator": "a", "preference": 1, "output_1": "x", "output_2": "y"}
 
 
@@ -212,10 +172,6 @@ ALPACA: dict[str, Any] = {"annotator": "a", "preference": 1, "output_1": "x", "o
         (HARNESS | {"filtered_resps": "x"}, "must have a list as 'filtered_resps'"),
         (HARNESS | {"filtered_resps": [["a", 1], ["b", 1]]}, "log likelihoods"),
         (HARNESS | {"doc_id": None}, "must have a text as 'doc_hash'"),
-        (PROMPTFOO | {"provider": {}}, "must name its provider"),
-        (PROMPTFOO | {"vars": {}}, "variables or a number as 'testIdx'"),
-        (PROMPTFOO | {"response": [1]}, "must have an object as 'response'"),
-        (PROMPTFOO | {"cost": "free"}, "finite numbers of at least 0 as price"),
         (ALPACA | {"preference": 3}, "must have a preference from 1 to 2"),
         (ALPACA | {"annotator": None}, "must have a name as 'annotator'"),
         (ALPACA | {"price_per_example": -1}, "at least 0 as price"),

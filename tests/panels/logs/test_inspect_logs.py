@@ -161,7 +161,7 @@ def _archive(**members: bytes) -> bytes:
         pytest.param(
             b'{"id": 1, "epoch": 1, "model_usage": {"m": {"total_cost": 1e999}}}', "as price", id="infinite"
         ),
-        pytest.param(b'{"id": ' + b"9" * 10**6 + b"}", "a number of thousands of digits", id="digits"),
+        pytest.param(b'{"id": ' + b"9" * 10**6 + b"}", "a name or number as 'epoch'", id="digits"),
         pytest.param(b"[" * 10**6, "nested too deeply", id="nested"),
         pytest.param(b'{"id": 1, "epoch"', "reading it failed: Expecting ':'", id="cut"),
         pytest.param(b"\xff\xfe\xff", "not UTF-16-LE|zero bytes|UTF-8", id="bytes"),

@@ -226,3 +226,94 @@ def test_a_model_is_found_with_and_without_its_provider(model: str, price: float
     found = token_prices_of(model, table)
 
     assert (found and found.read) == price
+
+
+WRITTEN = {
+    "people": ("tokens_in", "tokens_out"),
+    "LiteLLM": ("prompt_tokens", "completion_tokens"),
+    "OpenAI": ("input_tokens", "output_tokens"),
+    "OpenAI's usage": ("usage.prompt_tokens", "usage.completion_tokens"),
+    "Langfuse": ("promptTokens", "completionTokens"),
+    "Langfuse's usage": ("usageDetails.input", "usageDetails.output"),
+    "OpenTelemetry": ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
+    "OpenTelemetry before": ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
+    "OpenInference": ("llm.token_count.prompt", "llm.token_count.completion"),
+}
+"""Columns of numbers of tokens, by who writes them."""
+PER_TOKEN = {one: {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5} for one in "ab"}
+
+
+def _with_tokens(names: tuple[str, ...]) -> str:
+    rows = [f"{case},{judge},x,x,{100 + case},{7 - case}\n" for case in range(3) for judge in "ab"]
+    return f"case,judge,answer,target,{','.join(names)}\n{''.join(rows)}"
+
+
+@pytest.mark.parametrize("names", WRITTEN.values(), ids=WRITTEN)
+def test_numbers_of_tokens_are_found_as_tools_call_them(tmp_path: Path, names: tuple[str, str]) -> None:
+    log = read_log(
+        written(tmp_path, _with_tokens(names)), token_prices=_prices_per_token(tmp_path, PER_TOKEN)
+    )
+    assert log.prices[:, 0] == pytest.approx([100e-6 + 7e-5, 101e-6 + 6e-5, 102e-6 + 5e-5])
+
+
+def test_prices_per_token_without_numbers_of_tokens_are_refused(tmp_path: Path) -> None:
+    log, prices = written(tmp_path, _with_tokens(("size", "more"))), _prices_per_token(tmp_path, PER_TOKEN)
+    with pytest.raises(BadInputError, match="must tell how many tokens each call read and wrote"):
+        read_log(log, token_prices=prices)
+    columns = LogColumns(input_tokens="size", output_tokens="more")
+    named = read_log(log, token_prices=prices, columns=columns)
+    assert named.prices[0, 0] == pytest.approx(100e-6 + 7e-5)
+    by_name = read_log(log, token_prices=prices, costs={"a": 1.0, "b": 2.0})
+    assert by_name.prices[0].tolist() == [1.0, 2.0]
+
+
+def test_prices_per_token_of_other_models_are_refused(tmp_path: Path) -> None:
+    prices = _prices_per_token(tmp_path, {"aa": PER_TOKEN["a"]})
+    with pytest.raises(BadInputError, match="prices per token of the log's models, got none of 'a' and 'b'"):
+        read_log(written(tmp_path, _with_tokens(WRITTEN["people"])), token_prices=prices)
+
+
+def test_the_shared_table_of_tokens_is_priced(data_folder: Path) -> None:
+    folder = data_folder / "judges" / "cases"
+    log = read_log(folder / "token-columns.csv", token_prices=folder / "token-prices.csv")
+    row, column = log.cases.tolist().index("T00049"), log.judges.index("coder")
+    assert log.prices[row, column] == pytest.approx(719 * 7.2e-6 + 8 * 3.6e-5)
+    assert (log.prices > 0).all()
+
+
+def _rated(rng: np.random.Generator, n_cases: int, spread: float, most: int) -> str:
+    truths = rng.integers(0, most, n_cases)
+    rows = [
+        f"{case},{judge},{round(truth + rng.normal(0, spread))},{truth}\n"
+        for case, truth in enumerate(truths)
+        for judge in "ab"
+    ]
+    return f"case,judge,answer,target\n{''.join(rows)}"
+
+
+def test_ratings_are_refused_and_other_numbers_are_answers(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for spread in (2.0, 5.0, 10.0):
+        with pytest.raises(BadInputError, match="these look like numbers to rate"):
+            read_log(written(tmp_path, _rated(rng, 100, spread, 100)))
+    assert read_log(written(tmp_path, _rated(rng, 100, 0.3, 100))).is_right.mean() > 0.8
+    assert len(read_log(written(tmp_path, _rated(rng, 100, 2.0, 10))).cases) == 100  # few classes
+    # problems of mathematics: whatever is wrong is far away, or the numbers are on no scale
+    problems = [(case, truth, truth if rng.random() < 0.3 else rng.integers(0, 100))
+                for case, truth in enumerate(rng.integers(0, 100, 100))]  # fmt: skip
+    rows = "".join(f"{case},a,{said},{truth}\n" for case, truth, said in problems)
+    assert read_log(written(tmp_path, f"case,judge,answer,target\n{rows}")).is_open
+    assert read_log(written(tmp_path, _rated(rng, 100, 20.0, 1000))).is_open
+
+
+def test_ratings_of_which_the_log_says_what_is_right_are_read(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    header, *rows = _rated(rng, 100, 5.0, 100).splitlines()
+    scored = "".join(f"{row},{int(at % 3 > 0)}\n" for at, row in enumerate(rows))
+    log = read_log(written(tmp_path, f"{header},score\n{scored}"))
+    assert 0.5 < log.is_right.mean() < 0.8
+
+
+def test_the_shared_ratings_are_refused(data_folder: Path) -> None:
+    with pytest.raises(BadInputError, match="49 different numbers in 80 cases"):
+        read_log(data_folder / "judges" / "cases" / "ratings-0-100" / "ratings.csv")

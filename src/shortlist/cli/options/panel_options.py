@@ -27,7 +27,10 @@ LogFiles = Annotated[
 ]
 
 
-ROLES = ("case", "judge", "answer", "price", "latency", "confidence", "score")
+ROLES = (
+    "case", "judge", "answer", "price", "latency", "confidence", "score", "input_tokens", "output_tokens",
+    "epoch",
+)  # fmt: skip
 """What a column of a log, or a field, may hold besides the truth."""
 
 
@@ -43,8 +46,9 @@ class LogOptions:
         typer.Option(
             metavar="ROLE=NAME,...",
             help="What columns hold, as in case=id,judge=model: case, judge, answer (also a field or "
-            "scorer), price, latency (in seconds, or in milliseconds if the name ends in ms), confidence or "
-            "score (whether the answer is right: yes or no, or from 0 to 1); may be repeated.",
+            "scorer), price, latency (in seconds, or in milliseconds if the name ends in ms), confidence, "
+            "score (whether the answer is right: yes or no, or from 0 to 1), input_tokens, output_tokens, or "
+            "epoch (which tells repeated answers apart); may be repeated.",
         ),
         Fills(**{role: role for role in ROLES}),
     ] = None

@@ -2,19 +2,25 @@
 
 Label Studio: a list of tasks, each with `id`, `data`, and `annotations` or `predictions`. An annotation has
 `completed_by`, `result`, `was_cancelled`, `ground_truth` and `lead_time`; a result has `from_name`, `type`
-and `value`, in which the choices are called after the type.
+and `value`, in which the choices are called after the type, or as :data:`NAMES_OF_ANSWERS` says.
 
 Argilla: records in a list, or one in each line, with `id`, `fields`, `metadata`, `responses` and
 `suggestions`. Version 2 has responses by question, with `value` and `user_id`; version 1 has a list, with
-`user_id`, `status` and `values` by question. Datasets of Hugging Face have columns ``QUESTION.responses`` and
-``QUESTION.responses.users``.
+`user_id`, `status` and `values` by question. Datasets of Hugging Face have columns ``QUESTION.responses``,
+``QUESTION.responses.users`` and ``QUESTION.responses.status``, and ``QUESTION.suggestion`` with its `score`
+and `agent`.
+
+Prodigy: one annotation in each line, with `_task_hash`, `_annotator_id` or `_session_id`, and `answer`, which
+is ``accept``, ``reject`` or ``ignore``; where there are `options`, the identifiers of those that were taken
+are in `accept`.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from shortlist._words import all_of, counted
-from shortlist.errors import BadInputError
+from shortlist._words import all_of, counted, did_you_mean
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import (
     Row,
     field,
@@ -24,8 +30,12 @@ from shortlist.panels.logs.json_content import (
     plain,
     records_of_rows,
     truth_of,
+    unordered,
 )
 from shortlist.panels.logs.records import LogColumns, Records
+
+UNNAMED = "unnamed"
+"""Judge of annotations that name no annotator."""
 
 
 def label_studio_records(
@@ -35,34 +45,39 @@ def label_studio_records(
 
     The truth is the annotation that is marked as the ground truth, or a field of the data that is named.
 
-    Raises BadFileError if a field that is needed is missing, or annotations answer several questions and none
-    is named.
+    Raises BadFileError if a field that is needed is missing, an annotation answers the question twice, or
+    ground truths of a task differ. Raises BadInputError if annotations answer several questions and none is
+    named.
     """
-    rows, n_cancelled = list[Row](), 0
+    rows, seen = list[Row](), Counter[str]()
     questions: dict[str, None] = {}
     for place, task in objects(source, document):
         data = field(place, task, "data", dict) or {}
-        truth = plain(truth_of(place, data, columns, None, "its data"))
-        case, own = plain(task.get("id", fingerprint(data))), list[Row]()
+        truths = [] if columns.target is None else [truth_of(place, data, columns, None, "its data")]
+        own = list[Row]()
         for kind in ("annotations", "predictions"):
             for at, one in objects(place, _told(place, task, kind)):
                 if one.get("was_cancelled"):
-                    n_cancelled += 1
+                    seen["cancelled"] += 1
                     continue
                 answers = _results(at, one)
                 questions |= dict.fromkeys(answers)
                 if one.get("ground_truth") and columns.target is None:
-                    truth = answers
+                    truths.append(answers)
                 else:
                     latency = number(one.get("lead_time"))
                     own.append({"judge": _annotator(one), "answer": answers, "latency": latency})
-        rows += [row | {"case": case, "truth": truth, "features": data} for row in own]
+                    seen["unnamed"] += own[-1]["judge"] == UNNAMED
+        about = {"case": _case(task.get("id"), data, seen), "truth": truths, "features": data, "place": place}
+        rows += [row | about for row in own]
     question = _one_question(source, questions, columns, "Label Studio", REGIONS if rows else "")
     for row in rows:
-        row["answer"] = row["answer"].get(question)
-        row["truth"] = row["truth"].get(question) if isinstance(row["truth"], dict) else row["truth"]
-    if n_cancelled:
-        notes.append(f"{source}: {counted(n_cancelled, 'annotation')} that were cancelled are left out.")
+        row["answer"] = _one_answer(row["place"], row["answer"].get(question, []))
+        row["truth"] = _one_truth(row["place"], row["truth"], question)
+    if seen["cancelled"]:
+        cancelled = counted(seen["cancelled"], "annotation")
+        notes.append(f"{source}: {cancelled} that were cancelled are left out.")
+    _note(source, seen, "annotation", "task", notes)
     notes.append(f"{source}: read as an export of Label Studio, answers to {question!r}.")
     return records_of_rows(source, rows, columns, notes, where="the records")
 
@@ -75,18 +90,49 @@ def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
 
 REGIONS = "annotations that only mark places, such as boxes or spans, which no panel can vote on"
 
+NAMES_OF_ANSWERS = {"pairwise": "selected", "textarea": "text"}
+"""What answers are called in a value, where not as its type."""
 
-def _results(place: str, annotation: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+
+def _results(place: str, annotation: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the answers of an annotation to each question, of which there should be one."""
+    told: dict[str, list[Any]] = {}
     for at, result in objects(place, field(place, annotation, "result", list) or []):
         value = field(at, result, "value", dict) or {}
         kind = result.get("type")
-        said = value.get(kind) if isinstance(kind, str) else None
+        said = value.get(NAMES_OF_ANSWERS.get(kind, kind)) if isinstance(kind, str) else None
         if isinstance(said, str | int | float | list) and "start" not in value and "x" not in value:
-            told[str(result.get("from_name"))] = plain(
-                sorted(map(str, said)) if isinstance(said, list) else said
-            )
+            answer = plain(said if kind == "textarea" else unordered(said))
+            told.setdefault(str(result.get("from_name")), []).append(answer)
     return told
+
+
+def _one_answer(place: str, answers: Sequence[Any]) -> Any:
+    if len(set(answers)) > 1:
+        raise BadFileError(
+            place,
+            "must have one answer of each annotation to the question",
+            all_of(map(repr, answers), most=4),
+            "Name another question by `answer`, or mend the annotation.",
+        )
+    return answers[0] if answers else None
+
+
+def _one_truth(place: str, truths: Sequence[Any], question: str) -> Any:
+    """Return the truth of a task, a field of its data or what its ground truths answer."""
+    told = [
+        _one_answer(place, one.get(question, [])) if isinstance(one, dict) else plain(unordered(one))
+        for one in truths
+    ]
+    known = [one for one in told if one is not None]
+    if len(set(map(str, known))) > 1:
+        raise BadFileError(
+            place,
+            "must have one ground truth",
+            all_of(map(repr, known), most=4),
+            "Unmark all but one, or name a field of the data by `target`.",
+        )
+    return known[0] if known else None
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
@@ -94,67 +140,136 @@ def _annotator(annotation: dict[str, Any]) -> str:
     who = annotation.get("completed_by", annotation.get("model_version"))
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
-    return "unnamed" if who is None or who == "" else str(who)
+    return UNNAMED if who is None or who == "" else str(who)
+
+
+def _case(name: Any, known: Any, seen: Counter[str]) -> Any:
+    """Return the name of a case; where it has none, what stands for its content."""
+    if name is None or name == "":
+        seen["nameless"] += 1
+        return fingerprint(known)
+    return plain(name)
+
+
+def _note(source: str, seen: Counter[str], what: str, case: str, notes: list[str]) -> None:
+    if seen["nameless"]:
+        notes.append(
+            f"{source}: {counted(seen['nameless'], case)} without a name are called by their content."
+        )
+    if seen["unnamed"]:
+        notes.append(
+            f"{source}: {counted(seen['unnamed'], what)} that name no annotator are taken for those of one "
+            f"judge, {UNNAMED!r}."
+        )
 
 
 def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of answers to one question; models that suggest answers are judges too.
 
-    The truth is a field of the metadata or of the record that is named.
+    The truth is a field of the metadata or of the record that is named. Drafts and discarded responses are no
+    answers.
 
-    Raises BadFileError if a field that is needed is missing, or several questions are answered and none is
-    named.
+    Raises BadFileError if a field that is needed is missing. Raises BadInputError if several questions are
+    answered and none is named.
     """
-    told = [(place, record, _argilla_answers(place, record)) for place, record in objects(source, document)]
-    questions = dict.fromkeys(question for _, _, answers in told for question, _ in answers)
-    question = _one_question(source, questions, columns, "Argilla")
-    rows = list[Row]()
-    for place, record, answers in told:
+    rows, seen = list[Row](), Counter[str]()
+    questions: dict[str, None] = {}
+    for place, record in objects(source, document):
         metadata = record.get("metadata")
         known = {**(field(place, record, "fields", dict) or {})}
         known |= metadata if isinstance(metadata, dict) else {}
         known |= {name: value for name, value in record.items() if not isinstance(value, dict | list)}
-        truth = plain(truth_of(place, known, columns, None, "the record or its metadata"))
-        case = plain(record.get("id", record.get("external_id")) or fingerprint(known))
+        truth = plain(unordered(truth_of(place, known, columns, None, "the record or its metadata")))
+        name = record.get("id")
+        case = _case(record.get("external_id") if name is None else name, known, seen)
         about = {"case": case, "truth": truth, "features": known}
-        rows += [row | about for asked, row in answers if asked == question]
+        told = [*_people(place, record, seen), *_models(place, record, seen)]
+        questions |= dict.fromkeys(question for question, _ in told)
+        rows += [row | about | {"question": question} for question, row in told]
+    question = _one_question(source, questions, columns, "Argilla")
+    rows = [row for row in rows if row["question"] == question]
+    seen["unnamed"] = sum(row["judge"] == UNNAMED for row in rows)
+    if unsent := sum(seen[state] for state in UNSENT):
+        notes.append(f"{source}: {counted(unsent, 'response')} are left out, as drafts or as discarded.")
+    if seen["agentless"]:
+        suggestions = counted(seen["agentless"], "suggestion")
+        notes.append(f"{source}: {suggestions} without an agent are left out.")
+    _note(source, seen, "response", "record", notes)
     notes.append(f"{source}: read as an export of Argilla, answers to {question!r}.")
     return records_of_rows(source, rows, columns, notes, where="the records")
 
 
-def _argilla_answers(place: str, record: Row) -> list[tuple[str, Row]]:
-    found: list[tuple[str, Any, Any]] = []
-    responses, suggestions = record.get("responses"), record.get("suggestions")
-    for question, given in responses.items() if isinstance(responses, dict) else ():
-        for _, one in objects(place, given if isinstance(given, list) else []):
-            found.append((question, one.get("user_id"), one.get("value")))
-    for _, one in objects(place, responses if isinstance(responses, list) else []):
-        values = one.get("values") if one.get("status") not in UNSENT else None
-        for question, given in values.items() if isinstance(values, dict) else ():
-            said = given.get("value") if isinstance(given, dict) else given
-            found.append((question, one.get("user_id"), said))
-    for name, given in record.items():
-        users = record.get(f"{name}.users")
-        if name.endswith(".responses") and isinstance(given, list) and isinstance(users, list):
-            question = name.removesuffix(".responses")
-            found += [(question, str(user), said) for user, said in zip(users, given, strict=False)]
-    people = [
-        (question, {"judge": str(user or "unnamed"), "answer": plain(said)}) for question, user, said in found
-    ]
-    suggested = [*suggestions.items()] if isinstance(suggestions, dict) else []
-    for _, one in objects(place, suggestions if isinstance(suggestions, list) else []):
-        suggested.append((one.get("question_name"), one))
-    models = [
-        (str(question), {"judge": str(one["agent"]), "answer": plain(one.get("value")), "confidence": sure})
-        for question, one in suggested
-        if isinstance(one, dict) and one.get("agent")
-        for sure in [number(one["score"]) if _is_number(one.get("score")) else None]
-    ]
-    return people + models
-
-
 UNSENT = ("draft", "discarded")
 """States of responses that are no answers."""
+
+
+def _people(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Row]]:
+    """Yield the question and the record of each response that was submitted."""
+    for question, user, state, said in _responses(place, record):
+        if state in UNSENT:
+            seen[state] += 1
+        else:
+            judge = UNNAMED if user is None or user == "" else str(user)
+            yield question, {"judge": judge, "answer": plain(unordered(said))}
+
+
+def _responses(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield the question, the user, the state and the value of each response."""
+    responses = record.get("responses")
+    if isinstance(responses, dict):
+        for question in responses:
+            for _, one in objects(place, field(place, responses, question, list) or []):
+                yield question, one.get("user_id"), one.get("status"), one.get("value")
+    else:
+        for at, one in objects(place, field(place, record, "responses", list) or []):
+            for question, given in (field(at, one, "values", dict) or {}).items():
+                said = given.get("value") if isinstance(given, dict) else given
+                yield question, one.get("user_id"), one.get("status"), said
+    for name in record:
+        if name.endswith(RESPONSES) and f"{name}.users" in record:
+            said = field(place, record, name, list) or []
+            users = field(place, record, f"{name}.users", list) or []
+            states = field(place, record, f"{name}.status", list) or [None] * len(said)
+            if not len(said) == len(users) == len(states):
+                raise BadFileError(
+                    place,
+                    f"must have a user and a state for each of {name!r}",
+                    f"{counted(len(said), 'response')}, {counted(len(users), 'user')} and "
+                    f"{counted(len(states), 'state')}",
+                    "Write the log again with the tool that made it.",
+                )
+            question = name.removesuffix(RESPONSES)
+            yield from ((question, *one) for one in zip(users, states, said, strict=True))
+
+
+RESPONSES, SUGGESTION = ".responses", ".suggestion"
+"""Ends of the names of columns in datasets of Hugging Face."""
+
+
+def _models(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Row]]:
+    """Yield the question and the record of each suggestion that names its agent."""
+    for question, agent, value, score in _suggestions(place, record):
+        if agent is None or agent == "":
+            seen["agentless"] += value is not None
+            continue
+        sure = number(score) if _is_number(score) else None
+        yield question, {"judge": str(agent), "answer": plain(unordered(value)), "confidence": sure}
+
+
+def _suggestions(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield the question, the agent, the value and the score of each suggestion."""
+    suggestions = record.get("suggestions")
+    if isinstance(suggestions, dict):
+        for question in suggestions:
+            one = field(place, suggestions, question, dict) or {}
+            yield question, one.get("agent"), one.get("value"), one.get("score")
+    else:
+        for _, one in objects(place, field(place, record, "suggestions", list) or []):
+            yield str(one.get("question_name")), one.get("agent"), one.get("value"), one.get("score")
+    for name, value in record.items():
+        if name.endswith(SUGGESTION):
+            agent, score = record.get(f"{name}.agent"), record.get(f"{name}.score")
+            yield name.removesuffix(SUGGESTION), agent, value, score
 
 
 def _is_number(value: Any) -> bool:
@@ -181,3 +296,76 @@ def _one_question(
     raise BadInputError(
         source, "must have answers to one question", f"an export of {tool} with {got}", advice
     )
+
+
+def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of annotations: the options that were taken, or whether a suggestion was accepted.
+
+    What was ignored, and a task with options that was rejected, is no answer. The truth is a field of the
+    task, or of its `meta`, that is named.
+
+    Raises BadFileError if the annotations only mark places, or a field that is needed is missing.
+    """
+    told = list(objects(source, document))
+    for name in (columns.case, columns.judge, columns.answer):
+        if name is not None and not any(name in one for _, one in told):
+            known = dict.fromkeys(key for _, one in told for key in one)
+            raise BadInputError(
+                source, f"must have the field {name!r}", all_of(map(repr, known)), did_you_mean(name, known)
+            )
+    seen = Counter[str]()
+    has_options = any(isinstance(one.get("options"), list) for _, one in told)
+    marks = all(str(one.get("_view_id")).endswith("_manual") or "relations" in one for _, one in told)
+    if marks and columns.answer is None:
+        raise BadFileError(
+            source,
+            "must hold the answers of judges to cases",
+            "annotations of Prodigy that mark places, which no panel can vote on",
+            "Annotate with options, or name the field of answers by `answer`.",
+        )
+    rows = []
+    for place, one in told:
+        meta = one.get("meta")
+        known = {**(meta if isinstance(meta, dict) else {}), **one}
+        judge = (
+            one.get(columns.judge) if columns.judge else one.get("_annotator_id") or one.get("_session_id")
+        )
+        truth = truth_of(place, known, columns, None, "the task or its metadata")
+        row = {
+            "case": plain(one.get(columns.case or "_task_hash")),
+            "judge": UNNAMED if judge is None or judge == "" else str(judge),
+            "answer": _decided(place, one, columns, seen, has_options=has_options),
+            "truth": plain(unordered(truth)), "features": known,
+        }  # fmt: skip
+        rows.append(row)
+    seen["unnamed"] = sum(row["judge"] == UNNAMED for row in rows)
+    if seen["passed over"]:
+        passed = counted(seen["passed over"], "annotation")
+        what = "ignore or reject" if has_options else "ignore"
+        notes.append(f"{source}: {passed} that {what} the task count as no answer.")
+    _note(source, seen, "annotation", "task", notes)
+    what = "the options that were taken" if has_options else "what was accepted and rejected"
+    what = what if columns.answer is None else f"the field {columns.answer!r}"
+    notes.append(f"{source}: read as annotations of Prodigy, answers are {what}.")
+    return records_of_rows(source, rows, columns, notes, where="the tasks")
+
+
+DECISIONS = ("accept", "reject", "ignore")
+
+
+def _decided(place: str, one: Row, columns: LogColumns, seen: Counter[str], *, has_options: bool) -> Any:
+    decision = one.get("answer")
+    if columns.answer not in {None, "answer"}:
+        return plain(unordered(one.get(columns.answer)))
+    if decision not in DECISIONS:
+        raise BadFileError(
+            place, f"must have one of {all_of(DECISIONS)} as 'answer'", repr(decision)[:40], "Mend it."
+        )
+    takes_options = has_options and columns.answer is None
+    if decision == "ignore" or (takes_options and decision == "reject"):
+        seen["passed over"] += 1
+        return None
+    if not takes_options:
+        return decision
+    taken = field(place, one, "accept", list) or []
+    return plain(unordered(taken)) if taken else None

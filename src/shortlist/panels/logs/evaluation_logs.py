@@ -1,13 +1,9 @@
-"""Logs of tools that run models: lm-evaluation-harness, promptfoo, alpaca_eval and OpenAI evals.
+"""Logs of tools that run models: lm-evaluation-harness, alpaca_eval and OpenAI evals.
 
 lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model. A line has
 `doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for each
 metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
 likeliest text (lm-eval 0.4).
-
-promptfoo: ``results.json`` or its results one in a line. A result has `provider` with `id` and `label`,
-`prompt`, `promptIdx`, `testIdx`, `vars`, `response` with `output`, `tokenUsage` and `cached`, `error`, `cost`
-and `latencyMs`; the file holds them in `results.results` (version 3 of the summary) or in `results` alone.
 
 alpaca_eval: ``annotations.json``, a list of preferences between two outputs, with `instruction`, `output_1`,
 `output_2`, `annotator` and `preference`: 1 or 2, or a number between by the tokens' probabilities. What it
@@ -106,9 +102,8 @@ def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named:
     answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
     usual = sample.get("target", doc.get("target"))
     truth = plain(truth_of(place, doc | sample, columns, usual, "the sample or its document"))
-    text = label_of(truth)
-    if named and text not in map(label_of, named) and text.isdecimal() and int(text) < len(named):
-        truth = named[int(text)]
+    if named and label_of(truth) not in map(label_of, named):  # the number of a choice, if any
+        truth = dict(zip(map(str, range(len(named))), named, strict=True)).get(label_of(truth), truth)
     return {
         "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer,
         "probabilities": shares, "confidence": max(shares.values()) if shares else None, "truth": truth,
@@ -146,129 +141,6 @@ def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> di
     weights = [math.exp(one - max(logs)) for one in logs]
     labels = named or list(map(str, range(len(logs))))
     return {label_of(label): weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
-
-
-PROMPTFOO = {
-    "price": "cost", "latency": "latencyMs", "input_tokens": "response.tokenUsage.prompt",
-    "output_tokens": "response.tokenUsage.completion",
-}  # fmt: skip
-"""Where numbers stand in a result of promptfoo."""
-
-
-def promptfoo_results(document: Any) -> list[Any] | None:
-    """Return the results in JSON of promptfoo; None if it is something else.
-
-    >>> promptfoo_results({"results": {"version": 3, "results": [{"provider": {}, "vars": {}}]}})
-    [{'provider': {}, 'vars': {}}]
-    """
-    found = document
-    while isinstance(found, dict) and "results" in found:
-        found = found["results"]
-    first = found[0] if isinstance(found, list) and found else None
-    is_result = isinstance(first, dict) and "provider" in first and {"vars", "testCase"} & set(first)
-    return found if isinstance(found, list) and is_result else None
-
-
-def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:
-    """Return the records of results; tests with equal variables are one case.
-
-    The truth is the variable or the field of the test's metadata that is named, or else what a test's only
-    assertion says that the output must equal, be it a variable such as ``{{expected}}``. A test that passes
-    is right. An answer that came from promptfoo's cache has no price.
-
-    Raises BadFileError if a field that is needed is missing or of another kind.
-    """
-    rows = [_result(place, result, columns) for place, result in objects(source, results)]
-    variables = [one for row in rows for one in row["variables"] if one]
-    if columns.target is None and variables:
-        name = variables[0]
-        notes.append(
-            f"{source}: the assertions compare with the variable {name!r}, as `target={name!r}` would."
-        )
-    is_one_prompt = len({row["prompt"] for row in rows}) < 2
-    repeats: dict[tuple[str, str], int] = {}
-    for row in rows:
-        row["judge"] += "" if is_one_prompt else f" {row['prompt']}"
-        key = (row["judge"], row["case"])
-        repeats[key] = row["epoch"] = repeats.get(key, 0) + 1
-    counts = [
-        ("failed", "result", "ended in an error and count as no answer."),
-        ("cached", "result", "came from a cache, so the price is not known."),
-    ]
-    return records_of_rows(source, rows, columns, notes, where="the variables", counts=counts)
-
-
-def _result(place: str, result: Row, columns: LogColumns) -> Row:
-    test = field(place, result, "testCase", dict) or {}
-    known = field(place, result, "vars", dict) or field(place, test, "vars", dict) or {}
-    response = field(place, result, "response", dict) or {}
-    failed = bool(response.get("error") or (result.get("error") and "output" not in response))
-    judge, model = _provider(place, result)
-    prompt, grading = result.get("prompt"), result.get("gradingResult")
-    label = prompt.get("label") if isinstance(prompt, dict) else None
-    is_short = isinstance(label, str) and 0 < len(label) <= 30
-    passed = result.get("success", grading.get("pass") if isinstance(grading, dict) else None)
-    asserted = [one for one in field(place, test, "assert", list) or [] if isinstance(one, dict)]
-    row: Row = numbers_at(place, result, PROMPTFOO)
-    if isinstance(row["latency"], float):
-        row["latency"] /= 1000
-    if cached := bool(response.get("cached")):
-        row = {}
-    return row | {
-        "case": _case(place, result, known), "judge": judge, "model": model,
-        "prompt": label if is_short else f"prompt {result.get('promptIdx', 0)}",
-        "answer": None if failed else _output(place, response.get("output"), columns.answer),
-        "truth": plain(_wanted(place, test, known, asserted, columns)),
-        "score": None if failed else as_score(passed), "failed": failed, "cached": cached,
-        "features": known, "variables": [_variable(one.get("value")) for one in asserted],
-    }  # fmt: skip
-
-
-def _provider(place: str, result: Row) -> tuple[str, str]:
-    """Return the label of the provider, or else its name, and its name."""
-    provider = result.get("provider")
-    parts = provider if isinstance(provider, dict) else {"id": provider}
-    name = parts.get("id") or parts.get("label")
-    label = parts.get("label") or name
-    if not (name and isinstance(name, str) and isinstance(label, str)):
-        raise BadFileError(place, "must name its provider", "none", "Write the results again with promptfoo.")
-    return label, name
-
-
-def _case(place: str, result: Row, known: Row) -> str | int:
-    if known:
-        return fingerprint(known) or ""
-    test = result.get("testIdx")
-    if not isinstance(test, int) or isinstance(test, bool):
-        raise BadFileError(
-            place, "must have variables or a number as 'testIdx'", "neither", "Write it again."
-        )
-    return test
-
-
-def _output(place: str, output: Any, name: str | None) -> Any:
-    if name is None:
-        return plain(output)
-    if isinstance(output, str) or output is None:
-        return None  # what a judge said outside the form it was asked for is no answer
-    if not isinstance(output, dict) or name not in output:
-        raise BadInputError(place, f"must have the field {name!r} in its output", "none")
-    return plain(output[name])
-
-
-def _wanted(place: str, test: Row, known: Row, asserted: list[Row], columns: LogColumns) -> Any:
-    """Return the truth of a test: the field that is named, or what its only assertion compares with."""
-    metadata = field(place, test, "metadata", dict) or {}
-    wanted = [one.get("value") for one in asserted if one.get("type") in ("equals", "iequals")]
-    usual = wanted[0] if len(wanted) == 1 else None
-    usual = known.get(name) if (name := _variable(usual)) else usual
-    return truth_of(place, metadata | known, columns, usual, "the test or its metadata")
-
-
-def _variable(text: Any) -> str:
-    """Return the variable that a template such as ``{{expected}}`` stands for; "" for another text."""
-    found = re.fullmatch(r"\s*\{\{\s*(\w+)\s*\}\}\s*", str(text))
-    return found[1] if found else ""
 
 
 SHOWN = ("instruction", "input", "output_1", "output_2")

@@ -14,6 +14,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -27,6 +28,7 @@ from shortlist.panels.logs.json_content import (
     number,
     numbers_at,
     objects,
+    oddity_notes,
     parsed_json,
     plain,
     records_of_rows,
@@ -124,16 +126,19 @@ def archive_records(source: str, content: bytes, columns: LogColumns, notes: lis
     """
     names = member_names(content)
     about = HEADER if HEADER in names else START
-    header = parsed_json(f"{source}, {about}", next(members(source, content, [about])))
+    odd = Counter[str]()
+    header = parsed_json(f"{source}, {about}", next(members(source, content, [about])), odd)
     if about == START:
         notes.append(f"{source}: the evaluation had not ended; the samples that were finished are read.")
     # a name that is there twice was written again, and its last member counts
     wanted = [name for name in dict.fromkeys(names) if name.startswith("samples/") and name.endswith(".json")]
     samples = (
-        parsed_json(f"{source}, {name}", text)
+        parsed_json(f"{source}, {name}", text, odd)
         for name, text in zip(wanted, members(source, content, wanted), strict=True)
     )
-    return _records(source, header, samples, columns, notes)
+    records = _records(source, header, samples, columns, notes)
+    notes += oddity_notes(source, odd)
+    return records
 
 
 def inspect_records(source: str, document: Any, columns: LogColumns, notes: list[str]) -> Records:

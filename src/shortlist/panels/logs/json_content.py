@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,24 +22,83 @@ def is_json(content: bytes) -> bool:
     return content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"{", b"["}
 
 
-def parsed_json(name: str, content: bytes | str) -> Any:
+ESCAPES = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""Escapes of JSON; the first group is half a surrogate pair, as in an output that was cut within an emoji."""
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+ODDITIES = {
+    "halves": "half a character, as in an output that was cut within an emoji; it is read as U+FFFD",
+    "digits": "a number of thousands of digits; it is taken as text",
+    "names": "an object with a name twice, and two values; the last one counts",
+}
+"""What JSON holds that is not as it should be, and what is done with it."""
+
+
+def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
     """Return what a JSON text holds; NaN and infinity are numbers in it, as some tools write them.
 
-    Raises BadFileError if it is no JSON, is nested too deeply, or has an integer of thousands of digits.
+    Raises BadFileError if it is no JSON, or is nested too deeply.
+
+    `odd`: gets the numbers of :data:`ODDITIES`, which :func:`oddity_notes` tells.
     """
     text = decoded(name, content) if isinstance(content, bytes) else content
     try:
-        return json.loads(text)
+        return _loaded(text, odd)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} in line {error.lineno}, column {error.colno}"
     except RecursionError:
         reason = "it is nested too deeply"
-    except ValueError:  # Python refuses to read them
-        reason = "it has a number of thousands of digits"
     raise BadFileError(f"{name} must be JSON, but reading it failed: {reason}. Write the log again.")
 
 
-def json_lines(name: str, content: bytes) -> list[Any] | None:
+def _loaded(text: str, odd: Counter[str]) -> Any:
+    found = Counter[str]()
+
+    def whole(escape: re.Match[str]) -> str:
+        found["halves"] += escape[1] is not None
+        return escape[0] if escape[1] is None else "\\ufffd"
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            found["names"] += any(made[name] != value for name, value in pairs)
+        return made
+
+    def digits(number: str) -> int | str:
+        is_long = len(number) > MOST_DIGITS
+        found["digits"] += is_long
+        return number if is_long else int(number)
+
+    if HALF.search(text):
+        text = ESCAPES.sub(whole, text)
+    try:
+        value = json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python refuses to read an integer of thousands of digits
+        found["names"] = 0
+        value = json.loads(text, object_pairs_hook=once, parse_int=digits)
+    odd.update(found)
+    return value
+
+
+MOST_DIGITS = 4000
+"""Longer integers are texts; Python refuses to read those of more than 4,300 digits, unless it is told to."""
+
+
+def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
+    """Return a sentence on each kind of odd places that a file has."""
+    return [
+        f"{name}: in {counted(odd[kind], 'place')} there is {what}."
+        for kind, what in ODDITIES.items()
+        if odd[kind]
+    ]
+
+
+def json_lines(name: str, content: bytes, odd: Counter[str]) -> list[Any] | None:
     """Return the value of every line that is not blank; None unless the first of several is a whole value.
 
     Raises BadFileError if another line is no JSON.
@@ -45,13 +106,15 @@ def json_lines(name: str, content: bytes) -> list[Any] | None:
     lines = [
         (number, line) for number, line in enumerate(decoded(name, content).split("\n"), 1) if line.strip()
     ]
+    found = Counter[str]()
     try:
-        first = json.loads(lines[0][1])
+        first = _loaded(lines[0][1], found)
     except (ValueError, RecursionError):
         return None
     if not isinstance(first, dict):
         return None
-    return [first, *(parsed_json(f"{name}, line {number}", line) for number, line in lines[1:])]
+    odd.update(found)
+    return [first, *(parsed_json(f"{name}, line {number}", line, odd) for number, line in lines[1:])]
 
 
 def field(source: str, owner: Mapping[str, Any], name: str, kind: type, *, needed: bool = False) -> Any:
@@ -101,6 +164,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | dict):
         return value[0]
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, list | dict) else value
+
+
+def unordered(value: Any) -> Any:
+    """Return a list in an order that follows from what is in it alone, such as one of several choices.
+
+    >>> unordered(["b", "a"]), unordered("b")
+    (['a', 'b'], 'b')
+    """
+    return (
+        sorted(value, key=lambda one: json.dumps(one, sort_keys=True)) if isinstance(value, list) else value
+    )
 
 
 def fingerprint(value: Any) -> str | None:

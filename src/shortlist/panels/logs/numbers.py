@@ -4,6 +4,7 @@ Prices are told by the judge's name, by tokens, or by the log of each call.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.panels.answer_log import label_of
+from shortlist.panels.answer_log import AnswerLog, label_of
 from shortlist.panels.logs.json_content import is_json, parsed_json
 from shortlist.panels.logs.records import Records, numbers_of
 from shortlist.tables.files import read_content, unpacked
-from shortlist.tables.learning import read_table
+from shortlist.tables.learning import MOST_NUMBERS, ROWS_PER_NUMBER, read_table
 from shortlist.tables.numbers import (
     AGREED,
     COMMA,
@@ -232,7 +233,7 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
     name, content = read_content(source)
     content = unpacked(name, content)
     if is_json(content):
-        models = parsed_json(name, content)
+        models = parsed_json(name, content, Counter())
         if not isinstance(models, dict):
             models = {}
         rows = [{"model": key, **one} for key, one in models.items() if isinstance(one, dict)]
@@ -276,10 +277,15 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
     return prices[ends[0]] if len(ends) == 1 else None
 
 
-def priced_by_tokens(records: Records, token_prices: str | Path, notes: list[str]) -> Records:
+def priced_by_tokens(
+    records: Records, token_prices: str | Path, notes: list[str], *, has_costs: bool = False
+) -> Records:
     """Price the records that tell the tokens of a model in a table of prices; count the others.
 
-    Raises BadFileError if the table cannot be used.
+    Raises BadFileError if the table cannot be used. Raises BadInputError if it prices none of the calls, and
+    nothing else does.
+
+    `has_costs`: whether prices are given by the judge's name too.
     """
     frame, prices, source = records.frame, read_token_prices(token_prices), str(token_prices)
     models = frame["model"].where(frame["model"].notna(), frame["judge"])
@@ -298,14 +304,96 @@ def priced_by_tokens(records: Records, token_prices: str | Path, notes: list[str
     tokens[:, 2:] = np.nan_to_num(tokens[:, 2:])
     by_tokens = (rates * tokens).sum(axis=1)
     unknown = [str(model) for model, one in found.items() if one is None]
+    untold = np.isnan(tokens[:, :2]).any(axis=1)
+    price = np.where(np.isnan(by_tokens), frame["price"].to_numpy(float), by_tokens)
+    if np.isnan(price).all() and not has_costs:
+        if untold.all():
+            raise _without_tokens(records)
+        raise BadInputError(
+            source,
+            "must have prices per token of the log's models",
+            f"none of {all_of(map(repr, unknown), most=8)}",
+            did_you_mean(unknown[0], prices) or "Add them.",
+        )
     if unknown:
         notes.append(f"{source} has no prices per token of {all_of(map(repr, unknown), most=8)}.")
-    n_untold = int(np.isnan(tokens[:, :2]).any(axis=1).sum())
-    if n_untold:
+    if n_untold := int(untold.sum()):
         notes.append(f"{counted(n_untold, 'call')} of the log tell no numbers of tokens.")
-    price = np.where(np.isnan(by_tokens), frame["price"].to_numpy(float), by_tokens)
     return replace(records, frame=frame.assign(price=price))
+
+
+def _without_tokens(records: Records) -> BadInputError:
+    told = [name for name in records.columns if "token" in name.casefold()]
+    places = f"; its columns are {all_of(map(repr, told or records.columns))}"
+    return BadInputError(
+        records.source,
+        "must tell how many tokens each call read and wrote, as prices per token are given",
+        f"no such numbers{places if records.columns else ''}",
+        (
+            "Name columns of a table with a row for each answer by `input_tokens='NAME'` and "
+            "`output_tokens='NAME'`, or give the price of a call of each judge by `costs`."
+        )
+        if records.columns
+        else "Give the price of a call of each judge by `costs` instead.",
+    )
 
 
 def _or(price: float | None, other: float) -> float:
     return other if price is None else price
+
+
+FARTHEST = 100
+"""Ratings lie from -100 to 100."""
+FEWEST_MISSES = 10
+NEAR = 0.5
+"""Answers that are wrong come near the truth if half of them miss it by less than this share of the distance
+between the truths of two cases."""
+
+
+def refuse_ratings(source: str, log: AnswerLog) -> None:
+    """Refuse a log whose truths are numbers to rate: many, on a scale, which answers come near and rarely hit.
+
+    Raises BadInputError for as many different numbers as `prune` refuses; those that answers mostly meet, as
+    in problems of mathematics, are classes or free text.
+    """
+    if log.right is not None:
+        return  # the log says itself what is right
+    values = np.array([_as_float(label) for label in log.classes])
+    known = log.truth >= 0
+    truths = values[log.truth[known]]
+    n_cases = len(truths)
+    if not n_cases or not np.isfinite(truths).all() or np.abs(truths).max() > FARTHEST:
+        return
+    different, are_whole = len(np.unique(truths)), bool((truths % 1 == 0).all())
+    if different <= MOST_NUMBERS or (n_cases >= ROWS_PER_NUMBER * different and are_whole):
+        return
+    some = truths[:: -(-n_cases // MOST_PAIRED)]
+    apart = np.median(np.abs(some[:, None] - some)[np.triu_indices(len(some), 1)])
+    answers = np.where(log.answers[known] >= 0, values[log.answers[known]], np.nan)
+    misses = np.abs(answers - truths[:, None])
+    if not any(_comes_near(one[~np.isnan(one)], NEAR * apart) for one in misses.T):
+        return
+    raise BadInputError(
+        source,
+        "must have classes as truths",
+        f"{different:,} different numbers in {n_cases:,} cases, which answers come near and rarely meet: "
+        "these look like numbers to rate",
+        "Write them as few classes, such as low and high, or name a column of a table that says whether each "
+        "answer is right by `score='NAME'`.",
+    )
+
+
+MOST_PAIRED = 500
+
+
+def _comes_near(misses: NDArray[np.float64], near: float) -> bool:
+    """Whether a judge is mostly wrong, by less than `near`."""
+    wrong = misses[misses > 0]
+    return 2 * len(wrong) > len(misses) and len(wrong) >= FEWEST_MISSES and bool(np.median(wrong) < near)
+
+
+def _as_float(label: str) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return math.nan

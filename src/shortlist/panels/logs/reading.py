@@ -21,6 +21,7 @@ from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
     holds_numbers,
     priced_by_tokens,
+    refuse_ratings,
     with_number_labels,
     with_plain_cells,
 )
@@ -105,16 +106,21 @@ def read_log(
         elsewhere = named.case if named.case == told.case else None
         asked = asked._replace(truth_elsewhere=True, case_there=elsewhere, beside_numbers=told.has_numbers())
     records = _records_of_files(files, asked, notes)
+    source = records.source
     if isinstance(records, Wide):
         if token_prices is None and truth is None:
-            return wide_log(records, notes, named, costs=costs, classes=classes, like=like)
+            log = wide_log(records, notes, named, costs=costs, classes=classes, like=like)
+            refuse_ratings(source, log)
+            return log
         records = records.records()
     if told is not None:
         records = _with_truth(records, told, notes)
     records = _without(records, named.drop)
     if token_prices is not None:
-        records = priced_by_tokens(records, token_prices, notes)
-    return assembled(records, notes, named, costs=costs, classes=classes, like=like)
+        records = priced_by_tokens(records, token_prices, notes, has_costs=costs is not None)
+    log = assembled(records, notes, named, costs=costs, classes=classes, like=like)
+    refuse_ratings(source, log)
+    return log
 
 
 class Asked(NamedTuple):
@@ -173,10 +179,10 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
     if _is_example(name):
         table = read_table(name, notes)
     else:
-        found = content_of(name, content)
+        found = content_of(name, content, notes)
         without_truth = replace(columns, target=None) if asked.truth_elsewhere else columns
         records = tool_records(name, found, without_truth, notes)
-        kind = found.form.removesuffix(" archive")
+        kind = found.form.removesuffix(" archive").removesuffix(" table")
         if form is not None and form != kind and (records is not None or form in TOOL_FORMS):
             got = kind if records is not None else "another form"
             raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
@@ -229,7 +235,7 @@ class Truth(NamedTuple):
 def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
     """Return the truth from a table, or the strict plurality of a log of a tool or a crowd."""
     name, content = read_content(truth)
-    found = content_of(name, content)
+    found = content_of(name, content, notes)
     columns = replace(asked.columns, target=None)
     told = tool_records(name, found, columns, notes)
     if told is None:

@@ -35,11 +35,30 @@ KNOWN_COLUMNS = {
     ),
     "target": ("target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference"),
     "confidence": ("confidence",),
-    "price": ("price", "cost", "price_usd", "cost_usd", "usd", "cost_in_usd"),
+    "price": (
+        "price", "cost", "price_usd", "cost_usd", "usd", "cost_in_usd", "total_cost", "response_cost",
+        "totalcost", "calculated_total_cost", "calculatedtotalcost", "spend",
+    ),
     "latency": ("latency", "latency_s", "seconds", "latency_ms", "ms", "latencyms"),
     "epoch": ("epoch", "repeat"),
-    "input_tokens": ("input_tokens", "prompt_tokens"),
-    "output_tokens": ("output_tokens", "completion_tokens"),
+    "input_tokens": (
+        "input_tokens", "prompt_tokens", "tokens_in", "tokens_input", "tokens_prompt", "in_tokens",
+        "input_token_count", "prompt_token_count", "n_input_tokens", "n_prompt_tokens", "num_input_tokens",
+        "num_prompt_tokens", "inputtokens", "prompttokens", "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.token_count.prompt",
+        "usage.input_tokens", "usage.prompt_tokens", "usage.input", "usagedetails.input",
+        "usage_details.input", "usage_input_tokens", "usage_prompt_tokens", "n_context_tokens_total",
+    ),
+    "output_tokens": (
+        "output_tokens", "completion_tokens", "tokens_out", "tokens_output", "tokens_completion",
+        "out_tokens", "output_token_count", "completion_token_count", "n_output_tokens",
+        "n_completion_tokens", "num_output_tokens", "num_completion_tokens", "outputtokens",
+        "completiontokens", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens",
+        "llm.usage.completion_tokens", "llm.token_count.completion", "usage.output_tokens",
+        "usage.completion_tokens", "usage.output", "usagedetails.output", "usage_details.output",
+        "usage_output_tokens", "usage_completion_tokens", "candidates_token_count",
+        "n_generated_tokens_total",
+    ),
     "score": ("score", "correct", "is_correct", "success", "passed"),
 }  # fmt: skip
 """Columns of a long table that are found without being named, in small letters."""

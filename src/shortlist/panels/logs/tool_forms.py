@@ -2,33 +2,48 @@
 
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from shortlist._words import any_of
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError
-from shortlist.panels.logs.annotation_logs import argilla_records, label_studio_records
+from shortlist.panels.logs.annotation_logs import (
+    argilla_records,
+    label_studio_records,
+    prodigy_records,
+)
 from shortlist.panels.logs.evaluation_logs import (
     alpaca_eval_records,
     harness_records,
     openai_evals_records,
-    promptfoo_records,
-    promptfoo_results,
 )
 from shortlist.panels.logs.inspect_logs import archive_records, inspect_records, is_inspect_archive
-from shortlist.panels.logs.json_content import is_json, json_lines, parsed_json
+from shortlist.panels.logs.json_content import is_json, json_lines, oddity_notes, parsed_json
+from shortlist.panels.logs.promptfoo_logs import (
+    promptfoo_records,
+    promptfoo_results,
+    promptfoo_table,
+    promptfoo_table_records,
+)
 from shortlist.panels.logs.records import LogColumns, Records
+from shortlist.panels.logs.table_forms import LONG_ROLES
 from shortlist.tables.files import ZIP, unpacked
 
 Reader = Callable[[str, Any, LogColumns, list[str]], Records]
 """Makes records of the content of a file; a list gets notes."""
 
 
+USUAL_ROLES = ("answer", "target")
+ROLES = (*LONG_ROLES, "content")
+
+
 class _Form(NamedTuple):
     """A form of JSON: what tells it from the first record of a file, and what reads it.
 
     `title`: what people call the tool. `in_lines`: whether a file may be one record alone, in one line.
-    `is_export`: of a tool in which people label, and not of one that runs models.
+    `is_export`: of a tool in which people label, and not of one that runs models. `roles`: those of
+    :class:`LogColumns` that it goes by.
     """
 
     is_one: Callable[[dict[str, Any]], bool]
@@ -36,6 +51,7 @@ class _Form(NamedTuple):
     title: str
     in_lines: bool = True
     is_export: bool = False
+    roles: tuple[str, ...] = USUAL_ROLES
 
 
 def _is_label_studio(first: dict[str, Any]) -> bool:
@@ -48,6 +64,10 @@ def _is_argilla(first: dict[str, Any]) -> bool:
     return is_flat or (
         isinstance(first.get("fields"), dict) and isinstance(first.get("responses"), dict | list)
     )
+
+
+def _is_prodigy(first: dict[str, Any]) -> bool:
+    return {"_input_hash", "_task_hash", "answer"} <= set(first)
 
 
 def _is_openai_evals(first: dict[str, Any]) -> bool:
@@ -66,11 +86,19 @@ FORMS_OF_LISTS = {
         _is_label_studio, label_studio_records, "Label Studio", in_lines=False, is_export=True
     ),
     "argilla": _Form(_is_argilla, argilla_records, "Argilla", is_export=True),
+    "prodigy": _Form(
+        _is_prodigy,
+        prodigy_records,
+        "Prodigy",
+        is_export=True,
+        roles=("case", "judge", "answer", "target"),
+    ),
     "alpaca-eval": _Form(
         lambda first: {"annotator", "preference", "output_1", "output_2"} <= set(first),
         alpaca_eval_records,
         "alpaca_eval",
         in_lines=False,
+        roles=("target",),
     ),
 }
 """Forms of lists of records, in the order in which a file is compared with them."""
@@ -88,7 +116,8 @@ LOOKED_FOR = (
 class Content(NamedTuple):
     """A file whose form is known.
 
-    `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``. `value`:
+    `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``promptfoo table``, ``rows`` for other
+    JSON, or ``other``. `value`:
     the JSON in it; of an archive, or of what is no JSON, the bytes.
     """
 
@@ -96,8 +125,8 @@ class Content(NamedTuple):
     value: Any
 
 
-def content_of(name: str, content: bytes) -> Content:
-    """Return which form the content of a file has.
+def content_of(name: str, content: bytes, notes: list[str]) -> Content:
+    """Return which form the content of a file has; `notes` gets a sentence on each kind of odd places.
 
     Raises BadFileError if it begins as JSON and is none, or is compressed and damaged.
     """
@@ -107,10 +136,15 @@ def content_of(name: str, content: bytes) -> Content:
         raise BadFileError(f"{name} is a damaged archive: its end is missing. Write or copy the log again.")
     content = unpacked(name, content)
     if not is_json(content):
-        return Content("other", content)
-    value = json_lines(name, content)
-    if value is None or len(value) == 1:
-        value = parsed_json(name, content) if value is None else value[0]
+        results = promptfoo_table(name, content, notes)
+        return Content("other", content) if results is None else Content("promptfoo table", results)
+    odd = Counter[str]()
+    value = json_lines(name, content, odd)
+    if value is None:
+        value = parsed_json(name, content, odd)
+    elif len(value) == 1:
+        value = value[0]
+    notes += oddity_notes(name, odd)
     return _of_json(value)
 
 
@@ -132,8 +166,17 @@ def tool_records(source: str, content: Content, columns: LogColumns, notes: list
     """Return the records of a tool's log; None where the content is of no tool."""
     readers: dict[str, Reader] = {name: form.read for name, form in FORMS_OF_LISTS.items()}
     readers |= {"inspect-ai archive": archive_records, "inspect-ai": inspect_records}
+    readers["promptfoo table"] = promptfoo_table_records
     reader = readers.get(content.form)
-    return None if reader is None else reader(source, content.value, columns, notes)
+    if reader is None:
+        return None
+    form = FORMS_OF_LISTS.get(content.form.removesuffix(" table"))
+    title, used = ("inspect-ai", ("judge", *USUAL_ROLES)) if form is None else (form.title, form.roles)
+    unused = [role for role in ROLES if getattr(columns, role) is not None and role not in used]
+    if unused:
+        what = all_of(map(repr, unused))
+        notes.append(f"{source}: as a log of {title}, it is read without the columns named for {what}.")
+    return reader(source, content.value, columns, notes)
 
 
 class _Other(NamedTuple):
@@ -165,8 +208,8 @@ OTHERS = (
     ),
     _Other(
         frozenset({"_input_hash", "_task_hash"}),
-        "annotations of Prodigy",
-        "Pass `case='_task_hash'`, `judge='_annotator_id'`, `answer='answer'`, and the truth by `target`.",
+        "tasks of Prodigy without an answer",
+        "Export the annotations by `prodigy db-out`.",
     ),
     _Other(frozenset({"text", "annotations", "annotation_approver"}), "an export of doccano", LONG),
     _Other(frozenset({"user_input", "response", "retrieved_contexts"}), "results of ragas", SCORED),
