@@ -351,7 +351,7 @@ between the truths of two cases."""
 
 
 def refuse_ratings(source: str, log: AnswerLog) -> None:
-    """Refuse a log whose truths are numbers to rate: many, on a scale, which answers come near and rarely hit.
+    """Refuse a log whose truths are numbers to rate: many on a scale, which answers come near and rarely hit.
 
     Raises BadInputError for as many different numbers as `prune` refuses; those that answers mostly meet, as
     in problems of mathematics, are classes or free text.
