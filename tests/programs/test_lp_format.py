@@ -10,8 +10,9 @@ from shortlist.errors import BadFileError
 from shortlist.files import Source
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.mps_format import read_program
-from shortlist.programs.named_program import NamedProgram
-from tests.programs.read_by_highs import agrees_with_highs
+from shortlist.programs.named_program import MAXIMISED_ROWS, NamedProgram, chosen_objectives
+from shortlist.programs.solve import solve_program
+from tests.programs.other_readers import agrees_with_highs
 
 SEVERAL = r"""\ two objectives, of which the second is wanted the other way
 Maximize multi-objectives
@@ -57,11 +58,30 @@ def test_objectives_rows_and_bounds_are_read_as_written() -> None:
     assert told == [
         ("value", "max", [3, 2, -0.5], 4),
         ("cost", "min", [1, 1, 0], 0),
-        ("spread", "min", [1, -1, 0], 0),
+        ("spread", "max", [1, -1, 0], 0),
     ]
     assert named.notes == (
         "Priorities, weights and tolerances of objectives are left out: a front needs none.",
+        f"{MAXIMISED_ROWS}: spread. Use `objectives` to minimise some.",
     )
+
+
+def test_a_row_without_limits_has_the_sense_of_the_file_unless_objectives_say_otherwise() -> None:
+    text = "Maximize\n a: x + 2 y\nSubject To\n b: 3 x - y >= -1e20\n c: x + y <= 4\nEnd\n"
+    named = _read(text)
+    assert [str(one.objective.sense) for one in named.program.objectives] == ["max", "max"]
+    chosen = chosen_objectives(named, "max a, min b")
+    assert [str(one.objective.sense) for one in chosen.program.objectives] == ["max", "min"]
+    assert (len(named.notes), chosen.notes) == (1, ())
+    least = _read(text.replace("Maximize", "Minimize"))
+    assert [str(one.objective.sense) for one in least.program.objectives] == ["min", "min"]
+    assert least.notes == ()
+
+
+def test_the_second_objective_that_pulp_writes_beside_maximize_is_maximised(data_folder: Path) -> None:
+    named = read_program(data_folder / "cases" / "pulp_maximize_two_objectives.lp")
+    assert [str(one.objective.sense) for one in named.program.objectives] == ["max", "max"]
+    assert len(solve_program(named)) == 152
 
 
 def test_a_column_that_is_binary_keeps_the_bounds_within_0_to_1(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from shortlist.errors import BadFileError
 from shortlist.files import Source
 from shortlist.programs.mps_format import read_mps, read_program
-from shortlist.programs.named_program import NamedProgram
-from tests.programs.read_by_highs import agrees_with_highs
+from shortlist.programs.named_program import MAXIMISED_ROWS, NamedProgram
+from tests.programs.other_readers import agrees_with_highs
 
 SEVERAL = """* two objectives
 NAME          lamp
@@ -65,7 +65,8 @@ def test_rows_ranges_bounds_and_every_free_row_are_read() -> None:
         (o.objective.name, str(o.objective.sense), o.costs.tolist(), o.offset) for o in program.objectives
     ]
     assert told == [("value", "max", [3, 0, -1], 4), ("light", "max", [0, 2.5, 0], 0)]
-    assert [note.split()[0] for note in named.notes] == ["Priorities,", "Integer", "OBJSENSE"]
+    assert [note.split()[0] for note in named.notes] == ["Priorities,", "Integer", "Rows"]
+    assert named.notes[-1] == f"{MAXIMISED_ROWS}: light. Use `objectives` to minimise some."
 
 
 def test_highs_reads_the_same_and_gzip_is_undone(tmp_path: Path) -> None:
@@ -92,12 +93,29 @@ endata
 """
 
 
-def test_headings_may_be_small_and_a_row_without_a_limit_is_no_objective(tmp_path: Path) -> None:
+def test_headings_may_be_small_and_a_row_of_an_infinite_limit_is_an_objective(tmp_path: Path) -> None:
     (tmp_path / "p.mps").write_text(INFINITE, encoding="utf-8")
     named = read_program(tmp_path / "p.mps")
-    assert [linear.objective.name for linear in named.program.objectives] == ["value", "size"]
+    assert [linear.objective.name for linear in named.program.objectives] == ["value", "size", "room"]
     assert named.rows == ()
-    assert named.notes == ("Row 'room' is left out, as its limit is infinite.",)
+    assert named.notes == ()
+
+
+def test_a_negative_weight_turns_the_sense_and_an_empty_objective_is_a_placeholder() -> None:
+    turned = _read(SEVERAL.replace("value  2 1 0 0", "value  2 -1 0 0"))
+    assert [str(one.objective.sense) for one in turned.program.objectives] == ["min", "max"]
+    named = _read("ROWS\n N o\n G a\n N b\nCOLUMNS\n x a 1 b -2\nRHS\n r a -1e20 b 3\nENDATA\n")
+    told = [(one.objective.name, one.costs.tolist(), one.offset) for one in named.program.objectives]
+    assert told == [("a", [1], 0), ("b", [-2], -3)]
+
+
+def test_a_row_and_a_column_may_be_called_marker() -> None:
+    named = _read(
+        "ROWS\n N o\n L MARKER\nCOLUMNS\n M 'MARKER' 'INTORG'\n MARKER MARKER 2\n MARKER o 1\n"
+        " M 'MARKER' 'INTEND'\nRHS\n r MARKER 3\nENDATA\n"
+    )
+    assert (named.columns, named.rows) == (("MARKER",), ("MARKER",))
+    assert named.program.integer.tolist() == [True]
 
 
 def test_comments_after_a_dollar_and_exponents_of_fortran(tmp_path: Path) -> None:
@@ -154,7 +172,6 @@ def _said(text: str) -> str:
         ("RANGES\n", "INDICATORS\n", 23, "got 'INDICATORS'"),
         ("RANGES\n", "RHS\n", 23, "the section RHS comes twice"),
         ("    MAX\n", "    MOST\n", 4, "OBJSENSE must be MIN or MAX"),
-        (" N  value  2 1 0 0", " N  value  2 -1 0 0", 6, "must not be negative"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_with_its_line(

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shortlist.files import Source
 from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, sections_of
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
 from shortlist.results.objective import Sense
 
 _ATTRIBUTES = {"priority", "weight", "abstol", "reltol"}
@@ -15,11 +15,11 @@ _INFINITE = {"inf", "infinity"}
 def read_lp(source: Source) -> NamedProgram:
     """Read a program in the LP format.
 
-    Several objectives stand in a section ``minimize multi-objectives`` or are rows without limits. Priorities
-    and tolerances of objectives order or blend them for other solvers, so they are left out, with a note; an
-    objective of negative weight is wanted the other way. An objective without a term is a placeholder where
-    rows without limits are objectives. A column that only bounds or a list of columns name is read, with a
-    note.
+    Several objectives stand in a section ``minimize multi-objectives`` or are rows without limits. These have
+    the sense of the file, with a note if it maximises. Priorities and tolerances of objectives order or blend
+    them for other solvers, so they are left out, with a note; an objective of negative weight is wanted the
+    other way. An objective of nothing is a placeholder where rows without limits are objectives. A column
+    that only bounds or a list of columns name is read, with a note.
 
     Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
     line.
@@ -48,10 +48,6 @@ class _Reading:
         for column in self._binary:
             self.parts.lower[column] = max(0.0, self.parts.lower[column])
             self.parts.upper[column] = min(1.0, self.parts.upper[column])
-        empty = [name for name, goal in self.parts.goals.items() if not goal.terms and not goal.offset]
-        if any(row.free for row in self.parts.rows.values()):
-            for name in empty:
-                del self.parts.goals[name]
         return self.parts.finished()
 
     def read(self, section: Section) -> None:
@@ -61,8 +57,8 @@ class _Reading:
         kind = section.kind
         self._tokens, self._place, self._line = section.tokens, 0, section.line
         if kind.startswith(("min", "max")):
-            sense = Sense(kind[:3])
-            self._read_goals(sense) if kind.endswith("several") else self._read_goal(sense)
+            self.parts.sense = Sense(kind[:3])
+            self._read_goals() if kind.endswith("several") else self._read_goal()
         elif kind in LISTS:
             self._read_names(binary=kind == "binary")
         else:
@@ -103,20 +99,20 @@ class _Reading:
         self._place += 2
         return self._tokens[self._place - 2].text
 
-    def _read_goal(self, sense: Sense) -> None:
-        goal = Goal(self._label() or "obj", sense)
+    def _read_goal(self) -> None:
+        goal = Goal(self._label() or "obj", self.parts.sense)
         goal.terms, goal.offset = self._expression()
         if self._peek() is not None:
             self._next("an objective must be a sum of terms such as '3 x - 2 y'", "nothing")
         self.parts.add_goal(goal, self._line)
 
-    def _read_goals(self, sense: Sense) -> None:
+    def _read_goals(self) -> None:
         while self._peek() is not None:
             line = self._peek_line()
-            goal = Goal(self._label(), sense)
+            goal = Goal(self._label(), self.parts.sense)
             if not goal.name:
                 self._next("an objective must begin with its name and a colon", "nothing")
-            goal.sense = self._attributes(sense)
+            goal.sense = self._attributes(goal.sense)
             goal.terms, goal.offset = self._expression()
             self.parts.add_goal(goal, line)
 
@@ -136,7 +132,7 @@ class _Reading:
             self._next("", "compare")
             value = self._signed("the attribute of an objective must be a number")
             if name.text.lower() == "weight" and value < 0:
-                sense = Sense.MAX if sense is Sense.MIN else Sense.MIN
+                sense = opposite(sense)
             self.parts.notes.append(
                 "Priorities, weights and tolerances of objectives are left out: a front needs none."
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shortlist.files import Source, read_source
 from shortlist.programs.lp_format import read_lp
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
 from shortlist.results.objective import Sense
 
 _NO_VALUE = {"FR", "MI", "PL", "BV"}
@@ -18,7 +18,7 @@ _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "
 
 
 def read_mps(source: Source) -> NamedProgram:
-    """Read a program in the MPS format; every free row is an objective.
+    """Read a program in the MPS format; every row without limits is an objective, as in an LP file.
 
     Fields are parted by spaces, so names hold none; a field that begins with ``$`` and is no name begins a
     comment, and exponents may follow Fortran's D. What the formats' descendants differ about is read as
@@ -54,13 +54,13 @@ class _MpsReading:
     """What has been read, and what later lines depend on."""
 
     parts: Collected
-    sense: Sense = Sense.MIN
     in_integers: bool = False
     right_hand_sides: str | None = None
 
     def __post_init__(self) -> None:
         self._source = self.parts.source
         self._kinds: dict[str, str] = {}
+        self._turned: set[str] = set()
         self._ranges: dict[str, tuple[float, int]] = {}
         self._bounded: set[int] = set()
         self._seen: list[str] = []
@@ -113,11 +113,8 @@ class _MpsReading:
         """Return the program, once ranges and markers are known."""
         for name, (size, line) in self._ranges.items():
             self._widen(self.parts.rows[name], self._kinds[name], size, line)
-        for name in [row.name for row in self.parts.rows.values() if row.free]:
-            del self.parts.rows[name]  # only a row of the kind N is an objective
-            self.parts.notes.append(f"Row {name!r} is left out, as its limit is infinite.")
-        for goal in self.parts.goals.values():
-            goal.sense = self.sense
+        for name, goal in self.parts.goals.items():
+            goal.sense = opposite(self.parts.sense) if name in self._turned else self.parts.sense
         whole = [column for column, integer in enumerate(self.parts.integer) if integer]
         open_ = [column for column in whole if column not in self._bounded]
         for column in open_:
@@ -126,8 +123,6 @@ class _MpsReading:
             self.parts.notes.append(
                 f"Integer columns without bounds lie in 0 to 1, as the format has it: {len(open_):,} columns."
             )
-        if self.sense is Sense.MAX and len(self.parts.goals) > 1:
-            self.parts.notes.append("OBJSENSE MAX is taken for every free row; `objectives` names others.")
         return self.parts.finished()
 
     def _fail(self, wanted: str, words: list[str], line: int) -> Exception:
@@ -136,7 +131,7 @@ class _MpsReading:
     def _read_sense(self, words: list[str], line: int) -> None:
         if len(words) != 1 or words[0].upper() not in _SENSES:
             raise self._fail("OBJSENSE must be MIN or MAX", words, line)
-        self.sense = _SENSES[words[0].upper()]
+        self.parts.sense = _SENSES[words[0].upper()]
 
     def _read_row(self, words: list[str], line: int) -> None:
         kind = words[0].upper()
@@ -147,26 +142,31 @@ class _MpsReading:
                 words,
                 line,
             )
-        if kind == "N":
+        if kind == "N" and (len(words) == 6 or not self.parts.goals):
             self.parts.add_goal(Goal(words[1]), line)
             if len(words) == 6:
-                self._note_attributes(words[2:], line)
+                self._note_attributes(words[1], words[2:], line)
             return
         self._kinds[words[1]] = kind
-        limits = {"L": (-math.inf, 0.0), "G": (0.0, math.inf), "E": (0.0, 0.0)}
+        limits = {
+            "L": (-math.inf, 0.0),
+            "G": (0.0, math.inf),
+            "E": (0.0, 0.0),
+            "N": (-math.inf, math.inf),
+        }
         self.parts.add_row(NamedRow(words[1], {}, *limits[kind]), line)
 
-    def _note_attributes(self, words: list[str], line: int) -> None:
-        """Pass over priority, weight and tolerances of an objective; a negative weight is refused."""
+    def _note_attributes(self, name: str, words: list[str], line: int) -> None:
+        """Pass over priority, weight and tolerances of an objective; a negative weight turns its sense."""
         numbers = [self.parts.number(word, line) for word in words]
         if numbers[1] < 0:
-            raise self._fail("the weight of an objective must not be negative", words, line)
+            self._turned.add(name)
         self.parts.notes.append(
             "Priorities, weights and tolerances of objectives are left out: a front needs none."
         )
 
     def _read_column(self, words: list[str], line: int) -> None:
-        if len(words) == 3 and words[1].strip("'").upper() == "MARKER":
+        if len(words) == 3 and words[1].strip("'").upper() == "MARKER" and not self._is_row(words[1]):
             marker = words[2].strip("'").upper()
             if marker not in {"INTORG", "INTEND"}:
                 raise self._fail("a marker must be INTORG or INTEND", words, line)
@@ -191,6 +191,9 @@ class _MpsReading:
             value = self.parts.number(word, line)
             if value:
                 terms[column] = value
+
+    def _is_row(self, name: str) -> bool:
+        return name in self.parts.goals or name in self.parts.rows
 
     def _terms_of(self, name: str, line: int) -> Terms:
         found = self.parts.goals.get(name) or self.parts.rows.get(name)
@@ -221,14 +224,17 @@ class _MpsReading:
                 self.parts.goals[name].offset = -self.parts.number(word, line)
                 continue
             self._terms_of(name, line)
-            value = self.parts.limit(word, line)
             row, kind = self.parts.rows[name], self._kinds[name]
+            if kind == "N":
+                row.constant = -self.parts.number(word, line)
+                continue
+            value = self.parts.limit(word, line)
             row.lower = value if kind in "GE" else row.lower
             row.upper = value if kind in "LE" else row.upper
 
     def _read_range(self, words: list[str], line: int) -> None:
         for name, word in self._pairs("RANGES", words, line):
-            if name in self.parts.goals:
+            if name in self.parts.goals or self._kinds.get(name) == "N":
                 raise self._source.error(f"objective {name!r} must have no range. Leave it out.", line=line)
             self._terms_of(name, line)
             if name in self._ranges:

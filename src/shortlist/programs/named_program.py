@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 from scipy import sparse
 
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
 from shortlist.files import Source
@@ -19,6 +20,9 @@ from shortlist.results.objective import Objective, Sense
 
 INFINITE = Decimal(10) ** 20
 """From here on, a bound or a limit of a row in a file is infinite."""
+
+MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
+"""Beginning of the note on a sense that the file does not state for each."""
 
 _FORTRAN = re.compile(r"^([+-]?[0-9.]++)[dD](?=[+-]?[0-9]+$)")
 """A number up to Fortran's mark of an exponent."""
@@ -74,11 +78,20 @@ class Goal:
     offset: Decimal = Decimal(0)
 
 
+def opposite(sense: Sense) -> Sense:
+    """Return the other sense."""
+    return Sense.MAX if sense is Sense.MIN else Sense.MIN
+
+
 @dataclass(eq=False)
 class Collected:
-    """Columns, rows and objectives while a file is read; every error names the line."""
+    """Columns, rows and objectives while a file is read; every error names the line.
+
+    `sense`: that of the file, which rows without limits have as well.
+    """
 
     source: Source
+    sense: Sense = Sense.MIN
     columns: dict[str, int] = field(default_factory=dict)
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
@@ -142,12 +155,18 @@ class Collected:
         return float(self.number(word, line))
 
     def finished(self) -> NamedProgram:
-        """Return the program; rows without limits become objectives."""
+        """Return the program; rows without limits become objectives, of the sense of the file.
+
+        Beside them, an objective of nothing is a placeholder, and is left out.
+        """
         free = [row for row in self.rows.values() if row.free]
         goals = [
-            *self.goals.values(),
-            *(Goal(row.name, terms=row.terms, offset=row.constant) for row in free),
+            *(goal for goal in self.goals.values() if not free or any(goal.terms.values()) or goal.offset),
+            *(Goal(row.name, self.sense, row.terms, row.constant) for row in free),
         ]
+        if free and self.sense is Sense.MAX:
+            names = all_of([row.name for row in free])
+            self.notes.append(f"{MAXIMISED_ROWS}: {names}. Use `objectives` to minimise some.")
         kept = [row for row in self.rows.values() if not row.free]
         if not self.columns:
             raise self.source.error("the program must have at least one column, got none.")
@@ -207,7 +226,7 @@ def chosen_objectives(
     """
     if objectives is None:
         return named
-    from shortlist._words import all_of, did_you_mean
+    from shortlist._words import did_you_mean
     from shortlist.results.objective import objective_names
 
     known = {linear.objective.name: linear for linear in named.program.objectives}
@@ -223,7 +242,11 @@ def chosen_objectives(
         chosen.append(
             dataclasses.replace(linear, objective=dataclasses.replace(linear.objective, sense=sense))
         )
-    return dataclasses.replace(named, program=dataclasses.replace(named.program, objectives=tuple(chosen)))
+    return dataclasses.replace(
+        named,
+        program=dataclasses.replace(named.program, objectives=tuple(chosen)),
+        notes=tuple(note for note in named.notes if not note.startswith(MAXIMISED_ROWS)),
+    )
 
 
 def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
