@@ -29,9 +29,9 @@ TABLE = """CREATE TABLE rows (
 """Facts about the whole study, settings, units that are done or failed, states of units that go on, and how
 far stages are. Seconds stand before values, so that units are counted without reading long values."""
 
-ADD = "INSERT OR {} INTO rows VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?4, checksum(?1, ?2, ?3, ?4))"
-"""The statement that adds kind, part, key, value, seconds, machine and time of a row, with what happens if
-it is there."""
+ADD = """INSERT OR {} INTO rows VALUES (
+    :kind, :part, :key, :seconds, :machine, :saved, :value, checksum(:kind, :part, :key, :value))"""
+"""The statement that adds a row and the time at which it is saved, with what happens if it is there."""
 
 # Cells are compared as bytes, as a text may be none any more.
 CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
@@ -131,8 +131,8 @@ class StudyFile:
         with self._threads, told(self.path), self._connection as one:
             one.execute("BEGIN IMMEDIATE")
             one.executemany("DELETE FROM rows WHERE kind = ? AND part = ? AND key = ?", drop)
-            one.executemany(ADD.format("IGNORE"), ((*row, now) for row in once))
-            one.executemany(ADD.format("REPLACE"), ((*row, now) for row in put))
+            one.executemany(ADD.format("IGNORE"), (row._asdict() | {"saved": now} for row in once))
+            one.executemany(ADD.format("REPLACE"), (row._asdict() | {"saved": now} for row in put))
 
     def close(self) -> None:
         """Move all that was recorded into the file itself, and let others have it."""
@@ -276,7 +276,9 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
         elif one.execute(CHANGED).fetchone():
             raise sqlite3.DatabaseError("checksum")
         driver = packed(f"{os.getpid()} on {platform.node()}")
-        one.execute(ADD.format("REPLACE"), (*Row("fact", "", "driver", driver), time.time()))
+        one.execute(
+            ADD.format("REPLACE"), Row("fact", "", "driver", driver)._asdict() | {"saved": time.time()}
+        )
 
 
 def _reader(path: Path) -> sqlite3.Connection:
