@@ -78,7 +78,7 @@ def sections_of(source: Source) -> Iterator[Section]:
     """Yield the sections up to ``end``.
 
     A heading begins a line. A word of headings is a name before a colon, a comparison or ``free``, before a
-    sign unless a row or a bound begins there, and behind a sign.
+    sign unless a row or a bound begins there, and behind a sign; ``end`` before a colon or behind a sign only.
     """
     section, heading, end = Section("", [], 1), "", ""
     for line, text in source.lines():
@@ -123,7 +123,7 @@ def _begun(source: Source, text: str, line: int, now: Section) -> tuple[Section 
         return None, text
     kind, rest = str(found.lastgroup), text[found.end() :].strip()
     signed = rest[:1] in {"+", "-"}
-    if _is_name(kind, rest, now) or (signed and kind != "rows" and not _is_signed_bound(kind, rest)):
+    if _is_name(kind, rest, now):
         return None, text
     if signed and kind == now.kind == "rows":
         raise source.error(doubt(found[0]), line=line)
@@ -149,16 +149,20 @@ def _objectives(text: str, line: int) -> tuple[Section | None, str]:
 def _is_name(kind: str, rest: str, now: Section) -> bool:
     """Whether what stands around a word of headings can only stand around a name."""
     last = now.tokens[-1].kind if now.tokens else ""
+    continued = last == "sign" and now.kind not in LISTS
+    if kind == "end":  # other readers stop here
+        return rest[:1] == ":" or (continued and rest != "")
     return (
         rest[:1] in {":", "<", ">", "="}
-        or (last == "sign" and now.kind not in LISTS and kind != "end")
+        or continued
         or (last == "colon" and now.kind == "rows")
         or (now.kind == "bounds" and _FREE.match(rest) is not None)
+        or (rest[:1] in {"+", "-"} and not _may_begin_with_a_sign(kind, rest))
     )
 
 
-def _is_signed_bound(kind: str, rest: str) -> bool:
-    return kind == "bounds" and _SIGNED_LIMIT.match(rest) is not None
+def _may_begin_with_a_sign(kind: str, rest: str) -> bool:
+    return kind == "rows" or (kind == "bounds" and _SIGNED_LIMIT.match(rest) is not None)
 
 
 def _ends_in_a_constant(tokens: Sequence[Token]) -> bool:
