@@ -9,9 +9,11 @@ import pytest
 
 from shortlist.errors import BadFileError
 from shortlist.files import Source
+from shortlist.programs.lp_format import read_lp
 from shortlist.programs.mps_format import read_mps, read_program
 from shortlist.programs.named_program import MAXIMISED_ROWS, NamedProgram
-from tests.programs.other_readers import agrees_with_highs
+from shortlist.programs.solve import solve_program
+from tests.programs.other_readers import agrees_with_highs, our_reading
 
 SEVERAL = """* two objectives
 NAME          lamp
@@ -99,6 +101,59 @@ def test_headings_may_be_small_and_a_row_of_an_infinite_limit_is_an_objective(tm
     assert [linear.objective.name for linear in named.program.objectives] == ["value", "size", "room"]
     assert named.rows == ()
     assert named.notes == ()
+
+
+PULP_LP = """\\* p *\\
+Maximize
+p1: 3 a + 2 b
+Subject To
+cap: a + 2 b <= 4
+p2: a - b >= -1e+20
+Bounds
+ b <= 2
+Generals
+b
+Binaries
+a
+End
+"""
+PULP_MPS = """*SENSE:Maximize
+NAME          p
+ROWS
+ N  p1
+ L  cap
+ G  p2
+COLUMNS
+    MARK      'MARKER'                 'INTORG'
+    a         cap        1.000000000000e+00
+    a         p2         1.000000000000e+00
+    a         p1         3.000000000000e+00
+    MARK      'MARKER'                 'INTEND'
+    MARK      'MARKER'                 'INTORG'
+    b         cap        2.000000000000e+00
+    b         p2        -1.000000000000e+00
+    b         p1         2.000000000000e+00
+    MARK      'MARKER'                 'INTEND'
+RHS
+    RHS       cap        4.000000000000e+00
+    RHS       p2        -1.000000000000e+20
+BOUNDS
+ BV BND       a
+ UP BND       b          2.000000000000e+00
+ENDATA
+"""
+
+
+def test_the_twins_that_pulp_writes_are_one_program_with_one_front() -> None:
+    lp, mps = read_lp(Source("p.lp", PULP_LP)), _read(PULP_MPS)
+    assert our_reading(lp) == our_reading(mps)
+    told = [(one.objective.name, str(one.objective.sense)) for one in mps.program.objectives]
+    assert told == [("p1", "max"), ("p2", "max")]
+    assert mps.notes[0] == "The file maximises, as PuLP's comment *SENSE:Maximize says."
+    fronts = [solve_program(named).values.tolist() for named in (lp, mps)]
+    assert fronts[0] == fronts[1] == [[5, 0], [3, 1]]
+    stated = _read(PULP_MPS.replace("ROWS", "OBJSENSE MIN\nROWS"))
+    assert [str(one.objective.sense) for one in stated.program.objectives] == ["min", "min"]
 
 
 def test_a_negative_weight_turns_the_sense_and_an_empty_objective_is_a_placeholder() -> None:

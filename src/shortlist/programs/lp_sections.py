@@ -78,7 +78,8 @@ def sections_of(source: Source) -> Iterator[Section]:
     """Yield the sections up to ``end``.
 
     A heading begins a line. A word of headings is a name before a colon, a comparison or ``free``, before a
-    sign unless a row or a bound begins there, and behind a sign; ``end`` before a colon or behind a sign only.
+    sign unless a row or a bound begins there, and behind a sign; ``end`` before a colon and behind a sign
+    alone.
     """
     section, heading, end = Section("", [], 1), "", ""
     for line, text in source.lines():

@@ -14,16 +14,20 @@ from shortlist.results.objective import Sense
 _NO_VALUE = {"FR", "MI", "PL", "BV"}
 _WITH_VALUE = {"LO", "UP", "FX", "LI", "UI"}
 _SENSES = {"MAX": Sense.MAX, "MAXIMIZE": Sense.MAX, "MIN": Sense.MIN, "MINIMIZE": Sense.MIN}
+_PULP_MAXIMISES = re.compile(r"\*SENSE:Maximize\s*$", re.MULTILINE)
+"""Comment that states the sense of PuLP's files, whose coefficients are those to maximise."""
+
 _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA")
 
 
 def read_mps(source: Source) -> NamedProgram:
     """Read a program in the MPS format; every row without limits is an objective, as in an LP file.
 
+    A first line ``*SENSE:Maximize``, with which PuLP states the sense, counts as OBJSENSE, with a note.
     Fields are parted by spaces, so names hold none; a field that begins with ``$`` and is no name begins a
-    comment, and exponents may follow Fortran's D. What the formats' descendants differ about is read as
-    HiGHS does: integer columns between markers lie in 0 to 1 where no bound is given, with a note, and a
-    value in the right-hand side of an objective is subtracted.
+    comment, and exponents may follow Fortran's D. What the formats' descendants differ about is read as HiGHS
+    does: integer columns between markers lie in 0 to 1 where no bound is given, with a note, and a value in
+    the right-hand side of an objective is subtracted.
 
     Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
     line.
@@ -113,6 +117,9 @@ class _MpsReading:
         """Return the program, once ranges and markers are known."""
         for name, (size, line) in self._ranges.items():
             self._widen(self.parts.rows[name], self._kinds[name], size, line)
+        if "OBJSENSE" not in self._seen and _PULP_MAXIMISES.match(self._source.text):
+            self.parts.sense = Sense.MAX
+            self.parts.notes.append("The file maximises, as PuLP's comment *SENSE:Maximize says.")
         for name, goal in self.parts.goals.items():
             goal.sense = opposite(self.parts.sense) if name in self._turned else self.parts.sense
         whole = [column for column, integer in enumerate(self.parts.integer) if integer]
