@@ -97,6 +97,7 @@ def test_a_column_that_is_binary_keeps_the_bounds_within_0_to_1(tmp_path: Path) 
 def test_bounds_after_the_list_of_binary_columns_leave_these_within_0_to_1() -> None:
     named = _read(f"{HEAD} c: x + y <= 9\nBinary\n x\nGeneral\n y\nBounds\n x <= 5\n y <= 4\nEnd\n")
     assert named.program.column_upper.tolist() == [1, 4]
+    assert named.notes == ("Binary columns stay within 0 to 1, whatever their bounds: x.",)
 
 
 def test_rows_and_objectives_of_zeros_are_read_as_in_mps() -> None:

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 
+from shortlist._words import all_of
 from shortlist.files import Source
 from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, sections_of
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
@@ -45,6 +46,12 @@ class _Reading:
     def finished(self) -> NamedProgram:
         """Return the program, its binary columns within 0 to 1, wherever their bounds stand."""
         self._check_headings()
+        names, lower, upper = list(self.parts.columns), self.parts.lower, self.parts.upper
+        wider = [names[one] for one in self._binary if lower[one] < 0 or 1 < upper[one] < math.inf]
+        if wider:
+            self.parts.notes.append(
+                f"Binary columns stay within 0 to 1, whatever their bounds: {all_of(wider)}."
+            )
         for column in self._binary:
             self.parts.lower[column] = max(0.0, self.parts.lower[column])
             self.parts.upper[column] = min(1.0, self.parts.upper[column])
