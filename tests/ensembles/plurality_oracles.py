@@ -63,13 +63,10 @@ def rows_of(votes: ClassVotes, **limits: Any) -> RightRows:
 
 def decision_rows(votes: ClassVotes, members: tuple[int, ...]) -> Mask:
     """Which rows are right, by the plain rule."""
-    return np.array(
-        [
-            rule_oracles.decision(tuple(row), list(members), votes.n_classes) == label
-            for row, label in zip(votes.codes.tolist(), votes.labels.tolist(), strict=True)
-        ],
-        dtype=bool,
-    )
+    samples = [
+        (tuple(row), label) for row, label in zip(votes.codes.tolist(), votes.labels.tolist(), strict=True)
+    ]
+    return np.array(rule_oracles.right(samples, list(members), votes.n_classes), dtype=bool)
 
 
 def made_votes(n_rows: int, n_classifiers: int, n_classes: int, seed: int, skill: float = 0.5) -> ClassVotes:

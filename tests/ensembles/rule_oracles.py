@@ -11,14 +11,23 @@ Sample = tuple[tuple[int, ...], int]
 Samples = list[Sample]
 
 
-def decision(votes: tuple[int, ...], members: list[int], n_classes: int) -> int:
-    """The class with most votes, the lowest of equals."""
-    heard = [votes[k] for k in members]
-    return max(range(n_classes), key=lambda c: (heard.count(c), -c))
+def decisions(samples: Samples, members: list[int], n_classes: int) -> list[int]:
+    """The class with most votes, the lowest of equals; -1 where none of the members votes.
+
+    No members at all decide for the first class where no classifier abstains.
+    """
+    all_vote = all(vote < n_classes for votes, _ in samples for vote in votes)
+    decided = []
+    for votes, _ in samples:
+        heard = [votes[k] for k in members if votes[k] < n_classes]
+        first = max(range(n_classes), key=lambda c: (heard.count(c), -c))
+        decided.append(first if heard or all_vote else -1)
+    return decided
 
 
 def right(samples: Samples, members: list[int], n_classes: int) -> list[bool]:
-    return [decision(votes, members, n_classes) == label for votes, label in samples]
+    decided = decisions(samples, members, n_classes)
+    return [said == label for said, (_, label) in zip(decided, samples, strict=True)]
 
 
 def n_right(samples: Samples, members: list[int], n_classes: int) -> int:

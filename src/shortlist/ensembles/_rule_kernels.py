@@ -1,10 +1,11 @@
 """Kernels of pruning rules: votes of members, the lead of rows, and who is best.
 
-In all of them ``tally[i, c]`` counts the members that give row i class c. The *lead* of a row is the number
-of votes of its true class ahead of the strongest rival, one less where the rival is the lower class and so
-wins ties. The row is decided right iff its lead is at least 0. Of equal scores the classifier that is right
-most often alone (``alone``) wins, then the lowest index. Callers allocate everything: allocation inside costs
-seconds of compilation.
+In all of them ``tally[i, c]`` counts the members that give row i class c, beginning at
+:func:`~shortlist.ensembles.votes.hard_votes.no_votes`. The *lead* of a row is the number of votes of its true
+class ahead of the strongest rival, one less where the rival is the lower class and so wins ties. The row is
+decided right iff its lead is at least 0. Of equal scores the classifier that is right most often alone
+(``alone``) wins, then the lowest index. Callers allocate everything: allocation inside costs seconds of
+compilation.
 """
 
 from typing import NamedTuple
@@ -37,7 +38,7 @@ class Climb(NamedTuple):
     alone: Longs
     """Samples on which each classifier is right alone, ``(n_classifiers,)``."""
     tally: ShortTable
-    """Votes of the members, ``(n_rows, n_classes)``."""
+    """Votes of the members, of the shape of ``no_votes``."""
     scores: Longs
     """What each classifier would add, ``(n_classifiers,)``."""
     left: Mask

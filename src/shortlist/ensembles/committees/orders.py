@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist._jit import kernel
 from shortlist.arrays import Floats, Longs, LongTable, ShortTable, Whole
 from shortlist.ensembles.committees.asking import AskingOrder
-from shortlist.ensembles.committees.ballots import Ballot
+from shortlist.ensembles.committees.ballots import Ballot, Plurality
 
 
 class AnsweredRows(NamedTuple):
@@ -30,6 +30,8 @@ class AnsweredRows(NamedTuple):
     """Of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
     largest: int
     """Sets with more members are passed by."""
+    least: int
+    """What the class with the largest total must have to be answered."""
 
 
 @kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,:,::1], int32[:,::1])")
@@ -76,7 +78,7 @@ def count_open_rows(  # noqa: C901, PLR0912, PLR0917
                     missing = min(missing, ahead // rows.most[c] + 1)
             label = rows.labels[row]
             opened[chosen, rows.groups[row], missing] += rows.counts[row]
-            if leader == label:
+            if leader == label and own[at + leader] >= rows.least:
                 right[chosen, label] += rows.counts[row]
 
 
@@ -193,8 +195,8 @@ def open_rows(
     `largest`: sets of more members are left out. `on_block`: asked now and then; where it returns False, so
     does this function None. `opened`, which it returns: rows that `n` missing answers leave open, ``(2 **
     n_members, 1 or n_labels, width)``; all rows at the last place. The set has bit k where member k is in it.
-    `right`, which it returns: rows that the answers of the set alone decide rightly, ``(2 ** n_members,
-    n_labels)``.
+    `right`, which it returns: rows that the answers of the set alone decide rightly, by plurality with a vote
+    at least, ``(2 ** n_members, n_labels)``.
     """
     n_rows, n, n_classes = added.shape
     labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)
@@ -202,7 +204,7 @@ def open_rows(
         np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1)),
         np.ones(n_rows, dtype=np.int64) if counts is None else counts,
         labels, labels if apart else np.zeros(n_rows, dtype=np.int64), ballot.start,
-        ballot.most, n if largest is None else largest,
+        ballot.most, n if largest is None else largest, int(isinstance(ballot, Plurality)),
     )  # fmt: skip
     totals = np.zeros((n + 1, n_rows * n_classes), dtype=np.int64)
     totals[n] = np.tile(ballot.start, n_rows)

@@ -383,14 +383,23 @@ class ExactPruner(ExactOptions):
         return record
 
     def _leave_abstentions_to_plurality(self, rows: PruningRows) -> None:
-        """Have no positive class where judges abstain; refuse one that was asked for."""
-        if self.positive_ is not None and abstain_somewhere(rows.pool.classifiers, rows.X):
+        """Have no positive class where judges abstain; refuse one, and an empty selection, if asked for."""
+        if self.positive_ is None and self.min_size:
+            return
+        if abstain_somewhere(rows.pool.classifiers, rows.X):
             if self.positive is not None:
                 raise BadInputError(
                     "positive",
                     "must be left out where judges abstain",
                     repr(self.positive),
                     "Plurality decides where judges abstain.",
+                )
+            if not self.min_size:
+                raise BadInputError(
+                    "min_size",
+                    "must be at least 1 where judges abstain",
+                    "0",
+                    "Without members no row would be answered.",
                 )
             self.positive_ = None
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Counts, products_in_order
-from shortlist.ensembles._rule_kernels import coded_rows
+from shortlist.ensembles._rule_kernels import coded_rows, count_prefixes
 from shortlist.ensembles.committees.evidence import ClassSelection
 from shortlist.ensembles.evolution import _margin_kernels
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
@@ -23,6 +23,7 @@ from shortlist.ensembles.votes.hard_votes import (
     Members,
     class_tally,
     class_votes,
+    leads,
     merge_class_rows,
     no_votes,
     plurality,
@@ -71,8 +72,9 @@ def grow_by_margins(
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
     n_rows, n_left = len(votes.labels), len(left)
-    tally = no_votes(votes)
-    tally[:, : votes.n_classes] += start
+    counted = no_votes(votes)
+    counted[:, : votes.n_classes] += start
+    tally = np.array(counted[:, : votes.n_answers], order="C")  # margins are ahead of rivals alone
     order, right = np.empty(n_left, dtype=np.int64), np.empty(n_left + 1, dtype=np.int64)
     levels = 2 * (int(start.sum(axis=1).max()) + n_left) + 3
     by_margin = _margin_kernels.SortedRows(
@@ -82,6 +84,9 @@ def grow_by_margins(
     _margin_kernels.climb_by_margins(
         coded_rows(votes), criterion == "histogram", tally, left, by_margin, equal, order, right
     )
+    if not votes.all_vote:  # a row without a vote has no margin, and is wrong
+        right[0] = votes.counts[leads(counted, votes.labels) >= 0].sum()
+        count_prefixes(coded_rows(votes), counted, order, right[1:])
     return order, right
 
 

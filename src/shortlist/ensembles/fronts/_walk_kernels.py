@@ -6,8 +6,8 @@ words, and counting the right rows of a class takes one instruction for each.
 
 Two classes with a threshold and several with a plurality share the walk. With a threshold L a row of the
 positive class is right where at least L + 1 members are, and one of the negative class where at least as many
-as there are beside L are. By plurality it is right where no rival has more votes, or as many and comes
-first.
+as there are beside L are. By plurality it is right where it has a vote, and no rival has more, or as many
+and comes first.
 """
 
 import numpy as np
@@ -244,10 +244,8 @@ def count_by_plurality(d: int, left: int, k: int, rows: CommitteeRows, walk: Com
     for c in range(walk.room.shape[1]):
         total = np.int64(0)
         for w in range(rows.starts[c], rows.starts[c + 1]):
-            wrong = np.uint64(0)
             reached = in_reach(1, w, d, left, k, rows, walk)
-            for rival in range(rows.rival.shape[1]):
-                wrong |= rows.tied[rival, w] & ~reached
+            wrong = ~reached  # a vote at least is needed, whatever rivals have
             for q in range(1, d + 1):
                 next_reached = in_reach(q + 1, w, d, left, k, rows, walk)
                 for rival in range(rows.rival.shape[1]):

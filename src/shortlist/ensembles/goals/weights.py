@@ -16,9 +16,8 @@ from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
     Confusion,
     Votes,
-    class_tally,
     class_votes,
-    plurality,
+    decided_classes,
     tally,
 )
 from shortlist.errors import BadInputError
@@ -365,16 +364,12 @@ def worth_of_right(
     return name, gains * len(truth) / max(1, whole)
 
 
-def decided_classes(votes: ClassVotes, mask: Mask) -> NDArray[np.uint8]:
-    """Return the class that the members in `mask` decide for on every row."""
-    return plurality(class_tally(votes.codes[:, mask], votes.n_classes))
-
-
 def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
     """Count the samples by true class and decision, ``(n_classes, n_classes)``.
 
-    Right ones stand on the diagonal.
+    Right ones stand on the diagonal; a row that no member answers is in no column.
     """
-    table = np.zeros((votes.n_classes, votes.n_classes), dtype=np.int64)
-    np.add.at(table, (votes.labels, decided_classes(votes, mask)), votes.counts)
+    table, decided = np.zeros((votes.n_classes, votes.n_classes), np.int64), decided_classes(votes, mask)
+    answered = decided >= 0
+    np.add.at(table, (votes.labels[answered], decided[answered]), votes.counts[answered])
     return table

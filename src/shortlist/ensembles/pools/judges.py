@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.votes.hard_votes import MOST_JUDGED_CLASSES
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import SILENT, label_text, states_of, without_unasked
 from shortlist.pickles import saved_from
@@ -22,9 +23,6 @@ SUM_TOLERANCE = 0.02
 
 FIRST_ROWS = 100
 """Rows that usually tell whether a judge tells rows apart."""
-
-MOST_JUDGED_CLASSES = 255
-"""Classes that judges may tell apart; one more number is that of an abstention."""
 
 
 def _gives_probabilities(judge: "Judge") -> bool:

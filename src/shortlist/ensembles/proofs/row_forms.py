@@ -22,7 +22,8 @@ class RightRows:
     where ``signs @ x + level · L >= least``. With two classes every row has one form: of the positive side
     ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one
     for each rival of the true class, ``votes for the true class − votes for the rival >= least``, and no
-    threshold. To maximise: the gains of the right rows.
+    threshold; where all members may abstain, one of the first class needs a vote too. To maximise: the gains
+    of the right rows.
     """
 
     signs: NDArray[np.int8]
@@ -50,7 +51,9 @@ class RightRows:
     limits: SelectionLimits
     """What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone."""
     rivals: NDArray[np.int64]
-    """With several classes the rival of each form, ``(n_forms,)``; else 0."""
+    """With several classes the rival of each form, ``(n_forms,)``, the number of classes where a vote is
+    needed, whatever others there are; else 0.
+    """
 
     @property
     def n_rows(self) -> int:
@@ -173,13 +176,15 @@ def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits
     A row of true class c is right where the votes for c less those for d are large enough for every rival
     class d. They are at least 1 where d < c, since ties go to the lowest class, and 0 where d > c. Rivals
     that win on no selection within the size limits are left out. So are rivals without a voter, where another
-    one that wins ties as they do has one, and rows that are right, or wrong, on every selection.
+    one that wins ties as they do has one, and rows that are right, or wrong, on every selection. On a row of
+    the first class no vote at all is no rival's, and not right either: it gets one more form, which has the
+    number of classes as its rival, where as many classifiers abstain as a selection may have.
 
     Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
     gains = weights.row_gains(votes)
-    rows, rivals = _competing(votes)
-    tied = rivals < votes.labels[rows]
+    rows, rivals = _competing(votes, limits)
+    tied = _wins_ties(votes, rows, rivals)
     lowest, highest = _extremes(votes, rows, rivals, limits)
     never = gains == 0
     never[rows[highest < tied]] = True
@@ -205,11 +210,12 @@ def _with_forms(
 ) -> RightRows:
     rows, rivals = pairs
     places, row_of = np.unique(rows, return_inverse=True)
-    codes, labels = votes.codes[rows], votes.labels[rows]
+    codes = votes.codes[rows]
+    voted = np.where(rivals < votes.n_classes, rivals, -1)  # an abstention is no vote against
     return RightRows(
-        signs=(codes == labels[:, None]).astype(np.int8) - (codes == rivals[:, None]).astype(np.int8),
+        signs=(codes == votes.labels[rows, None]).astype(np.int8) - (codes == voted[:, None]).astype(np.int8),
         levels=np.zeros(len(rows), dtype=np.int8),
-        least=(rivals < labels).astype(np.int64),
+        least=_wins_ties(votes, rows, rivals).astype(np.int64),
         row_of=row_of.astype(np.int64),
         gains=gains,
         step=step,
@@ -220,11 +226,17 @@ def _with_forms(
     )
 
 
-def _competing(votes: ClassVotes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _wins_ties(votes: ClassVotes, rows: NDArray[np.int64], rivals: NDArray[np.int64]) -> Mask:
+    """Mark the rivals that win a tie with the true class: those before it, and no vote at all."""
+    return np.asarray((rivals < votes.labels[rows]) | (rivals == votes.n_classes))
+
+
+def _competing(votes: ClassVotes, limits: SelectionLimits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows and rivals that compete, by row and then by rival.
 
     A rival without a voter is left out where another one wins the ties that it would win: it is never the
-    stronger of the two.
+    stronger of the two. A row of the first class, which wins all ties, competes with no vote at all too,
+    where a selection may consist of classifiers that abstain.
     """
     voted = class_tally(votes.codes, votes.n_classes) > 0
     labels = votes.labels[:, None].astype(np.int64)
@@ -234,7 +246,11 @@ def _competing(votes: ClassVotes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     stronger = (voted & is_rival & tied).any(axis=1, keepdims=True)
     first_tied = tied & (classes == 0) & ~stronger
     alone = (labels == 0) & (classes == 1) & ~(voted & is_rival).any(axis=1, keepdims=True)
-    rows, rivals = np.nonzero((voted & is_rival) | (no_voter & (first_tied | alone)))
+    competes = (voted & is_rival) | (no_voter & (first_tied | alone))
+    if not votes.all_vote:
+        n_silent = np.count_nonzero(votes.codes == votes.n_classes, axis=1)
+        competes = np.column_stack([competes, (votes.labels == 0) & (n_silent >= limits.min_size)])
+    rows, rivals = np.nonzero(competes)
     return rows.astype(np.int64), rivals.astype(np.int64)
 
 
@@ -243,6 +259,7 @@ def _extremes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest and the highest lead over rivals within the size limits, from the voters of both."""
     tally = class_tally(votes.codes, votes.n_classes).astype(np.int64)
+    tally = np.column_stack([tally, np.zeros(len(tally), dtype=np.int64)])  # no vote at all
     own, rival = tally[rows, votes.labels[rows]], tally[rows, rivals]
     most, forced = limits.max_size, limits.min_size - votes.n_classifiers
     lowest = np.maximum(0, forced + own) - np.minimum(rival, most)

@@ -85,7 +85,7 @@ class SearchWalk(NamedTuple):
     member: Bytes
     """1 for a member, ``(n_classifiers,)``."""
     tally: ShortTable
-    """Positive votes of the members, ``(1, n_rows)``, or votes for each class, ``(n_rows, n_classes)``."""
+    """Positive votes of the members, ``(1, n_rows)``, or :func:`no_votes` and votes for each class."""
     levels: LongTable
     """With a threshold the gains above 0, and minus those below 0, of the rows by tally."""
     leads: Longs

@@ -162,7 +162,7 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
 
 
 class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
-    """Several classes: the class with most votes, of equals the first."""
+    """Several classes: the class with most votes, of equals the first; a row without a vote is wrong."""
 
     @cached_property
     def rows(self) -> RightRows:
@@ -186,7 +186,10 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:  # noqa: ARG002  # for two classes
         """Return the weighted sum; the threshold is always 0."""
-        return int(self._row_gains[plurality(tally) == self.votes.labels].sum()), 0
+        right = plurality(tally) == self.votes.labels
+        if not self.votes.all_vote:
+            right &= tally.any(axis=1)
+        return int(self._row_gains[right].sum()), 0
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
         """Return what makes a result of these members; a threshold below 0 says that there are none."""

@@ -64,12 +64,13 @@ def counted_rows(votes: Votes | ClassVotes, weights: Any) -> CountedRows:
             offset=weights.all_negative(votes),
             usual=usual,
         )
+    right = (labels == 0) & votes.all_vote  # without members
     return CountedRows(
         rows=SearchRows(matrix, columns, np.require(labels, np.uint8, ["C", "W"]), gains),
         tally=no_votes(votes)[matter],
         levels=np.zeros((0, 0), dtype=np.int64),
-        leads=np.where(labels == 0, 0, -1),
-        total=int(gains[labels == 0].sum()),
+        leads=np.where(right, 0, -1),
+        total=int(gains[right].sum()),
         offset=0,
         usual=usual,
     )

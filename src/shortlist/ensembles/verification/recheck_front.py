@@ -209,7 +209,8 @@ class _Count:
         for row, label in zip(self.answers, self.labels, strict=True) if not self.goals else ():
             votes = [sum(row[k] == one for k in members) for one in range(self.n_classes)]
             decided = int(votes[1] > threshold) if self.by_threshold else votes.index(max(votes))
-            right[label] += decided == label
+            answered = self.by_threshold or any(votes)
+            right[label] += answered and decided == label
         return right
 
     def every(self) -> Iterator[tuple[list[int], int, Point]]:

@@ -143,7 +143,8 @@ def every_committee(
 
     `answers`: the class that each classifier answers; `n_classes` is an abstention. `limits`: ``min_size``
     and ``max_size``. `by_threshold`: whether class 1 is answered where more than a threshold of members say
-    so, else by plurality.
+    so, else by plurality: then a row without a vote is wrong, but without members it is of the first class
+    where no classifier abstains.
 
     >>> sizes = {"min_size": 1, "max_size": 1}
     >>> list(every_committee([(1, 0), (0, 0)], [1, 0], sizes, n_classes=2, by_threshold=True))
@@ -169,9 +170,11 @@ def _decided(
         [_bits(row[k] == answer for row in answers) for k in range(n_classifiers)]
         for answer in ([1] if by_threshold else range(n_classes))
     ]
+    all_vote = by_threshold or not any(n_classes in row for row in answers)
     for members, levels in _selections(columns, len(answers), n_classifiers, limits):
         if not by_threshold:
-            yield members, 0, _right_by_plurality(levels, of_class, len(members))
+            right = of_class[0] if all_vote else 0  # of an empty selection
+            yield members, 0, _right_by_plurality(levels, of_class, len(members)) if members else right
             continue
         for threshold in range(len(members) + 1):
             above = _at(levels[0], threshold + 1)
@@ -182,8 +185,8 @@ def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) ->
     """Return the rows that the class with most votes is right on; ties go to the first class."""
     right = 0
     for label, rows in enumerate(of_class):
-        # at least `votes_for` votes, and no rival with more, or as many before it
-        for votes_for in range(size + 1):
+        # at least `votes_for` votes, of which there must be one, and no rival with more, or as many before it
+        for votes_for in range(1, size + 1):
             here = _at(levels[label], votes_for) & rows
             for rival in range(len(of_class)):
                 if rival != label:

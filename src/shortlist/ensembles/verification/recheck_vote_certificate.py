@@ -4,7 +4,8 @@ Nothing but `recheck_selections.py`, of the same kind, is imported from the rest
 of the certificate is taken on trust: an auditor can read these loops, or write others like them.
 
 Of two classes a row is decided positive where more members than the threshold vote so. Of several, a row of
-true class c is right where every rival class d has fewer votes, or as many where d comes after c.
+true class c is right where every rival class d has fewer votes, or as many where d comes after c, and c has a
+vote. A selection without members is right on the first class where no classifier abstains.
 """
 
 import hashlib
@@ -101,7 +102,8 @@ def check_certificate(
        rows. The largest ``Σ y · votes (positive) − Σ y · votes (negative) + max(0, N − P) · size`` of a
        selection within the sizes is below P. It would have to reach P if all rows of the cut were right. Of
        several classes, the sum by y of the votes for the true class less those for the rival would have to
-       reach the sum of y over the rivals that come before, and is below that.
+       reach the sum of y over the rivals that come before, and is below that. The number of
+       classes as a rival stands for no vote at all: one vote for the true class is wanted.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut. Of several classes, rows that no selection within the sizes is right on
@@ -275,6 +277,7 @@ class _ClassRows(_VotedRows):
     def __init__(self, claim: Mapping[str, Any], table: ClassTable, n_classes: int) -> None:
         self.table, self.n_classes = table, n_classes
         self.labels, self.votes = [label for label, _, _ in table], [row for _, row, _ in table]
+        self.all_vote = not any(n_classes in row for row in self.votes)
         super().__init__(claim, len(self.votes[0]) if self.votes else 0)
 
     def sha256(self) -> str:
@@ -290,13 +293,18 @@ class _ClassRows(_VotedRows):
         total = 0
         for label, row, count in self.table:
             votes = [sum(row[k] == one for k in members) for one in range(self.n_classes)]
-            total += gains[label] * count * (votes.index(max(votes)) == label)
+            answered = any(votes) or (self.all_vote and not members)
+            total += gains[label] * count * (answered and votes.index(max(votes)) == label)
         return total
 
     def gains(self) -> tuple[int, list[int]]:
         own, floor, gains = self.claim["gains"], 0, []
         for label, row, count in self.table:
-            leads = [self._extremes(label, rival, row) for rival in range(self.n_classes) if rival != label]
+            rivals = [rival for rival in range(self.n_classes) if rival != label]
+            n_silent = row.count(self.n_classes)
+            if label == 0 and not self.all_vote and n_silent >= self.claim["limits"]["min_size"]:
+                rivals.append(self.n_classes)  # no vote would win the tie
+            leads = [self._extremes(label, rival, row) for rival in rivals]
             gain = own[label] * count
             if any(highest < least for _, highest, least in leads):
                 gain = 0  # right on no selection
@@ -307,22 +315,26 @@ class _ClassRows(_VotedRows):
 
     def _extremes(self, label: int, rival: int, votes: tuple[int, ...]) -> tuple[int, int, int]:
         """Return the lowest and highest lead over a rival within the sizes, and the least that is right."""
-        own, other, limits = votes.count(label), votes.count(rival), self.claim["limits"]
+        own, limits = votes.count(label), self.claim["limits"]
+        other = votes.count(rival) if rival < self.n_classes else 0
         most, forced = limits["max_size"], limits["min_size"] - len(votes)
         lowest = max(0, forced + own) - min(other, most)
         highest = min(own, most) - max(0, forced + other)
-        return lowest, highest, int(rival < label)
+        return lowest, highest, self._wanted(label, rival)
+
+    def _wanted(self, label: int, rival: int) -> int:
+        return int(rival < label or rival == self.n_classes)
 
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        rivals = [whole(rival, "rival", 0, self.n_classes - 1) for rival in cut["rivals"]]
+        rivals = [whole(rival, "rival", 0, self.n_classes) for rival in cut["rivals"]]
         coefficients, wanted = [0] * self.n_classifiers, 0
         for i, rival, y in zip(cut["rows"], rivals, multipliers, strict=True):
             label, votes, _ = self.table[i]
-            if rival == label:
+            if rival == label or (rival == self.n_classes and self.all_vote):
                 return None
-            wanted += y * (rival < label)
+            wanted += y * self._wanted(label, rival)
             for k, vote in enumerate(votes):
-                coefficients[k] += y * ((vote == label) - (vote == rival))
+                coefficients[k] += y * ((vote == label) - (vote == rival < self.n_classes))
         return coefficients, wanted
 
     def is_diverse(self, members: list[int]) -> bool:

@@ -146,6 +146,9 @@ ClassCodes: TypeAlias = NDArray[np.uint8]
 FAR_BEHIND = -(2**30)
 """Votes that abstaining begins with where it is counted as one more class, so that it never wins."""
 
+MOST_JUDGED_CLASSES = 254
+"""Classes that may be told apart where a classifier may abstain; a byte has two more numbers for kernels."""
+
 Members: TypeAlias = NDArray[np.intp]
 """Indices of classifiers, in the order in which they joined."""
 
@@ -178,7 +181,12 @@ class ClassVotes:
     @cached_property
     def n_answers(self) -> int:
         """Number of different answers: the classes, and one more where a classifier abstains."""
-        return self.n_classes + int(self.codes.max(initial=0) == self.n_classes)
+        return self.n_classes + (not self.all_vote)
+
+    @cached_property
+    def all_vote(self) -> bool:
+        """Whether no classifier abstains; then an empty selection answers the first class everywhere."""
+        return bool(self.codes.max(initial=0) < self.n_classes)
 
     @property
     def n_samples(self) -> int:
@@ -210,8 +218,9 @@ def class_votes(
         )
     n = max(2, int(matrix.max()) + 1, int(truth.max()) + 1) if n_classes is None else n_classes
     least = max(2, int(matrix.max()), int(truth.max()) + 1)
-    if not least <= n <= 256:
-        raise BadInputError("n_classes", f"must be from {least}, which the indices need, to 256", n)
+    most = MOST_JUDGED_CLASSES if int(matrix.max()) == n else 256
+    if not least <= n <= most:
+        raise BadInputError("n_classes", f"must be from {least}, which the indices need, to {most}", n)
     weights = np.ones(len(truth), dtype=np.int64) if counts is None else np.asarray(counts)
     if weights.shape != truth.shape or weights.dtype.kind not in "iu" or weights.min() < 1:
         raise BadInputError("counts", "must hold one whole number >= 1 per row", f"shape {weights.shape}")
@@ -246,19 +255,24 @@ def class_tally(codes: ClassCodes, n_classes: int) -> NDArray[np.int32]:
 
 
 def no_votes(votes: ClassVotes) -> NDArray[np.int32]:
-    """Return the counts of no vote, ``(n_rows, n_answers)``, for kernels that count every answer.
+    """Return the counts of no vote, for kernels that count every answer, ``(n_rows, n_answers)``.
 
-    Abstaining, where there is any, begins so far behind that it wins nowhere.
+    Where a classifier abstains, abstaining begins so far behind that it wins nowhere, and a last column has
+    one vote that no member adds to. It beats only a class without a vote, so that no row is right unanswered.
+
+    >>> no_votes(class_votes([[0, 2]], [0], n_classes=2)).tolist()
+    [[0, 0, -1073741824, 1]]
     """
-    tally = np.zeros((len(votes.labels), votes.n_answers), dtype=np.int32)
+    tally = np.zeros((len(votes.labels), votes.n_answers + (not votes.all_vote)), dtype=np.int32)
     tally[:, votes.n_classes :] = FAR_BEHIND
+    tally[:, votes.n_answers :] = 1
     return tally
 
 
 def plurality(tally: NDArray[np.int32]) -> ClassCodes:
     """Return the class with most votes on every row.
 
-    Ties go to the lowest class, which no vote at all is too.
+    Ties go to the lowest class, which no vote at all is too; :func:`decided_classes` tells these rows apart.
 
     With two classes this is the papers' rule: positive where more than half of the members vote so.
 
@@ -284,10 +298,24 @@ def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
     return np.asarray(own - rivals.max(axis=1))
 
 
+def decided_classes(votes: ClassVotes, members: Members | Mask) -> NDArray[np.int64]:
+    """Return the class that a plurality vote decides on every row; -1 where no member answers.
+
+    Where no classifier of the pool abstains, an empty selection decides for the first class.
+
+    `members`: indices of classifiers, or a mask.
+
+    >>> decided_classes(class_votes([[0, 2], [2, 1]], [0, 0], n_classes=2), [0]).tolist()
+    [0, -1]
+    """
+    tally = class_tally(votes.codes[:, members], votes.n_classes)
+    decided = plurality(tally).astype(np.int64)
+    return decided if votes.all_vote else np.where(tally.any(axis=1), decided, -1)
+
+
 def right_rows(votes: ClassVotes, members: ArrayLike) -> Mask:
-    """Mark the rows on which the plurality vote of these classifiers is right."""
-    chosen = np.asarray(members, dtype=np.intp)
-    return np.asarray(plurality(class_tally(votes.codes[:, chosen], votes.n_classes)) == votes.labels)
+    """Mark the rows on which the plurality vote of these classifiers is right; a missing answer is wrong."""
+    return np.asarray(decided_classes(votes, np.asarray(members, dtype=np.intp)) == votes.labels)
 
 
 def n_right(votes: ClassVotes, members: ArrayLike) -> int:
