@@ -83,7 +83,7 @@ def test_a_decimal_that_is_named_holds_for_json(tmp_path: Path) -> None:
 
 
 def test_a_price_is_told_by_a_word_of_its_name_if_it_differs_within_a_case(tmp_path: Path) -> None:
-    head = "Question ID,Model,Output,Expected,Cost (USD),shop price\n"
+    head = "Question ID,Model,Output,Expected,Our cost,shop price\n"
     rows = "".join(
         f"q{at},{judge},{'yn'[at % 2]},y,${price},{at}\n"
         for at in range(12)

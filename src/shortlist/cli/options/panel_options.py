@@ -48,7 +48,8 @@ class LogOptions:
             help="What columns hold, as in case=id,judge=model: case, judge, answer (also a field or "
             "scorer), price, latency (in seconds, or in milliseconds if the name ends in ms), confidence, "
             "score (whether the answer is right: yes or no, or from 0 to 1), input_tokens, output_tokens, or "
-            "epoch (which tells repeated answers apart); may be repeated.",
+            "epoch (which tells repeated answers apart). A field of an object is named like result.score. "
+            "May be repeated.",
         ),
         Fills(**{role: role for role in ROLES}),
     ] = None

@@ -35,7 +35,7 @@ from shortlist.panels.logs.json_content import (
     truth_of,
 )
 from shortlist.panels.logs.records import LogColumns, Records, as_score
-from shortlist.panels.logs.tables import most_probable
+from shortlist.panels.logs.wide_tables import most_probable
 
 TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*")
 

@@ -5,10 +5,13 @@ row of ``CROWDS`` in table_forms.py.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
@@ -16,25 +19,31 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
+from shortlist.panels.logs.evaluation_logs import TASK_IN_NAME
 from shortlist.panels.logs.json_content import plain
+from shortlist.panels.logs.long_roles import LONG_ROLES
 from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
     holds_numbers,
     priced_by_tokens,
+    read_prices,
     refuse_ratings,
     with_number_labels,
     with_plain_cells,
 )
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
+    MAYBE_TRUTHS,
     REPEATS,
     LogColumns,
     Records,
     as_text,
+    called,
     check_dropped,
     joined,
+    spelled,
 )
-from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, names_workers
+from shortlist.panels.logs.table_forms import IDENTIFIER, names_workers
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_forms import (
     LOOKED_FOR,
@@ -44,6 +53,7 @@ from shortlist.panels.logs.tool_forms import (
     refuse_others,
     tool_records,
 )
+from shortlist.panels.logs.wide_layout import TableHints
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules
@@ -51,7 +61,7 @@ from shortlist.tables.numbers import AGREED, USUAL, CellRules
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMS = ("wide", "long", *TOOL_FORMS)
+FORMS = ("wide", "long", "scores", *TOOL_FORMS)
 """Forms of logs."""
 
 
@@ -91,6 +101,7 @@ def read_log(
     """
     notes: list[str] = []
     named = columns or LogColumns()
+    costs = None if costs is None else read_prices(costs, notes)
     if form is not None:
         as_choice(form, "form", FORMS)
     if named.repeats is not None:
@@ -100,7 +111,7 @@ def read_log(
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
         raise BadInputError("paths", "must name at least one log", "none")
-    asked = Asked(form, named, rules)
+    asked = Asked(form, named, rules, priced=tuple(costs or ()))
     told = None if truth is None else _truth_of(truth, asked, notes)
     if told is not None:
         elsewhere = named.case if named.case == told.case else None
@@ -128,7 +139,7 @@ class Asked(NamedTuple):
 
     `form`, `columns`, `rules`: of the files, and of their cells. `truth_elsewhere`: whether the truth is in
     another file. `case_there`: the named column of cases, if that file has it; the log may call its own
-    otherwise. `beside_numbers`: whether that truth is numbers.
+    otherwise. `beside_numbers`: whether that truth is numbers. `priced`: judges that have a price by name.
     """
 
     form: str | None
@@ -137,15 +148,16 @@ class Asked(NamedTuple):
     truth_elsewhere: bool = False
     case_there: str | None = None
     beside_numbers: bool = False
+    priced: tuple[str, ...] = ()
 
 
 def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str]) -> Records | Wide:
     found: dict[tuple[str, ...], str] = {}
     parts = []
-    for path in files:
+    for path, judge in zip(files, file_names(files), strict=True):
         name, content = ("", b"") if _is_example(path) else read_content(path)
         name = name or str(path)
-        read = _file_records(name, content, asked, notes)
+        read = _file_records(name, content, asked, notes, judge)
         if len(files) == 1 and isinstance(read, Wide):
             return read
         part = read.records() if isinstance(read, Wide) else read
@@ -161,7 +173,65 @@ def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str
                 "Name it, or read the log alone.",
             )
         parts.append(part)
-    return joined(parts) if len(parts) > 1 else parts[0]
+    if len(parts) == 1:
+        return parts[0]
+    _refuse_nameless_judges(parts, asked.columns)
+    return joined(parts, asked.columns.repeats)
+
+
+ENDINGS = (
+    ".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
+)  # fmt: skip
+"""Endings of files that are no part of what a file is called."""
+
+
+def file_names(paths: Sequence[str | Path]) -> list[str]:
+    """Return what files are called, without their endings: by their folders where the names are equal.
+
+    >>> file_names(["runs/small.csv.gz", "runs/gpt-4.1.csv"]), file_names(["a/log.csv", "b/log.csv"])
+    (['small', 'gpt-4.1'], ['a', 'b'])
+    """
+    files = [PurePath(path) for path in paths]
+    stems, folders = [_stem(path.name) for path in files], [path.parent.name for path in files]
+    both = [f"{folder}/{stem}" if folder else stem for folder, stem in zip(folders, stems, strict=True)]
+    for names in (stems, folders, both):
+        if all(names) and len({*names}) == len(names):
+            return names
+    return [str(path) for path in paths]
+
+
+def _stem(name: str) -> str:
+    while ending := next((one for one in ENDINGS if name.endswith(one) and name != one), ""):
+        name = name.removesuffix(ending)
+    return name
+
+
+def _refuse_nameless_judges(parts: Sequence[Records], columns: LogColumns) -> None:
+    """Refuse files of which nothing tells whose the answers to the same cases are.
+
+    These are columns of one name, which is that of no judge, and samples of lm-evaluation-harness in one
+    folder, unless repeats of one judge are expected. Other judges that are in several files answered again.
+    """
+    seen: dict[tuple[str, str], tuple[set[str], str]] = {}
+    for part in parts:
+        is_harness = TASK_IN_NAME.fullmatch(PurePath(part.source).name) is not None and not part.columns
+        for (judge, task), own in part.frame.groupby(["judge", "task"], sort=False, dropna=False)["case"]:
+            cases, before = seen.get((str(judge), str(task)), (set[str](), ""))
+            is_named = part.columns and called([str(judge)], KNOWN_COLUMNS["answer"])
+            if cases & {*own} and columns.repeats is None and (is_named or is_harness):
+                raise BadFileError(
+                    part.source,
+                    "must tell whose answers it has",
+                    f"answers of {judge!r} to cases that {before} has answers of {judge!r} to",
+                    (
+                        "Put the samples of each model into a folder that is called after it"
+                        if is_harness
+                        else "Call the column of each file after its judge, or leave columns that are no answers "
+                        "out by `drop`"
+                    )
+                    + "; if all are of one judge, pass `repeats='first'` or `repeats='majority'`.",
+                )
+            seen[str(judge), str(task)] = (cases | {*own}, before or part.source)
 
 
 def _without(records: Records, names: Sequence[str]) -> Records:
@@ -174,7 +244,7 @@ def _is_example(path: str | Path) -> bool:
     return str(path).startswith(EXAMPLE_PREFIX)
 
 
-def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> Records | Wide:
+def _file_records(name: str, content: bytes, asked: Asked, notes: list[str], judge: str) -> Records | Wide:
     form, columns = asked.form, asked.columns
     if _is_example(name):
         table = read_table(name, notes)
@@ -187,18 +257,20 @@ def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> 
             got = kind if records is not None else "another form"
             raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
         if records is not None:
-            return records
+            by_file = kind == "lm-eval" and TASK_IN_NAME.fullmatch(PurePath(name).name) is None
+            return replace(records, frame=records.frame.assign(judge=judge)) if by_file else records
         if isinstance(found.value, dict):
             refuse_others(name, found.value)
         table = _table_of(name, found, asked.rules, notes)
         if form is None and not (columns.case or columns.judge or columns.answer):
-            refuse_others(name, map(str, table.columns))
+            refuse_others(name, {part for one in table.columns for part in (one, one.partition(".")[0])})
     if asked.truth_elsewhere and columns.target not in table:
         columns = replace(columns, target=None)
     if asked.case_there is not None and asked.case_there not in table:
         columns = replace(columns, case=None)
     table.attrs[BESIDE_NUMBERS] = asked.beside_numbers
-    return table_records(name, table, columns, notes, form=form, truth_elsewhere=asked.truth_elsewhere)
+    hints = TableHints(form, asked.truth_elsewhere, asked.priced, judge)
+    return table_records(name, table, columns, notes, hints)
 
 
 def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> "pd.DataFrame":
@@ -206,7 +278,7 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
 
     if found.form != "rows":
         table = table_of_bytes(name, found.value, notes, rules=rules)
-        return table if AGREED in table.attrs else with_plain_cells(name, table, notes, rules)
+        return table if AGREED in table.attrs else with_plain_cells(name, with_fields(table), notes, rules)
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
@@ -214,8 +286,48 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
             f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) and rows else ""
         )
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
-    table = pd.DataFrame([{str(key): plain(value) for key, value in row.items()} for row in rows])
-    return with_plain_cells(name, without_gaps(table.infer_objects(), rules), notes, rules)
+    table = with_fields(pd.DataFrame([{str(key): value for key, value in row.items()} for row in rows]))
+    return with_plain_cells(name, without_gaps(table, rules), notes, rules)
+
+
+def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with a column for each field of its objects, such as ``result.score``.
+
+    Objects in a column that holds other values too, and lists, become labels or texts.
+    """
+    import pandas as pd
+
+    columns = {str(name): table[name] for name in table.columns}
+    parted: dict[str, Any] = {}
+    while columns:
+        name = next(iter(columns))
+        column = columns.pop(name)
+        if column.dtype.kind != "O":
+            parted[name] = column
+            continue
+        cells = [_as_json(cell) for cell in column.tolist()]
+        known = [cell for cell in cells if isinstance(cell, dict) or not _is_gap(cell)]
+        if known and all(isinstance(cell, dict) and cell for cell in known):
+            fields = dict.fromkeys(key for cell in known for key in cell)
+            inner = {
+                f"{name}.{key}": pd.Series(
+                    [cell.get(key) if isinstance(cell, dict) else None for cell in cells], dtype=object
+                )
+                for key in fields
+                if f"{name}.{key}" not in table.columns
+            }
+            columns = inner | columns
+        else:
+            parted[name] = pd.Series([plain(cell) for cell in cells], dtype=object, index=column.index)
+    return pd.DataFrame(parted).infer_objects()
+
+
+def _as_json(cell: Any) -> Any:
+    return cell.tolist() if isinstance(cell, np.ndarray) else cell
+
+
+def _is_gap(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 class Truth(NamedTuple):
@@ -247,7 +359,7 @@ def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
             case, target = _truth_columns(name, list(map(str, table.columns)), asked.columns)
             notes.append(f"{name}: read as the truth {target!r} of each case by {case!r}.")
             return Truth(name, table, case, target)
-        read = table_records(name, table, columns, notes, form="long")
+        read = table_records(name, table, columns, notes, TableHints("long"))
         assert isinstance(read, Records)  # which long tables always are
         told = read
     return Truth(name, None, of_case=_plurality(told))
@@ -258,15 +370,14 @@ def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[st
 
     Without any such name the cases are in the first column.
     """
-    small = {one.strip().casefold(): one for one in names}
     case = columns.case if columns.case in names else None
-    case = case or next((small[one] for one in KNOWN_COLUMNS["case"] if one in small), None)
-    case = case or next((one for one in names if IDENTIFIER.fullmatch(one)), None)
+    case = case or next(iter(called(names, KNOWN_COLUMNS["case"])), None)
+    case = case or next((one for one in names if IDENTIFIER.fullmatch(spelled(one))), None)
     if columns.target is not None:
         target = columns.target if columns.target in names else None
     else:
-        known = (*KNOWN_COLUMNS["target"], *KNOWN_COLUMNS["answer"])
-        target = next((small[one] for one in known if one in small), None)
+        known = (*KNOWN_COLUMNS["target"], *MAYBE_TRUTHS, *KNOWN_COLUMNS["answer"])
+        target = next((one for one in called(names, known) if one != case), None)
     if len(names) == 2 and (case is None) != (target is None):
         other = next(one for one in names if one not in {case, target})
         case, target = case or other, target or other

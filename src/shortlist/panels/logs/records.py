@@ -1,8 +1,9 @@
 """Records: one row for each call of a judge, whatever the log looked like."""
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SUFFIXES = {part: f".{part}" for part in ("label", "confidence", "price", "latency")}
-"""What follows the name of a judge in the columns of a wide table."""
-
 KNOWN_COLUMNS = {
     "case": (
         "case", "task", "item", "question", "case_id", "id", "sample_id", "task_id", "item_id", "doc_id",
@@ -32,8 +30,17 @@ KNOWN_COLUMNS = {
     ),
     "answer": (
         "answer", "label", "prediction", "response", "vote", "verdict", "annotation", "reply", "output",
+        "pred", "predicted", "predicted_label", "predicted_class", "predicted_answer", "y_pred",
+        "model_answer", "model_output", "model_response", "extracted_answer", "generated_answer", "completion",
     ),
-    "target": ("target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference"),
+    "target": (
+        "target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference", "golden", "y_true",
+        "gold_answer", "golden_label", "golden_answer", "gold_standard", "ground_truth_label",
+        "ground_truth_answer", "groundtruth", "gt", "gt_label", "true_label", "label_true", "true_class",
+        "true_answer", "truth_label", "target_label", "human_label", "correct_answer", "correct_label",
+        "right_answer", "expected_answer", "expected_label", "expected_output", "reference_answer",
+        "reference_label", "answer_key", "actual_label",
+    ),
     "confidence": ("confidence",),
     "price": (
         "price", "cost", "price_usd", "cost_usd", "usd", "cost_in_usd", "total_cost", "response_cost",
@@ -61,7 +68,39 @@ KNOWN_COLUMNS = {
     ),
     "score": ("score", "correct", "is_correct", "success", "passed"),
 }  # fmt: skip
-"""Columns of a long table that are found without being named, in small letters."""
+"""Columns that are found without being named, spelled as :func:`spelled` does."""
+
+MAYBE_TRUTHS = ("label", "human", "answer", "class", "correct")
+"""Names of columns that hold the truth where no column of a surer name does, unless they hold answers."""
+
+
+def spelled(name: str) -> str:
+    """Return the words of a name in small letters, joined by underscores.
+
+    >>> spelled(" Ground Truth"), spelled("tokensIn"), spelled("HITId"), spelled("|")
+    ('ground_truth', 'tokens_in', 'hitid', '|')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.strip())
+    return "_".join(re.findall(r"[^\W_]+", parted.casefold())) or name.strip()
+
+
+def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) -> list[str]:
+    """Return the columns that have one of the known names, in the order of these.
+
+    `nested`: whether fields of objects count too, after all others, by the last part of their names.
+
+    >>> called(["Gold", "Truth ", "size"], KNOWN_COLUMNS["target"])
+    ['Truth ', 'Gold']
+    """
+    there = list(names)
+    places = {name: at for at, name in enumerate(known)}
+    found = [(places[word], name) for name in there if (word := spelled(name)) in places]
+    found.sort(key=lambda one: one[0])
+    if nested:
+        last = [(spelled(name.rpartition(".")[2]), name) for name in there if "." in name]
+        inner = sorted((places[word], name) for word, name in last if word in places)
+        found += [one for one in inner if one not in found]
+    return [name for _, name in found]
 
 
 @dataclass(frozen=True)
@@ -259,6 +298,16 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
     return numbers
 
 
+MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
+"""Names of columns of milliseconds."""
+
+
+def seconds_of(source: str, name: str, values: Any) -> Any:
+    """Return a column of latencies in seconds; its name tells whether it is in milliseconds."""
+    numbers = numbers_of(source, "latency", values)
+    return numbers / 1000 if MILLISECONDS.fullmatch(name) else numbers
+
+
 def _without_signs(source: str, name: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return a column in which numbers that are written in text are plain, and words for gaps are none.
 
@@ -401,8 +450,8 @@ def _mean_answer(source: str, answers: list[Any]) -> Any:
     return math.fsum(numbers) / len(numbers) if numbers else None
 
 
-def joined(parts: Sequence[Records]) -> Records:
-    """Put the records of several files together.
+def joined(parts: Sequence[Records], repeats: str | None = None) -> Records:
+    """Put the records of several files together; `repeats`: as in :class:`LogColumns`.
 
     Where they are of several tasks, a case is named by its task too.
     """
@@ -418,4 +467,6 @@ def joined(parts: Sequence[Records]) -> Records:
         frame["case"] = frame["task"].astype(str) + "/" + frame["case"].astype(str)
     sources = ", ".join(dict.fromkeys(part.source for part in parts))
     names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
-    return Records(frame, features, sources, columns=names, n_repeats=sum(part.n_repeats for part in parts))
+    every = Records(frame, features, sources, columns=names)
+    every = every if repeats is None else _with_one_each(every, repeats)
+    return replace(every, n_repeats=every.n_repeats + sum(part.n_repeats for part in parts))

@@ -6,20 +6,16 @@ row for each case, and columns that hold the same words. Tables of crowd platfor
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.records import KNOWN_COLUMNS, SUFFIXES, LogColumns, as_score
+from shortlist.panels.logs.long_roles import LONG_ROLES, candidates, key_of, settled, words_of
+from shortlist.panels.logs.records import LogColumns, spelled
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LONG_ROLES = (
-    "case", "judge", "answer", "target", "confidence", "price", "latency", "epoch", "input_tokens",
-    "output_tokens", "score",
-)  # fmt: skip
 
 IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
 """Names of columns of a wide table that identify the case and are no judges, besides the known ones."""
@@ -57,40 +53,63 @@ FEWEST_ROWS = 20
 
 
 class TableForm(NamedTuple):
-    """The form of a table: whether a row is an answer, what its columns hold, and which tool wrote it."""
+    """The form of a table: whether a row is an answer, what its columns hold, and which tool wrote it.
+
+    `passed_over`: columns that are called like one of a role, and are not used.
+    """
 
     is_long: bool
     roles: Mapping[str, str] = {}  # nothing writes into it
     tool: str = ""
+    passed_over: Sequence[str] = ()
 
 
-def told_form(source: str, table: "pd.DataFrame", columns: LogColumns, form: str | None) -> TableForm:
+def told_form(
+    source: str,
+    table: "pd.DataFrame",
+    columns: LogColumns,
+    form: str | None,
+    notes: list[str],
+    *,
+    truth_elsewhere: bool = False,
+) -> TableForm:
     """Return the form of a table.
 
-    Raises BadFileError if it may have both forms, or is long and its answers may be in several columns.
+    `notes`: gets sentences on columns that are called like one of a role, and are not used.
+
+    Raises BadFileError if it may have both forms, or is long and several columns may have one role.
     """
     tool, of_tool = crowd_roles(source, table, columns)
-    roles = long_roles(table, columns, of_tool)
-    has_answers = "answer" in roles or "score" in roles
+    found = candidates(table, columns, of_tool)
+    key = key_of(table, found)
+    if key is not None:
+        found |= {"case": [key[0]], "judge": [key[1]]}
+
+    def long_form(roles: Mapping[str, Sequence[str]]) -> TableForm:
+        settle = settled(source, table, roles, columns, notes, truth_elsewhere=truth_elsewhere)
+        return TableForm(True, settle.roles, tool, settle.passed_over)
+
     if form is not None or tool:
-        return TableForm(form == "long" or (bool(tool) and form is None), roles, tool)
-    if {"case", "judge"} <= set(roles) and has_answers and not _contradicts(table, roles):
-        return TableForm(True, roles)
-    if len(table) < FEWEST_ROWS or any(str(name).endswith(SUFFIXES["label"]) for name in table.columns):
+        is_long = form == "long" or (bool(tool) and form is None)
+        return long_form(found) if is_long else TableForm(False)
+    has_answers = "answer" in found or "score" in found
+    if key is not None and has_answers and not _contradicts(table, found):
+        return long_form(found)
+    if len(table) < FEWEST_ROWS or any(str(name).endswith(".label") for name in table.columns):
         return TableForm(False)
-    named = {role: name for role in LONG_ROLES if (name := getattr(columns, role)) is not None}
+    named = {role: [name] for role in LONG_ROLES if (name := getattr(columns, role)) is not None}
     for case, judge in _pairs(table, columns):
-        found = {**roles, **named, "case": case, "judge": judge}
-        if found.get("answer") in {case, judge}:
-            del found["answer"]
-        taken = {*found.values(), *columns.features, columns.content}
+        told = {**found, **named, "case": [case], "judge": [judge]}
+        told["answer"] = [name for name in told.get("answer", ()) if name not in {case, judge}]
+        taken = {*(name for there in told.values() for name in there), *columns.features, columns.content}
         others = [name for name in map(str, table.columns) if name not in taken]
-        if "answer" not in found and "score" not in found:
-            others = [name for name in others if _may_answer(table, name, case, found.get("target"))]
+        if not told["answer"] and "score" not in told:
+            target = next(iter(told.get("target", ())), None)
+            others = [name for name in others if _may_answer(table, name, case, target)]
             if len(others) == 1:
-                found["answer"] = others[0]
-        if "answer" in found or "score" in found:
-            return TableForm(True, found)
+                told["answer"] = others
+        if told["answer"] or "score" in told:
+            return long_form({role: there for role, there in told.items() if there})
         raise BadFileError(
             source,
             "must tell its form",
@@ -103,36 +122,14 @@ def told_form(source: str, table: "pd.DataFrame", columns: LogColumns, form: str
     return TableForm(False)
 
 
-def long_roles(
-    table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return which column holds what, of those that are named or have a usual name."""
-    small = {str(name).strip().casefold(): str(name) for name in table.columns}
-    named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
-    taken = {*named.values(), *columns.features, columns.content}
-    roles: dict[str, str] = {}
-    for role in LONG_ROLES:
-        found = [small[one] for one in KNOWN_COLUMNS[role] if one in small and small[one] not in taken]
-        if named[role] is not None:
-            roles[role] = str(named[role])
-        elif found and (role != "score" or _are_scores(table[found[0]], alone="answer" not in roles)):
-            roles[role] = found[0]
-    return roles
-
-
-def _are_scores(column: "pd.Series[Any]", *, alone: bool) -> bool:
-    """Whether a column says what is right; beside answers a number between may be how sure a judge is."""
-    scores = [as_score(one) for one in column.dropna().unique().tolist()]
-    return alone or (None not in scores and {*scores} <= {0.0, 1.0})
-
-
-def _contradicts(table: "pd.DataFrame", roles: Mapping[str, str]) -> bool:
+def _contradicts(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> bool:
     """Whether a table has one row a case, and what is called like a judge holds answers."""
-    case, judge = table[roles["case"]], table[roles["judge"]]
-    if case.duplicated().any() or judge.nunique() <= 1 or len(table) < FEWEST_ROWS:
+    (case,), (judge,) = found["case"], found["judge"]
+    if table[case].duplicated().any() or table[judge].nunique() <= 1 or len(table) < FEWEST_ROWS:
         return False
-    words = _labels(judge)
-    return any(len(words & _labels(table[roles[role]])) > 1 for role in ("answer", "target") if role in roles)
+    words = words_of(table[judge])
+    others = [name for role in ("answer", "target") for name in found.get(role, ()) if name in table]
+    return any(len(words & words_of(table[name])) > 1 for name in others)
 
 
 def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, str]]:
@@ -144,7 +141,7 @@ def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, st
         n_judges = table[judge].nunique()
         if not 2 <= n_judges <= len(table) // 2 or table[judge].dtype.kind == "f":
             continue
-        words = _labels(table[judge])
+        words = words_of(table[judge])
         for case in cases:
             is_key = case != judge and 2 <= table[case].nunique() <= len(table) / 1.5
             if not is_key or table.duplicated([case, judge]).mean() > MOST_REPEATS:
@@ -156,7 +153,7 @@ def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, st
 
 def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str]) -> bool:
     """Whether a column has words of what may name judges, as answers do; numbers tell nothing."""
-    shared = {word for word in words & _labels(table[name]) if not word.lstrip("-").isdecimal()}
+    shared = {word for word in words & words_of(table[name]) if not word.lstrip("-").isdecimal()}
     return bool(shared) and int(table.groupby(judge, sort=False)[name].nunique().max()) > 1
 
 
@@ -164,7 +161,7 @@ def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None)
     """Whether a column may hold answers: it differs within a case, and has words of a truth that is known."""
     if table[name].dtype.kind in "fmM" or not _differs(table, name, case):
         return False
-    return target is None or bool(_labels(table[name]) & _labels(table[target]))
+    return target is None or bool(words_of(table[name]) & words_of(table[target]))
 
 
 def with_price(
@@ -190,11 +187,11 @@ def may_be_truth(table: "pd.DataFrame", roles: Mapping[str, str], names: Sequenc
     """Return columns that are one word a case and have words of the answers, where none is the truth."""
     if "target" in roles or "answer" not in roles:
         return []
-    words = _labels(table[roles["answer"]])
+    words = words_of(table[roles["answer"]])
     return [
         name
         for name in names
-        if len(words & _labels(table[name])) > 1 and not _differs(table, name, roles["case"])
+        if len(words & words_of(table[name])) > 1 and not _differs(table, name, roles["case"])
     ]
 
 
@@ -205,16 +202,16 @@ def long_columns(
 
     One of `keys` repeats like a key of cases; another column has few values, none twice in a case.
     """
-    words = _labels(table[target])
+    words = words_of(table[target])
     for case in keys:
         n_cases = table[case].nunique()
         if not 2 <= n_cases <= len(table) / 1.5 or _differs(table, target, case):
             continue
         for judge in names:
-            is_judge = 2 <= table[judge].nunique() <= n_cases and not words & _labels(table[judge])
+            is_judge = 2 <= table[judge].nunique() <= n_cases and not words & words_of(table[judge])
             if judge == case or not is_judge or table.duplicated([case, judge]).any():
                 continue
-            answers = [one for one in names if one not in {case, judge} and words & _labels(table[one])]
+            answers = [one for one in names if one not in {case, judge} and words & words_of(table[one])]
             if len(answers) == 1:
                 return {"case": case, "judge": judge, "answer": answers[0]}
     return {}
@@ -224,15 +221,8 @@ def _differs(table: "pd.DataFrame", name: str, case: str) -> bool:
     return int(table.groupby(case, sort=False)[name].nunique().max()) > 1
 
 
-def _labels(column: "pd.Series[Any]") -> set[str]:
-    return {
-        label_of(one) for one in column.dropna().unique().tolist() if not isinstance(one, list | dict)
-    } - {""}
-
-
 def _has_word(name: str, words: frozenset[str]) -> bool:
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return not words.isdisjoint(word.casefold() for word in re.findall(r"[^\W_]+", parted))
+    return not words.isdisjoint(spelled(name).split("_"))
 
 
 class _Crowd(NamedTuple):
@@ -307,11 +297,13 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
 
 def names_workers(table: "pd.DataFrame", columns: LogColumns) -> bool:
     """Whether a table names who gave each answer, and no truth: of a crowd, or with cases that repeat."""
-    roles = long_roles(table, columns)
     if any(crowd.needs <= {*map(str, table.columns)} for crowd in CROWDS.values()):
         return True
-    is_long = {"case", "judge", "answer"} <= set(roles) and "target" not in roles
-    return is_long and bool(table[roles["case"]].duplicated().any())
+    found = candidates(table, columns)
+    key = key_of(table, found)
+    return (
+        key is not None and "answer" in found and "target" not in found and table[key[0]].duplicated().any()
+    )
 
 
 STATES = ("AssignmentStatus", "ASSIGNMENT:status")
@@ -349,7 +341,7 @@ def with_chosen(table: "pd.DataFrame") -> "pd.DataFrame":
     groups: dict[str, list[str]] = {}
     for name in map(str, table.columns):
         group, _, choice = name.removeprefix("Answer.").rpartition(".")
-        if name.startswith("Answer.") and group and choice and _labels(table[name]) <= {"True", "False"}:
+        if name.startswith("Answer.") and group and choice and words_of(table[name]) <= {"True", "False"}:
             groups.setdefault(f"Answer.{group}", []).append(name)
     if not {"HITId", "WorkerId"} <= set(table.columns):
         return table

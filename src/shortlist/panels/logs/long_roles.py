@@ -1,0 +1,324 @@
+"""Columns of a long table: which holds the case, the judge, the answer, the truth and the score.
+
+Names propose candidates, and the cells decide. Within a case the truth is the same in all rows, while answers
+and scores differ. Where both readings fit, the table is refused with the columns to name.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadFileError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.records import (
+    KNOWN_COLUMNS,
+    MAYBE_TRUTHS,
+    LogColumns,
+    as_score,
+    called,
+    label_codes,
+    spelled,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONG_ROLES = (
+    "case", "judge", "answer", "target", "confidence", "price", "latency", "epoch", "input_tokens",
+    "output_tokens", "score",
+)  # fmt: skip
+
+CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "result", "finish"})
+"""Words of the names of columns beside which ``success`` says that the call worked."""
+
+FEWEST_CASES = 10
+"""So many cases with different answers tell that a column is no score if it is the same in each of them."""
+
+FEW_SCORES = 0.1
+"""Share of the cases with different answers of which fewer have different scores than scores would have."""
+
+
+def candidates(
+    table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
+) -> dict[str, list[str]]:
+    """Return which columns may hold what: the one that is named, or all of a usual name, by preference."""
+    named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
+    taken = {*named.values(), *columns.features, columns.content}
+    names = [name for name in map(str, table.columns) if name not in taken]
+    found: dict[str, list[str]] = {}
+    for role in LONG_ROLES:
+        if named[role] is not None:
+            found[role] = [str(named[role])]
+        else:
+            found[role] = called(names, KNOWN_COLUMNS[role], nested=role not in {"case", "judge"})
+    return {role: there for role, there in found.items() if there}
+
+
+def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """Return the columns of case and judge that tell rows apart, or else the first of each; None without one.
+
+    Cases that repeat are preferred: a number of each row is no case of several judges.
+    """
+    pairs = [
+        (case, judge)
+        for judge, case in product(found.get("judge", ()), found.get("case", ()))
+        if case != judge and {case, judge} <= {*map(str, table.columns)}
+    ]
+    epochs = [*found.get("epoch", ())][:1]
+    for case, judge in pairs:
+        if table[case].duplicated().any() and not table.duplicated([case, judge, *epochs]).any():
+            return case, judge
+    return pairs[0] if pairs else None
+
+
+class Settled(NamedTuple):
+    """Which column of a long table holds what, and columns that are called like one of a role, and are not."""
+
+    roles: Mapping[str, str]
+    passed_over: Sequence[str] = ()
+
+
+def settled(
+    source: str,
+    table: "pd.DataFrame",
+    found: Mapping[str, Sequence[str]],
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    truth_elsewhere: bool = False,
+) -> Settled:
+    """Return which column holds what, of candidates for each role.
+
+    `found`: as :func:`candidates` returns it, with one case and one judge. `notes`: gets sentences on columns
+    that have the name of a role and are not used. `truth_elsewhere`: whether the truth is in another file.
+
+    Raises BadFileError if cells do not tell which of several columns is meant.
+    """
+    roles = {role: there[0] for role, there in found.items() if role not in {"answer", "target", "score"}}
+    taken = {*roles.values()}
+    given: dict[str, list[str]] = {
+        role: [name for name in found.get(role, ()) if name not in taken or name == getattr(columns, role)]
+        for role in ("answer", "target", "score")
+    }
+    case = roles.get("case", "")
+    if case not in table:
+        return Settled(roles | {role: there[0] for role, there in given.items() if there})
+    target = _target(source, table, given, columns)
+    answer = _answer(source, table, given["answer"], columns, case=case, target=target)
+    if answer is not None:
+        roles["answer"] = answer
+    if target is None and answer is not None and not truth_elsewhere:
+        target = _leftover_truth(source, table, given["answer"], case=case, answer=answer)
+    scores = [name for name in given["score"] if name not in {answer, target}]
+    has_truth = target is not None or truth_elsewhere
+    score, is_truth, passed_over = _score(
+        source, table, scores, columns, notes, case=case, answer=answer, has_truth=has_truth
+    )
+    if is_truth:
+        target, score = score, None
+        notes.append(
+            f"{source}: {target!r} is the same for all answers to a case, so it is read as the truth and not "
+            f"as a score. If it says whether answers are right, pass `score={target!r}`."
+        )
+    roles |= {} if target is None else {"target": target}
+    roles |= {} if score is None else {"score": score}
+    return Settled(roles, passed_over)
+
+
+def differing(table: "pd.DataFrame", name: str, case: str) -> int:
+    """Return in how many cases a column has different labels; gaps do not count."""
+    return len(_differing_cases(table, name, case))
+
+
+def words_of(column: "pd.Series[Any]") -> set[str]:
+    """Return the labels of a column; lists and objects are none."""
+    return {
+        label_of(one) for one in column.dropna().unique().tolist() if not isinstance(one, list | dict)
+    } - {""}
+
+
+def same_labels(table: "pd.DataFrame", one: str, other: str) -> bool:
+    """Whether two columns have the same label in every row."""
+    return labels_in(table, one) == labels_in(table, other)
+
+
+def labels_in(table: "pd.DataFrame", name: str) -> list[str]:
+    """Return the label of each row of a column; "" for a gap."""
+    codes, labels = label_codes(table[name])
+    return [labels[code] if code >= 0 else "" for code in codes.tolist()]
+
+
+def _differing_cases(table: "pd.DataFrame", name: str, case: str) -> set[object]:
+    import pandas as pd
+
+    told = pd.DataFrame({"case": table[case].to_numpy(), "said": labels_in(table, name)})
+    told = told[(told["said"] != "") & told["case"].notna()]
+    times = told.groupby("case", sort=False)["said"].nunique()
+    return set(times.index[times > 1])
+
+
+def _target(
+    source: str, table: "pd.DataFrame", given: Mapping[str, Sequence[str]], columns: LogColumns
+) -> str | None:
+    """Return the column of the truth that has a sure name; of several the one with words of the answers."""
+    found = [name for name in given["target"] if name in table]
+    if columns.target is not None or len(found) < 2:
+        return columns.target or next(iter(found), None)
+    if all(same_labels(table, found[0], other) for other in found[1:]):
+        return found[0]
+    answers = {word for name in given["answer"] if name in table for word in words_of(table[name])}
+    fits = [name for name in found if words_of(table[name]) & answers]
+    if len(fits) == 1:
+        return fits[0]
+    raise BadFileError(
+        source,
+        "must have one column of the truth",
+        f"{all_of(map(repr, found), most=8)}, which differ",
+        "Pass one of them: `target=NAME`.",
+    )
+
+
+def _answer(
+    source: str,
+    table: "pd.DataFrame",
+    found: Sequence[str],
+    columns: LogColumns,
+    *,
+    case: str,
+    target: str | None,
+) -> str | None:
+    """Return the column of answers: of several the one that differs within cases and has words of the truth.
+
+    Raises BadFileError if several do.
+    """
+    found = [name for name in found if name != target and name in table]
+    if columns.answer is not None or len(found) < 2:
+        return columns.answer or next(iter(found), None)
+    if all(same_labels(table, found[0], other) for other in found[1:]):
+        return found[0]
+    varied = [name for name in found if differing(table, name, case)]
+    if not varied:  # names that hold truths elsewhere come last
+        varied = [name for name in found if spelled(name) not in MAYBE_TRUTHS] or found
+    if len(varied) > 1 and target in table:
+        words = words_of(table[target])
+        varied = [name for name in varied if words_of(table[name]) & words] or varied
+    if len(varied) > 1 and not all(same_labels(table, varied[0], other) for other in varied[1:]):
+        raise BadFileError(
+            source,
+            "must tell which column holds the answers",
+            f"{any_of(map(repr, varied), most=8)}",
+            "Pass one of them: `answer=NAME`.",
+        )
+    return varied[0]
+
+
+def _leftover_truth(
+    source: str, table: "pd.DataFrame", found: Sequence[str], *, case: str, answer: str
+) -> str | None:
+    """Return the column, called like an answer, that is the same within each case and has the answers' words.
+
+    Raises BadFileError if there are several that differ.
+    """
+    others = [name for name in found if name != answer and name in table]
+    words = words_of(table[answer])
+    fits = [
+        name
+        for name in others
+        if spelled(name) in MAYBE_TRUTHS
+        and not differing(table, name, case)
+        and words & words_of(table[name])
+        and not same_labels(table, name, answer)
+    ]
+    if len(fits) > 1 and not all(same_labels(table, fits[0], other) for other in fits[1:]):
+        raise BadFileError(
+            source,
+            "must tell which column holds the truth",
+            f"{any_of(map(repr, fits), most=8)}",
+            "Pass one of them: `target=NAME`.",
+        )
+    return next(iter(fits), None)
+
+
+def _score(
+    source: str,
+    table: "pd.DataFrame",
+    found: Sequence[str],
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    case: str,
+    answer: str | None,
+    has_truth: bool,
+) -> tuple[str | None, bool, list[str]]:
+    """Return the column of scores, or else of right answers, whether it is the latter, and others passed over.
+
+    `notes`: gets sentences on those that are not used.
+    """
+    if columns.score is not None:
+        return columns.score, False, []
+    passed_over: list[str] = []
+    for name in found:
+        if name not in table:
+            continue
+        others = [one for one in found if one != name and one in table and spelled(one) != "success"]
+        if spelled(name) == "success" and (others or has_truth or _has_call_states(table)):
+            notes.append(
+                f"{source}: {name!r} is not used, as it may say that the call worked. If it says whether the "
+                f"answer is right, pass `score={name!r}`."
+            )
+            passed_over.append(name)
+            continue
+        if answer is None:
+            return name, False, passed_over
+        kind = _kind_of_score(source, table, name, case=case, answer=answer, has_truth=has_truth)
+        if kind == "target" and has_truth:
+            notes.append(
+                f"{source}: {name!r} is not used, as it is the same for all answers to a case. If it says "
+                f"whether answers are right, pass `score={name!r}`."
+            )
+            passed_over.append(name)
+        elif kind:
+            return name, kind == "target", passed_over
+    return None, False, passed_over
+
+
+def _has_call_states(table: "pd.DataFrame") -> bool:
+    return any(not CALL_STATES.isdisjoint(spelled(str(name)).split("_")) for name in table.columns)
+
+
+def _kind_of_score(
+    source: str, table: "pd.DataFrame", name: str, *, case: str, answer: str, has_truth: bool
+) -> str:
+    """Return what a column that is called like a score is: the ``score``, the truth (``target``), or "".
+
+    Scores differ between the answers of one case where one of them is right; truths do not. Beside answers a
+    number between 0 and 1 may be how sure a judge is, so it is no score. `has_truth`: whether another column
+    or file tells it, so that what fits both is a score.
+
+    Raises BadFileError if both fit, or neither.
+    """
+    scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
+    answers, words = words_of(table[answer]), words_of(table[name])
+    cells = zip(labels_in(table, answer), labels_in(table, name), strict=True)
+    told = table[[bool(said and right) for said, right in cells]]
+    apart, others = _differing_cases(told, answer, case), _differing_cases(told, name, case)
+    if not scores <= {0.0, 1.0}:
+        is_truth = answers & words and not others and spelled(name) in MAYBE_TRUTHS
+        return "target" if is_truth else ""
+    if not answers & words:
+        is_odd = not others and len(scores) > 1 and len(apart) >= FEWEST_CASES
+        fits = (not is_odd, is_odd and has_truth)
+    elif len(answers) <= 2:  # of two answers to a case exactly one is right
+        fits = (apart == others, not others)
+    else:
+        is_rare = len(others) < FEW_SCORES * len(apart)
+        fits = ((bool(others) and not is_rare) or not apart, not others)
+    if has_truth or fits[0] != fits[1]:
+        return "target" if fits == (False, True) else "score"
+    raise BadFileError(
+        source,
+        f"must tell what {name!r} holds",
+        "a column that may say whether each answer is right, or which answer is right",
+        f"Pass `score={name!r}` or `target={name!r}`.",
+    )

@@ -1,0 +1,522 @@
+"""Which column of a wide table holds what: cases, the truth, and what is known of each judge's answers.
+
+The truth is the column that is named or has a usual name; no place in the table makes a column the truth.
+What may be read in two ways is refused with the options that tell.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadFileError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.long_roles import labels_in, same_labels, words_of
+from shortlist.panels.logs.records import KNOWN_COLUMNS, MAYBE_TRUTHS, LogColumns, as_score, called, spelled
+from shortlist.panels.logs.table_forms import FEWEST_ROWS, IDENTIFIER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LABEL = ".label"
+"""What follows the name of a judge in the column of its answers, where other columns have its bare name."""
+
+PARTS = {
+    "confidence": ("confidence", "conf"),
+    "price": ("price", "cost", "total_cost", "usd", "cost_usd", "price_usd"),
+    "latency": ("latency", "latency_s", "latency_ms", "seconds", "ms"),
+    "score": ("score", "correct", "is_correct"),
+}
+"""What may follow the name of a judge and a mark, in columns of what is known of its answers."""
+
+ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
+"""What may follow the name of a judge in the column of its answers, whose name the judge has then."""
+
+OF_ONE = ("confidence", "price", "latency", "input_tokens", "output_tokens", "score")
+"""What a table of one judge's answers may tell of them, in columns of usual names."""
+
+RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
+"""Labels that say whether an answer is right, and are no usual answers."""
+
+TRUTH_WORDS = frozenset(
+    {"is", "has", "was", "truth", "true", "gold", "label", "human", "target", "class", "expected", "actual"}
+    | {"reference", "answer", "y"}
+)
+"""Words of the names of columns that may be the truth, where all columns are true or false."""
+
+MARKS = ".|_"
+"""Signs that may stand between the name of a judge and that of a part."""
+
+LIKE_RIGHT = 0.9
+"""Share of the answers that scores with the words of the truth have to tell right, to be scores."""
+
+
+class TableHints(NamedTuple):
+    """How tables are to be read, and what is known of the judges beforehand.
+
+    `form`: of the table, if it shall not be found. `truth_elsewhere`: whether the truth comes from another
+    file, so that no column has to hold it. `priced`: judges that have a price by name. `file`: name of the
+    file, which names the judge of a table of one judge's answers.
+    """
+
+    form: str | None = None
+    truth_elsewhere: bool = False
+    priced: Collection[str] = ()
+    file: str = ""
+
+
+USUAL_HINTS = TableHints()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column of a wide table holds what.
+
+    `ids`: of the case. `target`: of the truth, or None. `labels`: the column of answers of each judge.
+    `parts`: for confidence, price and the like the column of each judge that has one. `shares`: the column of
+    each class of the judges that tell probabilities. `unused`: columns that are not read. `copies`: columns
+    called like the truth that are not taken for judges. `is_of_one`: whether the file names the only judge.
+    """
+
+    ids: Sequence[str] = ()
+    target: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    shares: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    unused: Sequence[str] = ()
+    copies: Sequence[str] = ()
+    is_of_one: bool = False
+
+    @property
+    def scored(self) -> Mapping[str, str]:
+        """Return the column of scores of each judge, where judges have scores and no answers."""
+        return {} if self.labels or self.shares else self.parts.get("score", {})
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Return every judge."""
+        return (*self.labels, *self.shares, *self.scored)
+
+
+def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: TableHints) -> Layout:
+    """Return which column of a wide table holds what.
+
+    Raises BadFileError if no column is sure to hold the truth, or columns may be of one kind or another.
+    """
+    names = [str(name) for name in table.columns]
+    ids = [columns.case] if columns.case else [name for name in names if names_case(name)]
+    free = [name for name in names if name not in {columns.content, *columns.features, *ids}]
+    target = columns.target or _known_target(source, table, free, columns, hints)
+    ids = [name for name in ids if name != target]
+    copies = [name for name in free if name != target and _is_copy(table, name, target, columns, hints)]
+    rest = [name for name in free if name != target and name not in copies]
+    found = Layout(ids, target, copies=copies)
+    if answer := _answer_of_one(source, table, rest, columns, hints=hints, layout=found):
+        parts = {
+            part: {hints.file: name}
+            for part, name in _told_of_one(source, table, rest, columns, target=target, answer=answer)
+        }
+        used = {answer, *(name for part in parts.values() for name in part.values())}
+        unused = [name for name in rest if name not in used]
+        found = replace(found, labels={hints.file: answer}, parts=parts, unused=unused, is_of_one=True)
+    elif suffixed := {
+        name.removesuffix(LABEL): name for name in rest if name.endswith(LABEL) and name != LABEL
+    }:
+        parts = _parts_of(source, table, rest, suffixed, target, marks=".")
+        used = {*suffixed.values(), *(name for part in parts.values() for name in part.values())}
+        unused = [name for name in rest if name not in used]
+        found = replace(found, labels=suffixed, parts=parts, unused=unused)
+    else:
+        found = _with_bare_names(source, table, rest, found, hints)
+    has_scores = {*found.judges} <= {*found.parts.get("score", {})}
+    if target is None and not hints.truth_elsewhere and not (found.judges and has_scores):
+        raise _without_truth(source, table, rest, hints)
+    return found
+
+
+def names_case(name: str) -> bool:
+    """Whether a column is called like one that names the case."""
+    return bool(IDENTIFIER.fullmatch(spelled(name))) or spelled(name) in KNOWN_COLUMNS["case"]
+
+
+def _known_target(
+    source: str, table: "pd.DataFrame", names: Sequence[str], columns: LogColumns, hints: TableHints
+) -> str | None:
+    """Return the column with a usual name of the truth; what is priced, or read as something else, is none.
+
+    Raises BadFileError if there are several that differ.
+    """
+    if hints.truth_elsewhere or (hints.form == "scores"):
+        return None
+    taken = {*hints.priced, columns.answer, columns.score}
+    free = [name for name in names if name not in taken]
+    found = called(free, KNOWN_COLUMNS["target"])
+    if not found:
+        others = [name for name in names if name not in taken or name == columns.answer]
+        found = [name for name in called(free, MAYBE_TRUTHS) if _may_be_known(source, table, name, others)]
+    if not _are_same(table, found):
+        raise BadFileError(
+            source,
+            "must have one column of the truth",
+            f"{all_of(map(repr, found), most=8)}, which differ",
+            "Pass one of them: `target=NAME`.",
+        )
+    return next(iter(found), None)
+
+
+def _may_be_known(source: str, table: "pd.DataFrame", name: str, names: Sequence[str]) -> bool:
+    """Whether a column with a name that the truth may have is no answer of one judge, and no score of it."""
+    others = [one for one in names if one != name]
+    if spelled(name) != "correct":
+        return bool(others)
+    words = words_of(table[name])
+    alike = [one for one in others if words & words_of(table[one])]
+    if None in {as_score(one) for one in table[name].dropna().unique().tolist()}:
+        return True
+    if len(alike) == 1:
+        raise BadFileError(
+            source,
+            f"must tell what {name!r} holds",
+            "a column that may say whether each answer is right, or which answer is right",
+            f"Pass `score={name!r}` or `target={name!r}`.",
+        )
+    return bool(alike)
+
+
+def _is_copy(
+    table: "pd.DataFrame", name: str, target: str | None, columns: LogColumns, hints: TableHints
+) -> bool:
+    """Whether a column is called like the truth, is not it, and is not taken for answers either."""
+    if name in {*hints.priced, columns.answer, columns.score}:
+        return False
+    is_same = target is not None and same_labels(table, name, target)
+    if called([name], KNOWN_COLUMNS["target"]):
+        return is_same or hints.form != "wide"
+    if spelled(name) not in MAYBE_TRUTHS:
+        return False
+    words, others = words_of(table[name]), [one for one in map(str, table.columns) if one != name]
+    may_be = hints.truth_elsewhere and any(words & words_of(table[one]) for one in others)
+    return is_same or (may_be and hints.form != "wide")
+
+
+def _answer_of_one(
+    source: str,
+    table: "pd.DataFrame",
+    names: Sequence[str],
+    columns: LogColumns,
+    *,
+    hints: TableHints,
+    layout: Layout,
+) -> str | None:
+    """Return the column of answers of a table of one judge's answers; None where columns are called by judges.
+
+    Raises BadFileError if several columns may hold the answers, or rows may be answers of several judges.
+    """
+    if hints.form is not None or columns.judge is not None:
+        return None
+    found = [name for name in called(names, KNOWN_COLUMNS["answer"]) if name not in hints.priced]
+    if columns.answer is not None:
+        found = [name for name in names if name == columns.answer]
+    truths = set() if layout.target is None else words_of(table[layout.target])
+    words = truths.union(*(words_of(table[name]) for name in found))
+    others = [name for name in names if name not in found and not _is_told_of_one(name)]
+    is_named = columns.answer is not None
+    if not found or (not is_named and any(words & words_of(table[name]) for name in others)):
+        return None
+    if not _are_same(table, found):
+        found = [name for name in found if words_of(table[name]) & truths] or found
+    if not _are_same(table, found):
+        raise BadFileError(
+            source,
+            "must tell which column holds the answers",
+            any_of(map(repr, found), most=8),
+            "Pass one of them: `answer=NAME`. If each is a judge, pass `form='wide'`.",
+        )
+    if key := _key_of_answers(table, layout.ids, others):
+        told = all_of(f"`{role}={name!r}`" for role, name in (key | {"answer": found[0]}).items())
+        raise BadFileError(
+            source,
+            "must tell its form",
+            f"a table that may have a row for each answer, of the judge in {key['judge']!r}",
+            f"If so, name {told}. Otherwise pass `form='wide'`.",
+        )
+    is_wrong = layout.target is not None and not may_be_truth(table, layout.target, found)
+    return None if is_wrong and not is_named and len(table) >= FEWEST_ROWS else found[0]
+
+
+def _are_same(table: "pd.DataFrame", names: Sequence[str]) -> bool:
+    return all(same_labels(table, names[0], other) for other in names[1:])
+
+
+def _key_of_answers(table: "pd.DataFrame", ids: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of case and judge, if rows may be answers of several judges; nothing if not.
+
+    Cases repeat, and each judge answers each case at most once, and most of them.
+    """
+    for case in ids[:1] or names:
+        n_cases = table[case].nunique()
+        if not 2 <= n_cases <= len(table) / 1.5 or (ids and not table.duplicated(list(ids)).any()):
+            continue
+        for judge in names:
+            n_judges = table[judge].nunique()
+            is_grid = n_judges >= 2 and 2 * len(table) >= n_cases * n_judges
+            if judge != case and is_grid and not table.duplicated([case, judge]).any():
+                return {"case": case, "judge": judge}
+    return {}
+
+
+def _is_told_of_one(name: str) -> bool:
+    return any(called([name], KNOWN_COLUMNS[part]) for part in OF_ONE)
+
+
+def _told_of_one(
+    source: str,
+    table: "pd.DataFrame",
+    names: Sequence[str],
+    columns: LogColumns,
+    *,
+    target: str | None,
+    answer: str,
+) -> Iterable[tuple[str, str]]:
+    """Yield what columns tell of the answers of one judge: the part and the column."""
+    for part in OF_ONE:
+        named = getattr(columns, part)
+        if named is not None:
+            yield part, named
+            continue
+        for name in called(names, KNOWN_COLUMNS[part]):
+            is_call = spelled(name) == "success"  # which may say that the call worked
+            if name != answer and (
+                part != "score" or (not is_call and _is_score_of(source, table, name, answer, target))
+            ):
+                yield part, name
+                break
+
+
+def _is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, target: str | None) -> bool:
+    """Whether a column says which answers of another one are right.
+
+    Raises BadFileError if it has the words of the answers, and tells other ones right than the truth does.
+    """
+    scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
+    if not scores <= {0.0, 1.0}:
+        return False
+    words = words_of(table[name])
+    if not words & words_of(table[answer]):
+        return True
+    if target is not None:
+        rows = zip(labels_in(table, answer), labels_in(table, target), labels_in(table, name), strict=True)
+        told = [
+            (said == true) == bool(as_score(right)) for said, true, right in rows if said and true and right
+        ]
+        if told and sum(told) >= LIKE_RIGHT * len(told):
+            return True
+    raise BadFileError(
+        source,
+        f"must tell what {name!r} holds",
+        f"a column that may say whether {answer!r} is right, or may be answers",
+        f"Leave it out by `drop={name!r}`, or pass `form='wide'` if it is a judge.",
+    )
+
+
+def _parts_of(
+    source: str,
+    table: "pd.DataFrame",
+    names: Sequence[str],
+    labels: Mapping[str, str],
+    target: str | None,
+    *,
+    marks: str = MARKS,
+) -> dict[str, dict[str, str]]:
+    """Return the columns of confidences, prices, latencies and scores of judges: their names follow."""
+    found: dict[str, dict[str, str]] = {}
+    for judge, column in labels.items():
+        stems = [judge, *_stems(judge, ANSWER_PARTS)]
+        for part, words in PARTS.items():
+            wanted = [f"{stem}{mark}{word}" for stem in stems for word in words for mark in marks]
+            there = [name for name in wanted if name in names and name not in labels.values()]
+            for name in there:
+                is_numeric = table[name].dtype.kind in "iuf" or name == f"{judge}.{part}"
+                if _is_score_of(source, table, name, column, target) if part == "score" else is_numeric:
+                    found.setdefault(part, {})[judge] = name
+                    break
+    return found
+
+
+def _stems(name: str, words: Sequence[str]) -> list[str]:
+    """Return what stands before one of some words at the end of a name, and the mark before that."""
+    ends = [f"{mark}{word}" for word in words for mark in MARKS]
+    return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
+
+
+def _with_bare_names(
+    source: str, table: "pd.DataFrame", names: Sequence[str], found: Layout, hints: TableHints
+) -> Layout:
+    """Return a layout whose judges have columns of their names, of answers or of scores."""
+    stems = {*names, *(stem for name in names for stem in _stems(name, ANSWER_PARTS))}
+    words = [word for part, several in PARTS.items() for word in several]
+    ends = [".confidence", ".price", ".latency", ".score"] if hints.form == "wide" else None
+    measured = []
+    for name in names:
+        before = _stems(name, words)
+        if ends is not None:
+            before = [name.removesuffix(end) for end in ends if name.endswith(end)]
+        if any(stem in stems and stem != name for stem in before) and not _is_answer(
+            table, name, found.target
+        ):
+            measured.append(name)
+    bare = [name for name in names if name not in measured]
+    labels, shares = _judges_of(table, bare, found.target)
+    scored = {} if shares else _scores_of(source, table, bare, found.target, hints)
+    if scored:
+        price = _prices_of(table, names, scored)
+        used = {*scored.values(), *price.values()}
+        unused = [name for name in names if name not in used]
+        return replace(found, parts={"score": scored, "price": price}, unused=unused)
+    parts = _parts_of(source, table, measured, labels, found.target)
+    used = {name for part in parts.values() for name in part.values()}
+    unused = [name for name in measured if name not in used]
+    return replace(found, labels=labels, shares=shares, parts=parts, unused=unused)
+
+
+def _is_answer(table: "pd.DataFrame", name: str, target: str | None) -> bool:
+    """Whether a column has words, and some of the truth, as answers have."""
+    if target is None or table[name].dtype.kind in "iufb":
+        return False
+    return bool(words_of(table[name]) & words_of(table[target]))
+
+
+def _judges_of(
+    table: "pd.DataFrame", names: Sequence[str], target: str | None
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return judges with a column of labels, and those with one of probabilities for each class.
+
+    The latter's columns are called ``judge:class``, and there are at least two of them.
+    """
+    classes = words_of(table[target]) if target else set()
+    shares: dict[str, dict[str, str]] = {}
+    for name in names:
+        judge, _, label = name.rpartition(":")
+        if judge and label_of(label) in classes and table[name].dtype.kind in "iuf":
+            shares.setdefault(judge, {})[label_of(label)] = name
+    shares = {judge: found for judge, found in shares.items() if set(found) == classes and len(found) > 1}
+    taken = {name for found in shares.values() for name in found.values()}
+    return {name: name for name in names if name not in taken}, shares
+
+
+def _scores_of(
+    source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
+) -> dict[str, str]:
+    """Return the column of each judge that says whether it is right; none where columns hold answers.
+
+    Raises BadFileError if they may be either.
+    """
+    found = {next(iter(_stems(name, PARTS["score"])), name): name for name in names if _is_right(table[name])}
+    if hints.form == "scores":
+        return found
+    if not found or hints.form is not None or hints.truth_elsewhere:
+        return {}
+    others = [name for name in names if name not in found.values()]
+    if target is not None:
+        return _scores_beside_truth(source, table, found, others, target)
+    priced = {*hints.priced, *_prices_of(table, [*map(str, table.columns)], found)}
+    is_sure = {*found} <= priced or all(name != judge for judge, name in found.items())
+    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
+    are_told = words <= RIGHT_WORDS and not any(TRUTH_WORDS & {*spelled(name).split("_")} for name in found)
+    texts = [name for name in others if not any(name.startswith(f"{judge}|") for judge in found)]
+    are_apart = not any(
+        words_of(table[one]) & words_of(table[other]) for one, other in combinations(texts, 2)
+    )
+    return found if len(found) > 1 and are_apart and (is_sure or are_told) else {}
+
+
+def _scores_beside_truth(
+    source: str, table: "pd.DataFrame", found: dict[str, str], others: Sequence[str], target: str
+) -> dict[str, str]:
+    """Return the columns of judges that are right or wrong, if no column has the words of the truth.
+
+    Raises BadFileError if they may be answers: codes of two classes, or two classes of several.
+    """
+    truths = words_of(table[target])
+    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
+    are_texts = all(
+        not truths & words_of(table[name]) and table[name].dtype.kind not in "iuf" for name in others
+    )
+    if not words <= {"0", "1", *RIGHT_WORDS} or not are_texts:
+        return {}
+    n_beyond = sum(label not in {*words, ""} for label in labels_in(table, target))
+    if words & truths and (n_beyond < FEWEST_BEYOND or truths <= words):
+        return {}
+    if words & truths or len(truths) <= 2:
+        raise BadFileError(
+            source,
+            "must tell what the columns of judges hold",
+            f"{all_of(sorted(words))} beside a truth, {target!r}, with other words",
+            "If they say whether judges are right, pass `form='scores'`; if they are answers, pass "
+            "`form='wide'`.",
+        )
+    return found
+
+
+FEWEST_BEYOND = 5
+"""In so many cases the truth is none of what judges ever say, where that may be right and wrong."""
+
+
+def _is_right(column: "pd.Series[Any]") -> bool:
+    """Whether a column may say what is right: by words for that, or by numbers from 0 to 1."""
+    words = words_of(column)
+    if column.dtype.kind in "iuf":
+        return bool(words) and bool(column.dropna().between(0, 1).all())
+    return bool(words) and words <= {"0", "1", *RIGHT_WORDS}
+
+
+def _prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]) -> dict[str, str]:
+    """Return the column of the price of each judge that has one."""
+    wanted = {
+        judge: [f"{judge}{mark}{word}" for word in PARTS["price"] for mark in MARKS] for judge in judges
+    }
+    numeric = {name for name in names if table[name].dtype.kind in "iuf"}
+    found = {
+        judge: next((name for name in several if name in numeric), "") for judge, several in wanted.items()
+    }
+    return {judge: name for judge, name in found.items() if name}
+
+
+def _without_truth(
+    source: str, table: "pd.DataFrame", names: Sequence[str], hints: TableHints
+) -> BadFileError:
+    """Return the refusal of a table in which no column is sure to hold the truth."""
+    free = [name for name in names if name not in hints.priced]
+    maybe = [name for name in free if may_be_truth(table, name, [one for one in names if one != name])]
+    advice = "Pass the right one: `target=NAME`" if maybe else "Name it by `target`"
+    rights = {name for name in names if _is_right(table[name])}
+    if len(rights) > 1 and {*maybe} <= rights:
+        advice += ", or if they say whether judges are right, `form='scores'`"
+    if not maybe:
+        advice += ", give it in a file of its own by `truth`, or name the columns of an answer in each row by `case`, `judge` and `answer`"
+    return BadFileError(
+        source,
+        "must have a column of the truth that is named or called so, such as target or truth",
+        f"{all_of(map(repr, maybe or names), most=8)}, "
+        + ("which may be it" if maybe else "none of which ever agrees with another"),
+        f"{advice}.",
+    )
+
+
+def has_fractions(column: "pd.Series[Any]") -> bool:
+    """Whether a column has numbers that are not whole."""
+    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
+
+
+def may_be_truth(table: "pd.DataFrame", name: str, others: Sequence[str]) -> bool:
+    """Whether a column may be the truth of some others: it makes an answer right; neither has fractions."""
+    if has_fractions(table[name]):
+        return False
+    others = [other for other in others if not has_fractions(table[other])]
+    truths = labels_in(table, name)
+    return len({*truths} - {""}) > 1 and any(
+        true and said == true
+        for other in others
+        for said, true in zip(labels_in(table, other), truths, strict=True)
+    )
