@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, records_of
@@ -163,7 +165,55 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | dict):
         return value[0]
-    return json.dumps(value, ensure_ascii=False, sort_keys=True) if isinstance(value, list | dict) else value
+    if not isinstance(value, list | dict):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_as_json)
+
+
+MOST_FIELDS = 100
+"""Objects with more different fields than these are no rows of a table, and stay texts."""
+
+
+def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with a column for each field of its objects, such as ``result.score``.
+
+    Objects in a column that holds other values too, and lists, become labels or texts.
+    """
+    import pandas as pd
+
+    columns = {str(name): table[name] for name in table.columns}
+    parted: dict[str, Any] = {}
+    while columns:
+        name = next(iter(columns))
+        column = columns.pop(name)
+        if column.dtype.kind != "O":
+            parted[name] = column
+            continue
+        cells = [_as_json(cell) for cell in column.tolist()]
+        known = [cell for cell in cells if isinstance(cell, dict) or not _is_gap(cell)]
+        fields = dict.fromkeys(key for cell in known if isinstance(cell, dict) for key in cell)
+        if 0 < len(fields) <= MOST_FIELDS and all(isinstance(cell, dict) and cell for cell in known):
+            inner = {
+                f"{name}.{key}": pd.Series(
+                    [cell.get(key) if isinstance(cell, dict) else None for cell in cells], dtype=object
+                )
+                for key in fields
+                if f"{name}.{key}" not in table.columns
+            }
+            columns = inner | columns
+        else:
+            parted[name] = pd.Series([plain(cell) for cell in cells], dtype=object, index=column.index)
+    return pd.DataFrame(parted).infer_objects()
+
+
+def _as_json(cell: Any) -> Any:
+    if isinstance(cell, np.ndarray):
+        return cell.tolist()
+    return cell if isinstance(cell, str | int | float | list | dict | None) else str(cell)
+
+
+def _is_gap(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def unordered(value: Any) -> Any:

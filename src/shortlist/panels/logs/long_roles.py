@@ -33,7 +33,7 @@ CALL_STATES = frozenset({"error", "errors", "exception", "status", "state", "res
 """Words of the names of columns beside which ``success`` says that the call worked."""
 
 FEWEST_CASES = 10
-"""So many cases with different answers tell that a column is no score if it is the same in each of them."""
+"""Number of cases with different answers from which a column that is the same in each of them is no score."""
 
 FEW_SCORES = 0.1
 """Share of the cases with different answers of which fewer have different scores than scores would have."""
@@ -73,7 +73,7 @@ def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[s
 
 
 class Settled(NamedTuple):
-    """Which column of a long table holds what, and columns that are called like one of a role, and are not."""
+    """Which column of a long table holds what, and columns that are called like one of a role but unused."""
 
     roles: Mapping[str, str]
     passed_over: Sequence[str] = ()
@@ -251,7 +251,7 @@ def _score(
     answer: str | None,
     has_truth: bool,
 ) -> tuple[str | None, bool, list[str]]:
-    """Return the column of scores, or else of right answers, whether it is the latter, and others passed over.
+    """Return the column of scores or of right answers, whether it is the latter, and what is passed over.
 
     `notes`: gets sentences on those that are not used.
     """

@@ -5,13 +5,10 @@ row of ``CROWDS`` in table_forms.py.
 """
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of, counted
@@ -20,7 +17,7 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.evaluation_logs import TASK_IN_NAME
-from shortlist.panels.logs.json_content import plain
+from shortlist.panels.logs.json_content import with_fields
 from shortlist.panels.logs.long_roles import LONG_ROLES
 from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
@@ -53,7 +50,7 @@ from shortlist.panels.logs.tool_forms import (
     refuse_others,
     tool_records,
 )
-from shortlist.panels.logs.wide_layout import TableHints
+from shortlist.panels.logs.wide_parts import TableHints
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import AGREED, USUAL, CellRules
@@ -206,6 +203,12 @@ def _stem(name: str) -> str:
     return name
 
 
+FOLDER_OF_EACH = "Put the samples of each model into a folder that is called after it"
+COLUMN_OF_EACH = (
+    "Call the column of each file after its judge, or leave columns that are no answers out by `drop`"
+)
+
+
 def _refuse_nameless_judges(parts: Sequence[Records], columns: LogColumns) -> None:
     """Refuse files of which nothing tells whose the answers to the same cases are.
 
@@ -219,17 +222,12 @@ def _refuse_nameless_judges(parts: Sequence[Records], columns: LogColumns) -> No
             cases, before = seen.get((str(judge), str(task)), (set[str](), ""))
             is_named = part.columns and called([str(judge)], KNOWN_COLUMNS["answer"])
             if cases & {*own} and columns.repeats is None and (is_named or is_harness):
+                own_place = FOLDER_OF_EACH if is_harness else COLUMN_OF_EACH
                 raise BadFileError(
                     part.source,
                     "must tell whose answers it has",
                     f"answers of {judge!r} to cases that {before} has answers of {judge!r} to",
-                    (
-                        "Put the samples of each model into a folder that is called after it"
-                        if is_harness
-                        else "Call the column of each file after its judge, or leave columns that are no answers "
-                        "out by `drop`"
-                    )
-                    + "; if all are of one judge, pass `repeats='first'` or `repeats='majority'`.",
+                    f"{own_place}; if all are of one judge, pass `repeats='first'` or `repeats='majority'`.",
                 )
             seen[str(judge), str(task)] = (cases | {*own}, before or part.source)
 
@@ -288,46 +286,6 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
     table = with_fields(pd.DataFrame([{str(key): value for key, value in row.items()} for row in rows]))
     return with_plain_cells(name, without_gaps(table, rules), notes, rules)
-
-
-def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table with a column for each field of its objects, such as ``result.score``.
-
-    Objects in a column that holds other values too, and lists, become labels or texts.
-    """
-    import pandas as pd
-
-    columns = {str(name): table[name] for name in table.columns}
-    parted: dict[str, Any] = {}
-    while columns:
-        name = next(iter(columns))
-        column = columns.pop(name)
-        if column.dtype.kind != "O":
-            parted[name] = column
-            continue
-        cells = [_as_json(cell) for cell in column.tolist()]
-        known = [cell for cell in cells if isinstance(cell, dict) or not _is_gap(cell)]
-        if known and all(isinstance(cell, dict) and cell for cell in known):
-            fields = dict.fromkeys(key for cell in known for key in cell)
-            inner = {
-                f"{name}.{key}": pd.Series(
-                    [cell.get(key) if isinstance(cell, dict) else None for cell in cells], dtype=object
-                )
-                for key in fields
-                if f"{name}.{key}" not in table.columns
-            }
-            columns = inner | columns
-        else:
-            parted[name] = pd.Series([plain(cell) for cell in cells], dtype=object, index=column.index)
-    return pd.DataFrame(parted).infer_objects()
-
-
-def _as_json(cell: Any) -> Any:
-    return cell.tolist() if isinstance(cell, np.ndarray) else cell
-
-
-def _is_gap(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 class Truth(NamedTuple):

@@ -31,7 +31,8 @@ KNOWN_COLUMNS = {
     "answer": (
         "answer", "label", "prediction", "response", "vote", "verdict", "annotation", "reply", "output",
         "pred", "predicted", "predicted_label", "predicted_class", "predicted_answer", "y_pred",
-        "model_answer", "model_output", "model_response", "extracted_answer", "generated_answer", "completion",
+        "model_answer", "model_output", "model_response", "extracted_answer", "generated_answer",
+        "completion",
     ),
     "target": (
         "target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference", "golden", "y_true",

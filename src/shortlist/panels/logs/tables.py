@@ -20,7 +20,7 @@ from shortlist.panels.logs.table_forms import (
     with_price,
     without_rejected,
 )
-from shortlist.panels.logs.wide_layout import USUAL_HINTS, TableHints
+from shortlist.panels.logs.wide_parts import USUAL_HINTS, TableHints
 from shortlist.panels.logs.wide_tables import note_unused, tell_first, wide_records
 
 if TYPE_CHECKING:

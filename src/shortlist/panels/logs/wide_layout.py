@@ -4,10 +4,9 @@ The truth is the column that is named or has a usual name; no place in the table
 What may be read in two ways is refused with the options that tell.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError
@@ -15,6 +14,18 @@ from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.long_roles import labels_in, same_labels, words_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, MAYBE_TRUTHS, LogColumns, as_score, called, spelled
 from shortlist.panels.logs.table_forms import FEWEST_ROWS, IDENTIFIER
+from shortlist.panels.logs.wide_parts import (
+    ANSWER_PARTS,
+    PARTS,
+    TableHints,
+    has_fractions,
+    is_right,
+    is_score_of,
+    parts_of,
+    prices_of,
+    scores_of,
+    stems,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,51 +33,8 @@ if TYPE_CHECKING:
 LABEL = ".label"
 """What follows the name of a judge in the column of its answers, where other columns have its bare name."""
 
-PARTS = {
-    "confidence": ("confidence", "conf"),
-    "price": ("price", "cost", "total_cost", "usd", "cost_usd", "price_usd"),
-    "latency": ("latency", "latency_s", "latency_ms", "seconds", "ms"),
-    "score": ("score", "correct", "is_correct"),
-}
-"""What may follow the name of a judge and a mark, in columns of what is known of its answers."""
-
-ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
-"""What may follow the name of a judge in the column of its answers, whose name the judge has then."""
-
 OF_ONE = ("confidence", "price", "latency", "input_tokens", "output_tokens", "score")
 """What a table of one judge's answers may tell of them, in columns of usual names."""
-
-RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
-"""Labels that say whether an answer is right, and are no usual answers."""
-
-TRUTH_WORDS = frozenset(
-    {"is", "has", "was", "truth", "true", "gold", "label", "human", "target", "class", "expected", "actual"}
-    | {"reference", "answer", "y"}
-)
-"""Words of the names of columns that may be the truth, where all columns are true or false."""
-
-MARKS = ".|_"
-"""Signs that may stand between the name of a judge and that of a part."""
-
-LIKE_RIGHT = 0.9
-"""Share of the answers that scores with the words of the truth have to tell right, to be scores."""
-
-
-class TableHints(NamedTuple):
-    """How tables are to be read, and what is known of the judges beforehand.
-
-    `form`: of the table, if it shall not be found. `truth_elsewhere`: whether the truth comes from another
-    file, so that no column has to hold it. `priced`: judges that have a price by name. `file`: name of the
-    file, which names the judge of a table of one judge's answers.
-    """
-
-    form: str | None = None
-    truth_elsewhere: bool = False
-    priced: Collection[str] = ()
-    file: str = ""
-
-
-USUAL_HINTS = TableHints()
 
 
 @dataclass(frozen=True)
@@ -123,7 +91,7 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
     elif suffixed := {
         name.removesuffix(LABEL): name for name in rest if name.endswith(LABEL) and name != LABEL
     }:
-        parts = _parts_of(source, table, rest, suffixed, target, marks=".")
+        parts = parts_of(source, table, rest, suffixed, target, marks=".")
         used = {*suffixed.values(), *(name for part in parts.values() for name in part.values())}
         unused = [name for name in rest if name not in used]
         found = replace(found, labels=suffixed, parts=parts, unused=unused)
@@ -209,7 +177,7 @@ def _answer_of_one(
     hints: TableHints,
     layout: Layout,
 ) -> str | None:
-    """Return the column of answers of a table of one judge's answers; None where columns are called by judges.
+    """Return the column of answers in a table of one judge; None where columns are called by judges.
 
     Raises BadFileError if several columns may hold the answers, or rows may be answers of several judges.
     """
@@ -288,93 +256,37 @@ def _told_of_one(
         for name in called(names, KNOWN_COLUMNS[part]):
             is_call = spelled(name) == "success"  # which may say that the call worked
             if name != answer and (
-                part != "score" or (not is_call and _is_score_of(source, table, name, answer, target))
+                part != "score" or (not is_call and is_score_of(source, table, name, answer, target))
             ):
                 yield part, name
                 break
-
-
-def _is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, target: str | None) -> bool:
-    """Whether a column says which answers of another one are right.
-
-    Raises BadFileError if it has the words of the answers, and tells other ones right than the truth does.
-    """
-    scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
-    if not scores <= {0.0, 1.0}:
-        return False
-    words = words_of(table[name])
-    if not words & words_of(table[answer]):
-        return True
-    if target is not None:
-        rows = zip(labels_in(table, answer), labels_in(table, target), labels_in(table, name), strict=True)
-        told = [
-            (said == true) == bool(as_score(right)) for said, true, right in rows if said and true and right
-        ]
-        if told and sum(told) >= LIKE_RIGHT * len(told):
-            return True
-    raise BadFileError(
-        source,
-        f"must tell what {name!r} holds",
-        f"a column that may say whether {answer!r} is right, or may be answers",
-        f"Leave it out by `drop={name!r}`, or pass `form='wide'` if it is a judge.",
-    )
-
-
-def _parts_of(
-    source: str,
-    table: "pd.DataFrame",
-    names: Sequence[str],
-    labels: Mapping[str, str],
-    target: str | None,
-    *,
-    marks: str = MARKS,
-) -> dict[str, dict[str, str]]:
-    """Return the columns of confidences, prices, latencies and scores of judges: their names follow."""
-    found: dict[str, dict[str, str]] = {}
-    for judge, column in labels.items():
-        stems = [judge, *_stems(judge, ANSWER_PARTS)]
-        for part, words in PARTS.items():
-            wanted = [f"{stem}{mark}{word}" for stem in stems for word in words for mark in marks]
-            there = [name for name in wanted if name in names and name not in labels.values()]
-            for name in there:
-                is_numeric = table[name].dtype.kind in "iuf" or name == f"{judge}.{part}"
-                if _is_score_of(source, table, name, column, target) if part == "score" else is_numeric:
-                    found.setdefault(part, {})[judge] = name
-                    break
-    return found
-
-
-def _stems(name: str, words: Sequence[str]) -> list[str]:
-    """Return what stands before one of some words at the end of a name, and the mark before that."""
-    ends = [f"{mark}{word}" for word in words for mark in MARKS]
-    return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
 
 
 def _with_bare_names(
     source: str, table: "pd.DataFrame", names: Sequence[str], found: Layout, hints: TableHints
 ) -> Layout:
     """Return a layout whose judges have columns of their names, of answers or of scores."""
-    stems = {*names, *(stem for name in names for stem in _stems(name, ANSWER_PARTS))}
+    begins = {*names, *(stem for name in names for stem in stems(name, ANSWER_PARTS))}
     words = [word for part, several in PARTS.items() for word in several]
     ends = [".confidence", ".price", ".latency", ".score"] if hints.form == "wide" else None
     measured = []
     for name in names:
-        before = _stems(name, words)
+        before = stems(name, words)
         if ends is not None:
             before = [name.removesuffix(end) for end in ends if name.endswith(end)]
-        if any(stem in stems and stem != name for stem in before) and not _is_answer(
+        if any(stem in begins and stem != name for stem in before) and not _is_answer(
             table, name, found.target
         ):
             measured.append(name)
     bare = [name for name in names if name not in measured]
     labels, shares = _judges_of(table, bare, found.target)
-    scored = {} if shares else _scores_of(source, table, bare, found.target, hints)
+    scored = {} if shares else scores_of(source, table, bare, found.target, hints)
     if scored:
-        price = _prices_of(table, names, scored)
+        price = prices_of(table, names, scored)
         used = {*scored.values(), *price.values()}
         unused = [name for name in names if name not in used]
         return replace(found, parts={"score": scored, "price": price}, unused=unused)
-    parts = _parts_of(source, table, measured, labels, found.target)
+    parts = parts_of(source, table, measured, labels, found.target)
     used = {name for part in parts.values() for name in part.values()}
     unused = [name for name in measured if name not in used]
     return replace(found, labels=labels, shares=shares, parts=parts, unused=unused)
@@ -405,84 +317,6 @@ def _judges_of(
     return {name: name for name in names if name not in taken}, shares
 
 
-def _scores_of(
-    source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
-) -> dict[str, str]:
-    """Return the column of each judge that says whether it is right; none where columns hold answers.
-
-    Raises BadFileError if they may be either.
-    """
-    found = {next(iter(_stems(name, PARTS["score"])), name): name for name in names if _is_right(table[name])}
-    if hints.form == "scores":
-        return found
-    if not found or hints.form is not None or hints.truth_elsewhere:
-        return {}
-    others = [name for name in names if name not in found.values()]
-    if target is not None:
-        return _scores_beside_truth(source, table, found, others, target)
-    priced = {*hints.priced, *_prices_of(table, [*map(str, table.columns)], found)}
-    is_sure = {*found} <= priced or all(name != judge for judge, name in found.items())
-    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
-    are_told = words <= RIGHT_WORDS and not any(TRUTH_WORDS & {*spelled(name).split("_")} for name in found)
-    texts = [name for name in others if not any(name.startswith(f"{judge}|") for judge in found)]
-    are_apart = not any(
-        words_of(table[one]) & words_of(table[other]) for one, other in combinations(texts, 2)
-    )
-    return found if len(found) > 1 and are_apart and (is_sure or are_told) else {}
-
-
-def _scores_beside_truth(
-    source: str, table: "pd.DataFrame", found: dict[str, str], others: Sequence[str], target: str
-) -> dict[str, str]:
-    """Return the columns of judges that are right or wrong, if no column has the words of the truth.
-
-    Raises BadFileError if they may be answers: codes of two classes, or two classes of several.
-    """
-    truths = words_of(table[target])
-    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
-    are_texts = all(
-        not truths & words_of(table[name]) and table[name].dtype.kind not in "iuf" for name in others
-    )
-    if not words <= {"0", "1", *RIGHT_WORDS} or not are_texts:
-        return {}
-    n_beyond = sum(label not in {*words, ""} for label in labels_in(table, target))
-    if words & truths and (n_beyond < FEWEST_BEYOND or truths <= words):
-        return {}
-    if words & truths or len(truths) <= 2:
-        raise BadFileError(
-            source,
-            "must tell what the columns of judges hold",
-            f"{all_of(sorted(words))} beside a truth, {target!r}, with other words",
-            "If they say whether judges are right, pass `form='scores'`; if they are answers, pass "
-            "`form='wide'`.",
-        )
-    return found
-
-
-FEWEST_BEYOND = 5
-"""In so many cases the truth is none of what judges ever say, where that may be right and wrong."""
-
-
-def _is_right(column: "pd.Series[Any]") -> bool:
-    """Whether a column may say what is right: by words for that, or by numbers from 0 to 1."""
-    words = words_of(column)
-    if column.dtype.kind in "iuf":
-        return bool(words) and bool(column.dropna().between(0, 1).all())
-    return bool(words) and words <= {"0", "1", *RIGHT_WORDS}
-
-
-def _prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]) -> dict[str, str]:
-    """Return the column of the price of each judge that has one."""
-    wanted = {
-        judge: [f"{judge}{mark}{word}" for word in PARTS["price"] for mark in MARKS] for judge in judges
-    }
-    numeric = {name for name in names if table[name].dtype.kind in "iuf"}
-    found = {
-        judge: next((name for name in several if name in numeric), "") for judge, several in wanted.items()
-    }
-    return {judge: name for judge, name in found.items() if name}
-
-
 def _without_truth(
     source: str, table: "pd.DataFrame", names: Sequence[str], hints: TableHints
 ) -> BadFileError:
@@ -490,11 +324,14 @@ def _without_truth(
     free = [name for name in names if name not in hints.priced]
     maybe = [name for name in free if may_be_truth(table, name, [one for one in names if one != name])]
     advice = "Pass the right one: `target=NAME`" if maybe else "Name it by `target`"
-    rights = {name for name in names if _is_right(table[name])}
+    rights = {name for name in names if is_right(table[name])}
     if len(rights) > 1 and {*maybe} <= rights:
         advice += ", or if they say whether judges are right, `form='scores'`"
     if not maybe:
-        advice += ", give it in a file of its own by `truth`, or name the columns of an answer in each row by `case`, `judge` and `answer`"
+        advice += (
+            ", give it in a file of its own by `truth`, or name the columns of an answer in each row by "
+            "`case`, `judge` and `answer`"
+        )
     return BadFileError(
         source,
         "must have a column of the truth that is named or called so, such as target or truth",
@@ -502,11 +339,6 @@ def _without_truth(
         + ("which may be it" if maybe else "none of which ever agrees with another"),
         f"{advice}.",
     )
-
-
-def has_fractions(column: "pd.Series[Any]") -> bool:
-    """Whether a column has numbers that are not whole."""
-    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
 
 
 def may_be_truth(table: "pd.DataFrame", name: str, others: Sequence[str]) -> bool:

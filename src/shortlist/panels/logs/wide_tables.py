@@ -22,7 +22,8 @@ from shortlist.panels.logs.records import (
     seconds_of,
 )
 from shortlist.panels.logs.table_forms import long_columns, told_roles
-from shortlist.panels.logs.wide_layout import LABEL, RIGHT_WORDS, Layout, TableHints, has_fractions, layout_of
+from shortlist.panels.logs.wide_layout import LABEL, Layout, layout_of
+from shortlist.panels.logs.wide_parts import RIGHT_WORDS, TableHints, has_fractions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,197 @@
+"""Columns beside the answers of a wide table's judges: prices, confidences, and scores of right and wrong.
+
+Columns of scores alone are told from answers by their words, by their names and by prices, or refused.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist._words import all_of
+from shortlist.errors import BadFileError
+from shortlist.panels.logs.long_roles import labels_in, words_of
+from shortlist.panels.logs.records import as_score, spelled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARTS = {
+    "confidence": ("confidence", "conf"),
+    "price": ("price", "cost", "total_cost", "usd", "cost_usd", "price_usd"),
+    "latency": ("latency", "latency_s", "latency_ms", "seconds", "ms"),
+    "score": ("score", "correct", "is_correct"),
+}
+"""What may follow the name of a judge and a mark, in columns of what is known of its answers."""
+
+ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
+"""What may follow the name of a judge in the column of its answers, whose name the judge has then."""
+
+MARKS = ".|_"
+"""Signs that may stand between the name of a judge and that of a part."""
+
+RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
+"""Labels that say whether an answer is right, and are no usual answers."""
+
+TRUTH_WORDS = frozenset(
+    {"is", "has", "was", "truth", "true", "gold", "label", "human", "target", "class", "expected", "actual"}
+    | {"reference", "answer", "y"}
+)
+"""Words of the names of columns that may be the truth, where all columns are true or false."""
+
+LIKE_RIGHT = 0.9
+"""Share of the answers that scores with the words of the truth have to tell right, to be scores."""
+
+FEWEST_BEYOND = 5
+"""Number of cases whose truth no judge ever says, from which columns may be right and wrong."""
+
+
+class TableHints(NamedTuple):
+    """How tables are to be read, and what is known of the judges beforehand.
+
+    `form`: of the table, if it shall not be found. `truth_elsewhere`: whether the truth comes from another
+    file, so that no column has to hold it. `priced`: judges that have a price by name. `file`: name of the
+    file, which names the judge of a table of one judge's answers.
+    """
+
+    form: str | None = None
+    truth_elsewhere: bool = False
+    priced: Collection[str] = ()
+    file: str = ""
+
+
+USUAL_HINTS = TableHints()
+
+
+def parts_of(
+    source: str,
+    table: "pd.DataFrame",
+    names: Sequence[str],
+    labels: Mapping[str, str],
+    target: str | None,
+    *,
+    marks: str = MARKS,
+) -> dict[str, dict[str, str]]:
+    """Return the columns of confidences, prices, latencies and scores of judges: their names follow."""
+    found: dict[str, dict[str, str]] = {}
+    for judge, column in labels.items():
+        begins = [judge, *stems(judge, ANSWER_PARTS)]
+        for part, words in PARTS.items():
+            wanted = [f"{stem}{mark}{word}" for stem in begins for word in words for mark in marks]
+            there = [name for name in wanted if name in names and name not in labels.values()]
+            for name in there:
+                is_numeric = table[name].dtype.kind in "iuf" or name == f"{judge}.{part}"
+                if is_score_of(source, table, name, column, target) if part == "score" else is_numeric:
+                    found.setdefault(part, {})[judge] = name
+                    break
+    return found
+
+
+def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, target: str | None) -> bool:
+    """Whether a column says which answers of another one are right.
+
+    Raises BadFileError if it has the words of the answers, and tells other ones right than the truth does.
+    """
+    scores = {as_score(one) for one in table[name].dropna().unique().tolist()}
+    if not scores <= {0.0, 1.0}:
+        return False
+    words = words_of(table[name])
+    if not words & words_of(table[answer]):
+        return True
+    if target is not None:
+        rows = zip(labels_in(table, answer), labels_in(table, target), labels_in(table, name), strict=True)
+        told = [
+            (said == true) == bool(as_score(right)) for said, true, right in rows if said and true and right
+        ]
+        if told and sum(told) >= LIKE_RIGHT * len(told):
+            return True
+    raise BadFileError(
+        source,
+        f"must tell what {name!r} holds",
+        f"a column that may say whether {answer!r} is right, or may be answers",
+        f"Leave it out by `drop={name!r}`, or pass `form='wide'` if it is a judge.",
+    )
+
+
+def stems(name: str, words: Sequence[str]) -> list[str]:
+    """Return what stands before one of some words at the end of a name, and the mark before that."""
+    ends = [f"{mark}{word}" for word in words for mark in MARKS]
+    return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
+
+
+def scores_of(
+    source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
+) -> dict[str, str]:
+    """Return the column of each judge that says whether it is right; none where columns hold answers.
+
+    Raises BadFileError if they may be either.
+    """
+    found = {next(iter(stems(name, PARTS["score"])), name): name for name in names if is_right(table[name])}
+    if hints.form == "scores":
+        return found
+    if not found or hints.form is not None or hints.truth_elsewhere:
+        return {}
+    others = [name for name in names if name not in found.values()]
+    if target is not None:
+        return _scores_beside_truth(source, table, found, others, target)
+    priced = {*hints.priced, *prices_of(table, [*map(str, table.columns)], found)}
+    is_sure = {*found} <= priced or all(name != judge for judge, name in found.items())
+    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
+    are_told = words <= RIGHT_WORDS and not any(TRUTH_WORDS & {*spelled(name).split("_")} for name in found)
+    texts = [name for name in others if not any(name.startswith(f"{judge}|") for judge in found)]
+    are_apart = not any(
+        words_of(table[one]) & words_of(table[other]) for one, other in combinations(texts, 2)
+    )
+    return found if len(found) > 1 and are_apart and (is_sure or are_told) else {}
+
+
+def _scores_beside_truth(
+    source: str, table: "pd.DataFrame", found: dict[str, str], others: Sequence[str], target: str
+) -> dict[str, str]:
+    """Return the columns of judges that are right or wrong, if no column has the words of the truth.
+
+    Raises BadFileError if they may be answers: codes of two classes, or two classes of several.
+    """
+    truths = words_of(table[target])
+    words = set[str]().union(*(words_of(table[name]) for name in found.values()))
+    are_texts = all(
+        not truths & words_of(table[name]) and table[name].dtype.kind not in "iuf" for name in others
+    )
+    if not words <= {"0", "1", *RIGHT_WORDS} or not are_texts:
+        return {}
+    n_beyond = sum(label not in {*words, ""} for label in labels_in(table, target))
+    if words & truths and (n_beyond < FEWEST_BEYOND or truths <= words):
+        return {}
+    if words & truths or len(truths) <= 2:
+        raise BadFileError(
+            source,
+            "must tell what the columns of judges hold",
+            f"{all_of(sorted(words))} beside a truth, {target!r}, with other words",
+            "If they say whether judges are right, pass `form='scores'`; if they are answers, pass "
+            "`form='wide'`.",
+        )
+    return found
+
+
+def is_right(column: "pd.Series[Any]") -> bool:
+    """Whether a column may say what is right: by words for that, or by numbers from 0 to 1."""
+    words = words_of(column)
+    if column.dtype.kind in "iuf":
+        return bool(words) and bool(column.dropna().between(0, 1).all())
+    return bool(words) and words <= {"0", "1", *RIGHT_WORDS}
+
+
+def prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]) -> dict[str, str]:
+    """Return the column of the price of each judge that has one."""
+    wanted = {
+        judge: [f"{judge}{mark}{word}" for word in PARTS["price"] for mark in MARKS] for judge in judges
+    }
+    numeric = {name for name in names if table[name].dtype.kind in "iuf"}
+    found = {
+        judge: next((name for name in several if name in numeric), "") for judge, several in wanted.items()
+    }
+    return {judge: name for judge, name in found.items() if name}
+
+
+def has_fractions(column: "pd.Series[Any]") -> bool:
+    """Whether a column has numbers that are not whole."""
+    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
