@@ -189,7 +189,7 @@ def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
         if column.dtype.kind != "O":
             parted[name] = column
             continue
-        cells = [_as_json(cell) for cell in column.tolist()]
+        cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in column.tolist()]
         known = [cell for cell in cells if isinstance(cell, dict) or not _is_gap(cell)]
         fields = dict.fromkeys(key for cell in known if isinstance(cell, dict) for key in cell)
         if 0 < len(fields) <= MOST_FIELDS and all(isinstance(cell, dict) and cell for cell in known):
@@ -206,10 +206,8 @@ def with_fields(table: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(parted).infer_objects()
 
 
-def _as_json(cell: Any) -> Any:
-    if isinstance(cell, np.ndarray):
-        return cell.tolist()
-    return cell if isinstance(cell, str | int | float | list | dict | None) else str(cell)
+def _as_json(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)
 
 
 def _is_gap(cell: Any) -> bool:
