@@ -94,7 +94,7 @@ def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) 
     ['Truth ', 'Gold']
     """
     there = list(names)
-    places = {name: at for at, name in enumerate(known)}
+    places = {spelled(name): at for at, name in reversed([*enumerate(known)])}
     found = [(places[word], name) for name in there if (word := spelled(name)) in places]
     found.sort(key=lambda one: one[0])
     if nested:

@@ -20,6 +20,7 @@ from shortlist.panels.logs.evaluation_logs import (
 )
 from shortlist.panels.logs.inspect_logs import archive_records, inspect_records, is_inspect_archive
 from shortlist.panels.logs.json_content import is_json, json_lines, oddity_notes, parsed_json
+from shortlist.panels.logs.long_roles import LONG_ROLES
 from shortlist.panels.logs.promptfoo_logs import (
     promptfoo_records,
     promptfoo_results,
@@ -27,7 +28,6 @@ from shortlist.panels.logs.promptfoo_logs import (
     promptfoo_table_records,
 )
 from shortlist.panels.logs.records import LogColumns, Records
-from shortlist.panels.logs.table_forms import LONG_ROLES
 from shortlist.tables.files import ZIP, unpacked
 
 Reader = Callable[[str, Any, LogColumns, list[str]], Records]

@@ -98,7 +98,7 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
     else:
         found = _with_bare_names(source, table, rest, found, hints)
     has_scores = {*found.judges} <= {*found.parts.get("score", {})}
-    if target is None and not hints.truth_elsewhere and not (found.judges and has_scores):
+    if found.judges and target is None and not (hints.truth_elsewhere or has_scores):
         raise _without_truth(source, table, rest, hints)
     return found
 
