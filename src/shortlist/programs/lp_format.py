@@ -47,7 +47,9 @@ class _Reading:
         """Return the program, its binary columns within 0 to 1, wherever their bounds stand."""
         self._check_headings()
         names, lower, upper = list(self.parts.columns), self.parts.lower, self.parts.upper
-        wider = [names[one] for one in self._binary if lower[one] < 0 or 1 < upper[one] < math.inf]
+        wider = [
+            names[one] for one in dict.fromkeys(self._binary) if lower[one] < 0 or 1 < upper[one] < math.inf
+        ]
         if wider:
             self.parts.notes.append(
                 f"Binary columns stay within 0 to 1, whatever their bounds: {all_of(wider)}."
