@@ -46,6 +46,7 @@ from benchmarks.studies import (
     stage_scale,
     start,
     study_store,
+    verdicts,
     voting,
     workers,
 )
@@ -102,6 +103,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "stage-picks": stage_picks.stage_picks,
     "stage-scale": stage_scale.stage_scale,
     "start": start.starts,
+    "verdicts": verdicts.verdicts,
     "voting": voting.voting,
     "workers": workers.workers,
 }
@@ -128,6 +130,7 @@ SEEDED = (
     "panels",
     "stage-folds",
     "stage-picks",
+    "verdicts",
     "voting",
     "workers",
 )
