@@ -6,7 +6,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.holdout import prune_table
+from shortlist.ensembles.pruned_table import PAPER, prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
@@ -104,10 +104,12 @@ def test_a_committee_is_fitted_chosen_promised_and_measured_on_other_cases(pruni
 
 def test_too_few_cases_of_a_class_are_refused_in_one_sentence() -> None:
     y = np.where(CASES == 0, "ill", "well")
+    found = prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES)
+    assert found.n_rows["test"] == (y == "well").sum()  # whose only case is ill is fitted and not measured
     with pytest.raises(
         BadInputError, match="every class needs cases in each part of the split, got 1 of 'ill'"
     ):
-        prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES)
+        prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES, protocol=PAPER)
     with pytest.raises(BadInputError, match="so 4 cases of each, got 1 of 'ill'"):
         split_three(y, cases=CASES)
     with pytest.raises(BadInputError, match="at least 3 cases each, one per fold, got 1 of 'ill'"):

@@ -10,7 +10,7 @@ from shortlist.cli.result_pages import estimator_parts
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner
 from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.holdout import prune_table
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.held_out import evolved_parts
@@ -73,6 +73,7 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     assert [row[0] for row in table.rows] == [
         f"the committee of {size}",
         f"{found.best_single} alone",
+        found.advice.names["backfitting"],
         "all 6",
     ]
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from shortlist.ensembles import ExactPruner
-from shortlist.ensembles.holdout import prune_table
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.export.protocol_text import page as protocol_page
 from shortlist.export.protocol_text import picture
 from shortlist.export.protocols import protocol_of

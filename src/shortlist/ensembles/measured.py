@@ -22,13 +22,14 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
 from shortlist.results.intervals import (
+    MARGIN,
     Difference,
     Interval,
-    Kind,
     difference_of,
     mean_share_interval,
     wilson_interval,
 )
+from shortlist.results.verdicts import Verdict, Word, decide, sentence, verdict_facts
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
@@ -114,6 +115,8 @@ class Measured:
     """Which rows are right, so that rules can be compared row by row, ``(n_rows,)``."""
     price: float | None = None
     """What asking all members costs for a row; None where they have no prices."""
+    dependence: float = 1.0
+    """Factor on the variance of independent rows: above 1 by repeated choice."""
 
     @property
     def accuracy(self) -> float:
@@ -123,7 +126,8 @@ class Measured:
     @property
     def accuracy_interval(self) -> Interval:
         """Wilson's interval of the accuracy, at 95 %."""
-        return wilson_interval(int(np.trace(self.decisions)), int(self.decisions.sum()))
+        right, n_rows = int(np.trace(self.decisions)), int(self.decisions.sum())
+        return wilson_interval(right / self.dependence, n_rows / self.dependence)
 
     @property
     def balanced_accuracy(self) -> float:
@@ -136,7 +140,8 @@ class Measured:
         """Interval of the balanced accuracy, at 95 %; see :func:`mean_share_interval`."""
         rows = self.decisions.sum(axis=1)
         there = rows > 0
-        return mean_share_interval(np.diag(self.decisions)[there].tolist(), rows[there].tolist())
+        right, n_rows = np.diag(self.decisions)[there], rows[there]
+        return mean_share_interval((right / self.dependence).tolist(), (n_rows / self.dependence).tolist())
 
     @property
     def confusion(self) -> Confusion | None:
@@ -154,7 +159,7 @@ class Measured:
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
-        return difference_of(self.right, other.right)
+        return difference_of(self.right, other.right, dependence=self.dependence)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
@@ -225,25 +230,56 @@ def measure(
     positive: int,
     cancellation: Cancellation | None,
 ) -> Measured:
-    """Count the decisions on the test rows; a row without an answer is wrong.
-
-    Time them on at least 1,000 rows unless somebody waits for the end, three times or for a second.
-    """
+    """Count the decisions on test rows; a row without an answer is wrong."""
     start = seconds_now()
-    truth = np.searchsorted(classes, y)
     decided = np.asarray(ask(X), dtype=np.int64)
-    decided = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
-    times = [(seconds_now() - start) / len(y)]
+    once = (seconds_now() - start) / len(y)
+    ms = time_of_answers(ask, X, once_s=once, cancellation=cancellation)
+    return measured_of(
+        decided, np.searchsorted(classes, y), size=size, classes=classes, positive=positive, ms=ms
+    )
+
+
+def measured_of(
+    decided: NDArray[np.int64],
+    truth: NDArray[np.integer],
+    *,
+    size: int,
+    classes: Labels,
+    positive: int,
+    ms: float,
+    price: float | None = None,
+    dependence: float = 1.0,
+) -> Measured:
+    """Count decisions; a row without an answer is wrong.
+
+    `decided`, `truth`, ``(n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`: wall-clock
+    time of 1,000 answers.
+    """
+    wrong = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(decisions, (truth, decided), 1)
-    if cancellation is None or not cancellation.cancelled:
-        many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
-        times = []
-        while len(times) < 3 and sum(times) * len(many) < ENOUGH_S:
-            start = seconds_now()
-            ask(many)
-            times.append((seconds_now() - start) / len(many))
-    return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
+    np.add.at(decisions, (truth, wrong), 1)
+    return Measured(decisions, classes, positive, size, ms, truth == decided, price, dependence)
+
+
+def time_of_answers(
+    ask: Ask, X: Any, *, once_s: float | None = None, cancellation: Cancellation | None = None
+) -> float:
+    """Return the wall-clock time of 1,000 answers in ms, on 1,000 rows, three times or for a second.
+
+    `once_s`: seconds for one row that are known already, which will do where somebody waits for the end.
+    """
+    if cancellation is not None and cancellation.cancelled and once_s is not None:
+        return once_s * 1e6
+    many = take_rows(X, np.arange(1000) % len(X))
+    times: list[float] = []
+    while len(times) < 3 and sum(times) * len(many) < ENOUGH_S:
+        start = seconds_now()
+        ask(many)
+        times.append((seconds_now() - start) / len(many))
+        if cancellation is not None and cancellation.cancelled:
+            break
+    return statistics.median(times) * 1e6
 
 
 TEST_SHARE = 0.10
@@ -252,40 +288,39 @@ TEST_SHARE = 0.10
 
 @dataclass(frozen=True)
 class Advice:
-    """Which rule to take by the test rows: the cheapest that no dearer one beats beyond chance.
+    """Rule to use by the measured rows, and how sure that is.
 
-    `take`: its name among the rules. `kind`, `difference`: of the first rule beside the best single one, in
-    the `objective`. `sentence`: what to do, and why. `names`: what the rules are called.
+    `take`: its name among the rules. `verdict`, `difference`: of the first rule beside the best single one,
+    in the `objective`. `sentence`: what to do, and why. `names`: what the rules are called.
     """
 
     take: str
-    kind: Kind
+    verdict: Verdict
     difference: Difference
     objective: str
     sentence: str
     names: Mapping[str, str]
 
-    def compared(self) -> str:
-        """Say the difference with its interval, and how many more rows would tell; nothing of one member."""
-        if self.kind is Kind.JUDGE:
-            return ""
-        what = self.objective.replace("-", " ")
-        told = (
-            self.difference.in_points(what)
-            if what != "weighted"
-            else self.difference.in_words("of the objective")
+    @property
+    def is_alone(self) -> bool:
+        """Whether the first rule is the best single one."""
+        return self.names[next(iter(self.names))] == self.names["best_single"] or (
+            self.verdict.word is Word.ALONE
         )
+
+    def compared(self) -> str:
+        """Say the difference with its interval, and how many more rows would decide; nothing of one member."""
+        if self.is_alone:
+            return ""
         first = next(iter(self.names))
-        said = f"{_capital(self.names[first])} minus {self.names['best_single']}: {told}."
-        low, high = self.difference.interval
-        if (low > 0 or high < 0) == self.difference.within_chance:
-            test = "McNemar's exact test" if self.objective == "accuracy" else "A permutation test"
-            return f"{said} {test} decides, not the interval."
-        if self.difference.n_more is None:
-            return said
-        rows = f"{round(self.difference.n_more / TEST_SHARE, -1):,.0f}"
-        part = "a tenth of them for the test"
-        return f"{said} About {rows} more rows, {part}, would decide, if the difference stays."
+        told = f"{_capital(self.names[first])} minus {self.names['best_single']}: {self.told()}."
+        if self.verdict.word is Word.UNDECIDED and self.difference.n_more is not None:
+            return f"{told} About {_rounded(self.difference.n_more)} more rows would decide, if it stays."
+        return told
+
+    def told(self) -> str:
+        """Say the difference of the first rule and the best single one, with its interval."""
+        return difference_in_words(self.difference, self.objective)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -294,13 +329,28 @@ class Advice:
             "sentence": self.sentence,
             "compared": self.compared(),
             "names": dict(self.names),
-            "kind": self.kind.value,
+            **verdict_facts(self.verdict),
             "objective": self.objective,
             "difference": self.difference.gain,
             "difference_interval": list(self.difference.interval),
             "p_value": self.difference.p_value,
             "n_more_rows": self.difference.n_more,
         }
+
+
+def difference_in_words(difference: Difference, objective: str) -> str:
+    """Say a difference with its interval, in points of the objective; weighted sums in the user's unit.
+
+    >>> difference_in_words(Difference(0.012, (-0.003, 0.027), 0.1), "balanced-accuracy")
+    '+1.2 points of balanced accuracy (-0.3 to +2.7)'
+    """
+    if objective in IN_OWN_UNIT:
+        return difference.in_words("a row in the weights given")
+    return difference.in_points(objective.replace("-", " "))
+
+
+IN_OWN_UNIT = ("weighted", "theta-weighted")
+"""Objectives whose unit is that of the weights that the user gave."""
 
 
 def advise(
@@ -311,46 +361,57 @@ def advise(
     worth: Floats | None = None,
     spent: float | None = None,
     most: float | None = None,
+    margin: float = MARGIN,
     verb: str = "Use",
 ) -> Advice:
-    """Return which rule to take: the first, the best single one, or all members.
+    """Return which rule to use: the first, the best single one, or all members.
 
-    `test`: what each does on the test rows: the first rule, ``best_single``, and perhaps ``full``. `names`:
-    what they are called in a sentence. `objective`, `worth`: what is compared, as
-    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: what a row costs by the
-    first rule with early exit, where that is known. `most`: what members may cost together.
+    `test`: what each does on the measured rows: the first rule, ``best_single``, and perhaps ``full``.
+    `names`: what they are called in a sentence. `objective`, `worth`: what is compared, as
+    :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: price of a row by the first
+    rule with early exit, where that is known. `most`: what members may cost together. `margin`: how much
+    worse still is as good.
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
-    told, alone = names[first], names["best_single"]
-    difference = difference_of(one.right, single.right, worth)
+    difference = difference_of(one.right, single.right, worth, dependence=one.dependence)
     cost, price = (one.price if spent is None else spent), single.price
-    cheaper = one.size < single.size if cost is None or price is None else cost < price
-    is_same = one.size == 1 and not difference.only_first and not difference.only_second
-    kind = Kind.JUDGE if is_same else difference.kind(cheaper=cheaper)
-    if not _keeps(single, most):
-        kind = Kind.UNRIVALLED
-    is_cheaper = kind is Kind.CHEAPER and difference.gain >= 0
-    take, beside = (first, told) if kind.recommended or is_cheaper else ("best_single", alone)
-    sentence = {
-        Kind.UNRIVALLED: f"{verb} {told}: no single one keeps the limit on cost.",
-        Kind.JUDGE: f"{verb} {told}: no other member was chosen.",
-        Kind.BETTER: f"{verb} {told}: it is better than {alone}, beyond chance.",
-        Kind.WORSE: f"{verb} {alone}: {told} is worse, beyond chance.",
-        Kind.AS_GOOD: f"{verb} {told}: it is as good as {alone} within a point, and cheaper.",
-        Kind.CHEAPER: f"{verb} {alone} where accuracy counts most: {told} is cheaper, and may be worse.",
-        Kind.UNDECIDED: f"{verb} {alone}: {told} is not better beyond chance.",
-        Kind.NO_BETTER: f"{verb} {alone}: {told} is not better.",
-    }[kind]
+    priced = cost is not None and price is not None
+    paid = (float(cost), float(price)) if cost is not None and price is not None else (one.size, single.size)
+    if one.size == 1 and not difference.only_first and not difference.only_second:
+        verdict = Verdict(Word.ALONE, takes_first=True)
+    elif not _keeps(single, most):
+        verdict = Verdict(Word.UNRIVALLED, takes_first=True)
+    else:
+        verdict = decide(difference, spent=paid, priced=priced, margin=margin)
+    take = first if verdict.takes_first else "best_single"
+    shown = difference if verdict.takes_first else difference.turned()
+    kept = objective not in IN_OWN_UNIT and margin == MARGIN
+    told = sentence(
+        verdict, (names[first], names["best_single"]), difference_in_words(shown, objective), verb=verb,
+        margin="a point" if kept else f"{margin:g}", costs=_other_cost(paid, verdict, priced=priced),
+    )  # fmt: skip
     if not one.size and take == first:
-        sentence = f"{verb} {told}: {alone} is not better than the same answer to every row."
-    elif is_cheaper:
-        sentence = f"{verb} {told}: it is cheaper than {alone}, and not worse on the test rows."
+        told = f"{verb} {names[first]}: {names['best_single']} is not better than one answer to every row."
     if "full" in test and test["full"].size > test[take].size and _keeps(test["full"], most):
-        more = difference_of(test["full"].right, test[take].right, worth)
-        if more.kind(cheaper=False) is Kind.BETTER:
-            take, sentence = "full", f"{verb} {names['full']}: better than {beside}, beyond chance."
-    return Advice(take, kind, difference, objective, sentence, names)
+        more = difference_of(test["full"].right, test[take].right, worth, dependence=one.dependence)
+        if not more.within_chance and more.interval[0] > 0:
+            beside = f"{difference_in_words(more, objective)} beside {names[take]}"
+            told = f"Better: {verb.lower()} {names['full']}, {beside}."
+            take, verdict = "full", Verdict(Word.BETTER, takes_first=True)
+    return Advice(take, verdict, difference, objective, told, names)
+
+
+def _other_cost(paid: tuple[float, float], verdict: Verdict, *, priced: bool) -> str:
+    """Say what the rule that is not used takes for a row, where that is less."""
+    use, other = paid if verdict.takes_first else paid[::-1]
+    if other >= use:
+        return ""
+    return f", which costs {other:.4g} in place of {use:.4g}" if priced else f", which asks {other:.3g}"
+
+
+def _rounded(n_rows: int) -> str:
+    return f"{n_rows:,}" if n_rows < 100 else f"{round(n_rows, -len(str(n_rows)) + 2):,}"
 
 
 def _keeps(rule: Measured, most: float | None) -> bool:

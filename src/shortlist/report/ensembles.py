@@ -24,7 +24,6 @@ from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.held_out import NOT_TESTED, confusion_chart, measured_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
-from shortlist.results.intervals import Kind
 from shortlist.results.picking import Pick
 from shortlist.results.proof import stopped_by
 
@@ -41,22 +40,26 @@ def pruned_parts(
     test: "Mapping[str, Measured] | None" = None,
     *,
     advice: "Advice | None" = None,
+    n_parts: int | None = None,
     held_out: "EarlyAnswers | None" = None,
     answered: "tuple[int, int, int] | None" = None,
 ) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
     `chosen`: the committee, and how it was chosen. `test`: what the ensemble and others do on rows that were
-    held out, by name; the ensemble first. `advice`: which of them to take. `held_out`: what asking one member
+    held out, by name; the ensemble first. `advice`: which of them to take. `n_parts`: parts of repeated
+    choice, where that measured. `held_out`: what asking one member
     after the other took on these rows. `answered`: with a promise: these rows, those of them that are
     answered, and those answered rightly.
     """
     facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
-    if test and advice is not None and advice.kind == Kind.JUDGE:
+    if test and advice is not None and advice.is_alone:
         test = {name: one for name, one in test.items() if name != "best_single"}
     table, *confusions = (
-        measured_parts(test, names, facts["early_exit"]) if test else [Text(NOT_TESTED, note=True)]
+        measured_parts(test, names, facts["early_exit"], n_parts=n_parts)
+        if test
+        else [Text(NOT_TESTED, note=True)]
     )
     parts: list[Any] = [
         Heading("What to do"),
@@ -64,7 +67,7 @@ def pruned_parts(
         *([] if promise is None else [Text(promise.sentence())]),
         *([] if answered is None else [Text(_kept_on(*answered))]),
         table,
-        *([] if advice is None or advice.kind == Kind.JUDGE else [Text(advice.compared())]),
+        *([] if advice is None or advice.is_alone else [Text(advice.compared())]),
         _asking(chosen, facts["early_exit"]),
         *([] if promise is None else guarantee_parts(promise)),
         Heading("How it was chosen"),

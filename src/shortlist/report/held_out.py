@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.measured import Advice, Measured
 
+SHOWN = ("pruned", "evolved", "best_single", "backfitting", "full")
+"""Order of the rules in a table."""
+
 NOT_TESTED = (
     "Rows that were held out for testing are not in a model file: the page that the command writes when it "
     "makes the model shows them."
@@ -24,12 +27,15 @@ NOT_TESTED = (
 
 
 def held_out_table(
-    test: Mapping[str, Any], names: Mapping[str, str], n_rows: int, exits: Mapping[str, Any] | None = None
+    test: Mapping[str, Any],
+    names: Mapping[str, str],
+    rows: Mapping[str, int],
+    exits: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Return what rules do on test rows, for a screen and for a page: whom to ask, how good, at what cost.
+    """Return figures of rules, for a screen and for a page: whom to ask, how good, at what cost.
 
     `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
-    called. `exits`: what asking the first one member by member takes, as ``early_exit`` of
+    called. `rows`: how many rows measure (``test``), and in how many parts, by repeated choice. `exits`: what asking the first one member by member takes, as ``early_exit`` of
     :func:`shortlist.ensembles.committees.facts.chosen_facts`.
     """
     priced = all(one["price"] is not None for one in test.values())
@@ -39,7 +45,7 @@ def held_out_table(
         asked["pruned"] = f"{exits['test']['mean_calls']:.2f} of {asked['pruned']}"
         if priced:
             costs["pruned"] = f"{exits['test']['mean_cost']:.4g}"
-    rows = [
+    lines = [
         (
             names[name],
             with_interval(test[name]["accuracy"], test[name]["accuracy_interval"], ".4f", ".3f"),
@@ -47,13 +53,16 @@ def held_out_table(
             asked[name],
             *([costs[name]] if priced else []),
         )
-        for name in sorted(test, key=lambda name: name == "full")
+        for name in sorted(test, key=list(SHOWN).index)
     ]
+    repeated = "parts" in rows
     return Table(
-        "On test rows, on which nothing was fitted or chosen",
-        (f"{n_rows:,} test rows", "accuracy (95 % interval)", "balanced", "asked a row",
+        "By repeated choice: each row is measured by choices made without it"
+        if repeated
+        else "On test rows, on which nothing was fitted or chosen",
+        (f"{rows['test']:,} {'rows' if repeated else 'test rows'}", "accuracy (95 % interval)", "balanced", "asked a row",
          *(["cost a row"] if priced else [])),
-        tuple(rows),
+        tuple(lines),
         ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
     )  # fmt: skip
 
@@ -62,18 +71,22 @@ def measured_parts(
     test: "Mapping[str, Measured]",
     names: Mapping[str, str] | None = None,
     exits: Mapping[str, Any] | None = None,
+    *,
+    n_parts: int | None = None,
 ) -> Parts:
-    """Return what rules do on rows that were held out: a table, and the confusion of each.
+    """Return figures of rules on rows that measure: a table, and the confusion of each.
 
-    `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
+    `n_parts`: parts of repeated choice. `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
-    n_rows = int(next(iter(test.values())).decisions.sum())
+    rows = {"test": int(next(iter(test.values())).decisions.sum())}
+    rows |= {} if n_parts is None else {"parts": n_parts}
+    where = "by repeated choice" if n_parts else "on the test rows"
     charts = [
-        confusion_chart(f"Confusion on the test rows: {called[name]}", measured.decisions, measured.classes)
+        confusion_chart(f"Confusion {where}: {called[name]}", measured.decisions, measured.classes)
         for name, measured in test.items()
     ]
-    return [held_out_table(measured_facts(test), called, n_rows, exits), *charts]
+    return [held_out_table(measured_facts(test), called, rows, exits), *charts]
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import PRICES, SHIPPED, public_sets, shipped_table
 from shortlist.errors import BadInputError
@@ -175,6 +178,42 @@ def split_target(
             notes += [note for name in X.columns if (note := _repeats(X[name], y))]
         notes += _suspicions(X[[name for name in X.columns if name not in keep]])
     return LearningTable(X, y, ids, cases)
+
+
+def labelled_rows(
+    table: "pd.DataFrame", features: Sequence[str], target: str, classes: Any
+) -> tuple["pd.DataFrame", NDArray[Any]]:
+    """Return the features and the classes of rows that measure what other rows chose.
+
+    Raises BadInputError if a column is missing, a row has no class, or one that the other rows do not have.
+
+    `table`: as :func:`read_table` returns it. `classes`, ``(n_classes,)``: those that are known.
+    """
+    if target not in table.columns:
+        raise BadInputError(
+            f"{_file(table)} must have the column {target!r} with the true classes, got "
+            f"{shown([str(name) for name in table.columns])}. Name it with `target`."
+        )
+    y = table[target]
+    if y.isna().any():
+        raise BadInputError(
+            f"the target {target!r} of {_file(table)} must be known in every row, got "
+            f"{counted(int(y.isna().sum()), 'gap')}. Drop such rows."
+        )
+    known = {_as_typed(label): label for label in np.asarray(classes).tolist()}
+    unknown = [str(label) for label in y.unique() if _as_typed(label) not in known]
+    if unknown:
+        raise BadInputError(
+            f"the target {target!r} of {_file(table)} must hold {any_of(list(known))}, got {unknown[0]!r}. "
+            "Correct it, or drop such rows."
+        )
+    truth = np.asarray([known[_as_typed(label)] for label in y.tolist()], dtype=np.asarray(classes).dtype)
+    return select_columns(table, features), truth
+
+
+def _as_typed(label: Any) -> str:
+    """Return a class as one types it: 1 and 1.0 are one number."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def long_log(table: "pd.DataFrame", target: str) -> str:

@@ -38,7 +38,7 @@ class FoldOptions:
 PruneSettings = as_settings(
     "pruning methods",
     [FoldOptions, PoolOptions, ExactMethodOptions],
-    but={"costs", "pool", "trust", "time_limit", "pruning_rows", "probabilities"},
+    but={"costs", "pool", "trust", "time_limit", "probabilities"},
 )
 """What can be set of pruning methods."""
 
@@ -55,8 +55,8 @@ def compare_pruning(
     from shortlist._validation import as_count
     from shortlist.cli.text.output import page_path, save_page
     from shortlist.cli.work import long_work
-    from shortlist.ensembles.holdout import check_pruner
     from shortlist.ensembles.pools.fitting import calm_fits
+    from shortlist.ensembles.pruned_table import check_pruner
     from shortlist.errors import ShortlistError
     from shortlist.runs import Work
     from shortlist.runs.budget import seconds_now

@@ -29,11 +29,6 @@ def test_members_that_a_rule_chose_vote_by_default() -> None:
     assert AnswerOptions().rule_pruner("backfitting", None, 0, 1).voting == "hard"
     assert ExactMethodOptions().exact_pruner(None, None, 0, 1).refit is True
     assert ExactMethodOptions(refit=False).exact_pruner(None, None, 0, 1).refit is False
-    folded = ExactMethodOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1)
-    assert (folded.pruning_rows, ExactMethodOptions().exact_pruner(None, None, 0, 1).pruning_rows) == (
-        "out-of-fold",
-        "auto",
-    )
 
 
 @pytest.mark.parametrize("voting", ["auto", "hard", "averaged", "soft"])

@@ -14,9 +14,10 @@ from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, make_pool, verify
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.committees.probabilities import fitted_source, loss_in_folds
-from shortlist.ensembles.holdout import prune_table
-from shortlist.ensembles.pools.answers import class_probabilities
+from shortlist.ensembles.pools.answers import class_answers, class_probabilities
 from shortlist.ensembles.pools.fitting import cross_fit, refit_members
+from shortlist.ensembles.pools.pool import out_of_fold
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, fitted_power, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 from shortlist.tables.splits import deal_classes, deal_folds, keep_rows_apart
@@ -134,8 +135,9 @@ def test_a_cross_fitted_pool_serves_several_objectives() -> None:
     assert ExactPruner(crossed, objective="accuracy", random_state=0).fit(X, Y).voting_ == "hard"
     with pytest.raises(BadInputError, match="the 240 rows that it was fitted on, got 239 rows"):
         ExactPruner(crossed).fit(X[1:], Y[1:])
-    with pytest.raises(BadInputError, match="rules choose on rows that fitted nothing"):
-        OrderedPruner(crossed).fit(X, Y)
+    ruled = OrderedPruner(crossed).fit(X, Y)
+    right = out_of_fold(crossed, X, class_answers) == Y[:, None]
+    assert ruled.members_[0] == right.sum(axis=0).argmax()
 
 
 def test_which_rows_prune_is_a_choice() -> None:
@@ -191,12 +193,12 @@ def test_a_saved_committee_is_rechecked_by_its_folds(tmp_path: Any, folded: Exac
     assert exit_report(loaded.committee).n_rows == len(Y)  # type: ignore[union-attr]
 
 
-def test_a_table_is_split_in_rows_that_fit_and_choose_and_rows_that_test() -> None:
+def test_all_rows_of_a_table_fit_choose_and_measure() -> None:
     committee = ExactPruner(pruning_rows="out-of-fold", random_state=0)
     pruned = prune_table(X, Y, committee, n_classifiers=4)
 
-    assert pruned.n_rows == {"test": 24, "folds": 5, "train": 216, "validation": 216}
-    assert set(pruned.test) == {"pruned", "full", "best_single"}
+    assert pruned.n_rows == {"test": 240, "folds": 5, "parts": 10, "train": 240, "validation": 240}
+    assert set(pruned.test) == {"pruned", "full", "best_single", "backfitting"}
     made = pruned.pruner
     assert isinstance(made, ExactPruner)
     assert made.pool_ is not made.chosen_pool_

@@ -180,7 +180,7 @@ def print_evolved(
     from shortlist.results.proof import stopped_by
 
     advice = evolved.advice
-    table = held_out_table(facts["test"], advice.names, evolved.n_rows["test"])
+    table = held_out_table(facts["test"], advice.names, evolved.n_rows)
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
     proof = proof_line(facts["proof"], among=among)
     compared = [told for told in (advice.compared(),) if told]

@@ -10,6 +10,7 @@ from shortlist.cli.options.prune_options import (
     AnswerOptions,
     ExactMethodOptions,
     FrontOptions,
+    PickOptions,
     PoolOptions,
     check_method,
 )
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
-    from shortlist.ensembles.holdout import PrunedTable
+    from shortlist.ensembles.pruned_table import PrunedTable
     from shortlist.report.page import Parts
     from shortlist.tables.learning import LearningTable
 
@@ -69,6 +70,7 @@ def prune(
     rule: AnswerOptions,
     front: FrontOptions,
     pool: PoolOptions,
+    figures: PickOptions,
     promised: PromiseOptions,
     run: OwnRunOptions,
     kept: StudyOptions,
@@ -84,20 +86,21 @@ def prune(
 ) -> None:
     """Choose the classifiers that vote, with proof or by a rule.
 
-    A tenth of the rows is held out for the test. On the others a pool of classifiers is fitted. The members
-    are chosen on pruning rows: 27 % of all rows, or all but the test rows, each answered by models not fitted
-    on it. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
-    front of committees, one of which predicts. With --answers the table holds the answers of judges: nothing
-    is fitted, and nine rows of ten choose which judges to ask. A promise (--answer-accuracy) takes a quarter
-    of the rows that are not for the test to calibrate its threshold. To compare methods, use shortlist
+    A pool of classifiers is fitted on all rows, and again without each of five folds. The members are chosen
+    by the answers out of fold, and measured by repeated choice: for each of ten parts of the rows they are
+    chosen again on the others. Of more than 20,000 rows, and with a promise (--answer-accuracy), which takes a
+    quarter of the others to calibrate its threshold, a tenth is held out for the test; --test FILE measures in
+    its place. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
+    front of committees, one of which predicts. With --answers the table holds the answers of judges, and
+    nothing is fitted. The model written is the one that the first line names. To compare methods, use shortlist
     compare.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     notes: list[str] = []
-    front = front.asked()
+    front = front.asked(figures.pick)
     check_files(
-        inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs},
+        inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs, "--test": figures.test},
         outputs={"--out": out, "--study": kept.study},
         endings={
             "--out": (*(FRONT_FILE if front.objectives is not None else ()), *MODEL_FILE, *PAGE_FILE),
@@ -108,7 +111,7 @@ def prune(
     from shortlist.cli.text.output import save, save_page
     from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.holdout import prune_table
+    from shortlist.ensembles.pruned_table import TableRows, prune_table
     from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -119,12 +122,13 @@ def prune(
     X, y = learning.X, learning.y
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
     costs = pool.costs_of(given, notes)
+    tested, saves = figures.test_rows(rows, learning, notes), figures.rule_to_save(front.objectives)
     n_threads = own_workers(run.workers, "prune")
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     pruner: ExactPruner | RulePruner
     if front.objectives is not None:
-        pruner = front.front_pruner(given, costs, run.seed, n_threads)
+        pruner = front.front_pruner(figures.pick, given, costs, run.seed, n_threads)
     elif method == EXACT:
         pruner = exact.exact_pruner(given, costs, run.seed, n_threads)
     else:
@@ -133,7 +137,8 @@ def prune(
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
-            work=Work(n_threads, opened, tell, cancellation),
+            work=Work(n_threads, opened, tell, cancellation), protocol=figures.protocol,
+            test=None if tested is None else TableRows(*tested), margin=figures.margin, take=saves,
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         silent = pruned.selective is not None and not pruned.selective.guarantee_.promised
@@ -144,6 +149,7 @@ def prune(
             if writes
             else None,
             save_page(page_file, f"Pruned ensemble: {Path(table).name}", lambda: _parts(pruned)),
+            saves,
         )
     if model_file is not None and pruned.test and not writes:
         notes.append(NOT_WRITTEN)
@@ -193,13 +199,14 @@ def _parts(pruned: "PrunedTable") -> "Parts":
     if pruned.chosen is None:
         return failed_parts(pruned.pruner.result_)
     return pruned_parts(
-        pruned.chosen, pruned.test, advice=pruned.advice, held_out=pruned.early,
+        pruned.chosen, pruned.test, advice=pruned.advice, n_parts=pruned.n_rows.get("parts"),
+        held_out=pruned.early,
         answered=None if pruned.answered is None else (pruned.n_rows["test"], *pruned.answered),
     )  # fmt: skip
 
 
 def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:
-    """Write the committee, without the pool that it was chosen from."""
+    """Write the model that the first line names, without the pool that it was chosen from."""
     from shortlist.saved_models import SavedModel, save_model
 
-    save_model(SavedModel(pruned.chosen, learning.features, target, ids=learning.ids), out)
+    save_model(SavedModel(pruned.saved, learning.features, target, ids=learning.ids), out)

@@ -9,7 +9,7 @@ import typer
 
 from shortlist._words import any_of
 from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
-from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, Trust
+from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, MeasureOptions, Trust
 from shortlist.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -219,9 +219,6 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
             "add `costs='FILE'` with `answers=True`, or a pool with prices",
         ),
     ] = None
-    pruning_rows: Annotated[
-        str, "Rows that select the members: auto, held-out (three of ten) or out-of-fold (all).", FITS
-    ] = "auto"
     refit: Annotated[
         bool,
         "Whether the selected members are fitted again on all training rows; in a comparison only if it is "
@@ -250,13 +247,45 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
-            pruning_rows=self.pruning_rows,
             refit=self.refit,
             n_jobs=jobs,
             random_state=seed,
             voting=self.voting,
             probabilities=self.probabilities,
         )
+
+
+RULES_SAVED = {"committee": "pruned", "best-single": "best_single"}
+"""Names of ``--pick`` for the rule whose model is written, without a front."""
+
+
+@dataclass(frozen=True)
+class PickOptions(MeasureOptions):
+    """What is measured, and what is written."""
+
+    protocol: Annotated[
+        str,
+        "Rows that fit, select and measure: auto (all, by answers out of fold and repeated choice) or paper "
+        "(63 : 27 : 10).",
+    ] = "auto"
+    pick: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Model to write: committee or best-single; by default the one that the first line names. "
+            f"{POINT} of --objectives: its number, or the rule ideal, knee, lexicographic or smallest. smallest "
+            "takes the fewest members that are as good as the best committee within chance, without "
+            "--objectives too.",
+            show_default="the one that the first line names; ideal with --objectives",
+        ),
+    ] = None
+
+    def rule_to_save(self, objectives: str | None) -> str:
+        """Return the rule whose model is written; refuse a name that there is not."""
+        from shortlist._validation import as_choice
+
+        if self.pick is None or objectives is not None:
+            return "auto"
+        return RULES_SAVED[as_choice(self.pick, "--pick", [*RULES_SAVED, "smallest"])]
 
 
 @dataclass(frozen=True)
@@ -272,23 +301,15 @@ class FrontOptions(SizeOptions):
             "for mean probabilities, on at most 47,662 pruning rows, min log-loss and brier."
         ),
     ] = None
-    pick: Annotated[
-        str,
-        typer.Option(
-            help=f"{POINT}: its number, or the rule ideal, knee, lexicographic or smallest; it predicts. "
-            "smallest takes the fewest members that are as good as the best committee within chance; it "
-            "works without --objectives too."
-        ),
-    ] = "ideal"
 
-    def asked(self) -> "FrontOptions":
+    def asked(self, pick: str | None) -> "FrontOptions":
         """Return them with the objectives of ``--pick smallest``, which needs no others."""
-        if self.objectives is None and self.pick == "smallest":
+        if self.objectives is None and pick == "smallest":
             return replace(self, objectives="max accuracy, min size")
         return self
 
     def front_pruner(
-        self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int
+        self, pick: str | None, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int
     ) -> "FrontPruner":
         """Return the unfitted pruner that looks for the front."""
         from shortlist.cli.options.points import read_pick
@@ -298,7 +319,7 @@ class FrontOptions(SizeOptions):
             pool,
             objectives=[text.strip() for text in str(self.objectives).split(",")],
             positive=self.positive,
-            pick=read_pick(self.pick, COMMITTEE_PICKS),
+            pick=read_pick(pick or "ideal", COMMITTEE_PICKS),
             min_size=self.min_size,
             max_size=self.max_size,
             member_costs=costs,

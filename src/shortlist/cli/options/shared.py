@@ -5,6 +5,7 @@ them.
 """
 
 import contextlib
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from shortlist.cli.text.output import complain
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from shortlist.runs import Study
     from shortlist.tables.learning import LearningTable
@@ -187,6 +189,39 @@ class TableOptions:
             group=self.group,
             notes=notes,
         )
+
+
+@dataclass(frozen=True)
+class MeasureOptions:
+    """Rows that measure, and how much worse is still as good."""
+
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of rows that TABLE does not hold, with their classes: they measure, and all of TABLE "
+            "fits and selects."
+        ),
+    ] = None
+    margin: Annotated[
+        float, typer.Option(help="How much worse is still as good, in the objective: .01 is one point.")
+    ] = 0.01
+
+    def test_rows(
+        self, rows: TableOptions, learning: "LearningTable", notes: list[str]
+    ) -> "tuple[pd.DataFrame, NDArray[Any]] | None":
+        """Return the rows of ``--test`` and their classes; None without the option."""
+        import numpy as np
+
+        from shortlist.errors import BadInputError
+        from shortlist.tables.learning import labelled_rows, read_table
+
+        if not 0 <= self.margin < math.inf:
+            raise BadInputError("margin", "must be a finite number of at least 0", f"{self.margin!r}")
+        if self.test is None:
+            return None
+        table = read_table(str(self.test), notes, rules=cell_rules(rows.gaps, rows.decimal))
+        features = [str(name) for name in learning.X.columns]
+        return labelled_rows(table, features, rows.target, np.unique(learning.y.to_numpy()))
 
 
 @dataclass(frozen=True)

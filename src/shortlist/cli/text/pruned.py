@@ -4,18 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from shortlist._validation import AUTO
 from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnSelectionRows, print_measured
 from shortlist.cli.text.output import listed, print_lines, shortened
 from shortlist.guarantees.guarantee import answered_in_words
-from shortlist.results.intervals import Kind
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof import stopped_by
+from shortlist.results.verdicts import Word
 from shortlist.solvers import TITLES
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.holdout import PrunedTable
+    from shortlist.ensembles.pruned_table import PrunedTable
     from shortlist.results.front import Front
 
 
@@ -25,6 +26,8 @@ class WrittenFiles(NamedTuple):
     front: Path | None = None
     model: Path | None = None
     report: Path | None = None
+    rule: str = "auto"
+    """Rule whose model was asked for."""
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
@@ -86,6 +89,8 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'
+    >>> rows_in_words({"train": 60, "validation": 60, "folds": 5, "parts": 10, "test": 60})
+    '60 rows in 5 folds to fit and to prune, and in 10 parts to measure'
     """
     parts = f"{rows['train']} rows to fit, {rows['validation']} to prune"
     if "folds" in rows:
@@ -93,6 +98,8 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
     elif not rows["train"]:
         parts = f"{rows['validation']} rows to prune"
     apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
+    if "parts" in rows:
+        return f"{parts}, and in {rows['parts']} parts to measure"
     return f"{parts}, {apart}{rows['test']} to test"
 
 
@@ -113,10 +120,10 @@ def print_pruned(
         )
         return
     lines = [*_what_to_do(facts, pruned.n_rows["test"]), "", *_table(facts)]
-    if facts["advice"]["kind"] != Kind.JUDGE:
+    if facts["advice"]["verdict"] == Word.UNDECIDED:
         lines.append(facts["advice"]["compared"])
     lines += ["", *_members(facts, details=details), "", *_proof(pruned, facts, details=details)]
-    print_lines([*lines, *_written(facts, written), *_next(pruned, facts, written, details=details)])
+    print_lines([*lines, *_written(facts, written), *_next(facts, written, details=details)])
     if details:
         print()
         _print_details(pruned, facts)
@@ -139,10 +146,11 @@ def _table(facts: dict[str, Any]) -> list[str]:
     from shortlist.report.held_out import held_out_table
 
     test = facts["test"]
-    if test["pruned"]["size"] == 1 and facts["advice"]["kind"] == Kind.JUDGE:
+    if facts["advice"]["names"]["pruned"] == facts["advice"]["names"]["best_single"]:
         test = {name: one for name, one in test.items() if name != "best_single"}
     names = {name: shortened(called) for name, called in facts["advice"]["names"].items()}
-    return held_out_table(test, names, facts["rows"]["test"], facts["early_exit"]).lines()
+    lines = held_out_table(test, names, facts["rows"], facts["early_exit"]).lines()
+    return [*lines, MEASURED_BY_CHOICE] if "parts" in facts["rows"] else lines
 
 
 def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
@@ -214,45 +222,40 @@ def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> st
     return f"Proof: {among}{value}, {proof['claim']}{limit}."
 
 
+def _rule_written(facts: dict[str, Any], written: WrittenFiles) -> str:
+    """Return the rule whose model a file holds, or would hold."""
+    if facts["guarantee"] is not None:
+        return "pruned"
+    take: str = facts["advice"]["take"] if written.rule == AUTO else written.rule
+    return take
+
+
 def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
     lines = [] if written.front is None else [f"Front saved to {written.front}."]
     if written.model is not None:
-        lines.append(f"Saved {facts['advice']['names']['pruned']} to {written.model}.")
+        rule = facts["advice"]["names"][_rule_written(facts, written)]
+        lines.append(f"Saved {rule} to {written.model}.")
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
 
 
-def _next(pruned: "PrunedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
-    lines, advice = [], facts["advice"]
-    if advice["take"] == "best_single" and facts["guarantee"] is None:
-        lines.append(f"Next: for {advice['names']['best_single']}, prune with {_alone(pruned, facts)}.")
+def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
+    lines, names = [], facts["advice"]["names"]
+    rule = _rule_written(facts, written)
     if written.model is not None:
         lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
     elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
         lines.append(
             f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."
         )
+    other = "best_single" if rule != "best_single" else "pruned"
+    if facts["guarantee"] is None and names[other] != names[rule] and "points" not in facts:
+        lines.append(f"For {names[other]}: the same command with --pick {OTHER_PICKS[other]}.")
     if written.front is not None and written.front.suffix == ".parquet":
         lines.append(f"Other points: shortlist front show {written.front}")
     return lines
 
 
-def _alone(pruned: "PrunedTable", facts: dict[str, Any]) -> str:
-    """Return options that choose the best single one: by votes, on the same rows, the first of equals."""
-    pruner: Any = pruned.pruner
-    if not facts["method"].startswith(("exact", "committees")):
-        return "--method best-single"
-    is_front, objective = "points" in facts, facts["advice"]["objective"]
-    if is_front and isinstance(pruner.objective, Mapping):
-        objective = ",".join(f"{label}={worth:g}" for label, worth in pruner.objective.items())
-    options = ["--set max-size=1"]
-    options += ["--set min-size=1"] if pruner.min_size != 1 else []
-    options += ["--set voting=hard"] if pruner.voting == "soft" and not is_front else []
-    options += ["--set max-copies=1"] if pruner.max_copies != 1 else []
-    options += ["--set diversity=none"] if pruner.diversity != "none" else []
-    options += [f"--objective {objective}"] if is_front or facts["objective"] != objective else []
-    if "folds" in pruned.n_rows and pruner.pruning_rows == "auto":
-        options.append("--set pruning-rows=out-of-fold")
-    return " ".join(options) + (" in place of --objectives and --pick" if is_front else "")
+OTHER_PICKS = {"pruned": "committee", "best_single": "best-single"}
 
 
 def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
@@ -277,7 +280,8 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
         lines.append(engine_line(facts))
     if facts.get("refit"):
         n_fitted = rows["train"] + (0 if "folds" in rows else rows["validation"])
-        lines.append(f"The members were then fitted again on {n_fitted} rows; the test rows measure these.")
+        measures = "" if "parts" in rows else "; the test rows measure these"
+        lines.append(f"The members were then fitted again on {n_fitted} rows{measures}.")
     lines += _reached(facts)
     print_lines(lines)
     if hasattr(pruned.pruner, "front_"):
@@ -359,6 +363,8 @@ def _reached(facts: Mapping[str, Any]) -> list[str]:
         )
     return lines
 
+
+MEASURED_BY_CHOICE = "Each row is measured by choices made without it (repeated choice)."
 
 MOST_POINTS = 20
 """Largest number of points printed."""

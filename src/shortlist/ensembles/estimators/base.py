@@ -32,11 +32,12 @@ from shortlist.ensembles.estimators.rows import (
     rows_to_fit_and_prune,
 )
 from shortlist.ensembles.pools.answers import check_probabilities
+from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.members import as_pool, whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.votes.soft_votes import Calibration, times_factors
 from shortlist.guarantees.cells import reject_label_for
-from shortlist.runs import Cancellation, Report, Work
+from shortlist.runs import Cancellation, Report, Work, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
@@ -228,6 +229,24 @@ class PoolPruner(EnsembleClassifier):
     def _checked(self, X: Any) -> Any:
         """Check rows of features; of judges the columns of the members are enough."""
         return X if self.committee_.judged_columns else checked_rows(self, X)
+
+    def fit_again(self, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> None:
+        """Fit the chosen members again on these rows, and let the new ones answer.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The rows that fitted the pool, and the pruning rows.
+        y : ndarray of shape (n_samples,)
+            Their classes.
+        seed : int, default=0
+            As of :func:`shortlist.ensembles.pools.fitting.refit_members`.
+        report : optional
+            Progress events, one per member.
+        """
+        if len(self.chosen_pool_):
+            members = refit_members(self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report)
+            self.committee_ = self.committee_.with_members(members)
 
     @property
     def decisions_are_proved(self) -> bool:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_positive_seconds
-from shortlist.arrays import Labels
 from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.committee import Committee
@@ -37,7 +36,6 @@ from shortlist.ensembles.pools.answers import (
     class_shares,
     positive_votes,
 )
-from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pruning.mean_problem import WHY_FEW, asks_for_choice, decision_gains, soft_metric
@@ -300,24 +298,6 @@ class ExactPruner(ExactOptions):
         if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed, report=report)
         return self
-
-    def fit_again(self, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> None:
-        """Fit the chosen members again on these rows, and let the new ones answer.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            The rows that fitted the pool, and the pruning rows.
-        y : ndarray of shape (n_samples,)
-            Their classes.
-        seed : int, default=0
-            As of :func:`shortlist.ensembles.pools.fitting.refit_members`.
-        report : optional
-            Progress events, one per member.
-        """
-        if len(self.chosen_pool_):
-            members = refit_members(self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report)
-            self.committee_ = self.committee_.with_members(members)
 
     def _how_chosen(self) -> dict[str, Any]:
         least, most = self.sizes_

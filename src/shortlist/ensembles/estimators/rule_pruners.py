@@ -13,11 +13,11 @@ from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.evidence import evidence_of_rule
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.rows import check_pool_classes
+from shortlist.ensembles.estimators.rows import PruningRows, check_pool_classes
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import whole_pool, with_copies
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.rules import backfit, greedy_means, keep_all, keep_best
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
@@ -37,10 +37,13 @@ BASELINES = ("full", "best-single")
 
 
 class RulePruner(PoolPruner):
-    """What the pruners by rule share: rows that fitted nothing choose members, and nothing is proved."""
+    """What the pruners by rule share: members are chosen by answers on rows, and nothing is proved.
+
+    The rows did not fit the pool, unless it is cross-fitted and answers them out of fold.
+    """
 
     @abstractmethod
-    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
+    def _take(self, rows: PruningRows, truth: NDArray[np.intp], seed: int) -> None:
         """Choose members on these rows, whose classes are indices, and set what is known of them."""
 
     def fit(
@@ -61,25 +64,20 @@ class RulePruner(PoolPruner):
         rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
-        if isinstance(self.pool, CrossFittedPool):
-            raise BadInputError(
-                "rules choose on rows that fitted nothing, got a cross-fitted pool. Pass a pool fitted on "
-                "other rows, or take ExactPruner."
-            )
         rows = self._pool_and_rows(X, y, seed, report, cancellation)
-        pool, X_pruning, y_pruning, places, _ = rows
-        if places is None:
-            check_pool_classes(pool, self.classes_, may_lack=True)
-            self.classes_ = pool.classes
-        truth = np.searchsorted(self.classes_, y_pruning)
-        self.validation_ = record_rows(X, y, places, truth)
+        if rows.places is None:
+            check_pool_classes(rows.pool, self.classes_, may_lack=True)
+            self.classes_ = rows.pool.classes
+        truth = np.searchsorted(self.classes_, rows.y)
+        self.validation_ = record_rows(X, y, rows.places, truth)
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
-        self._take(pool, X_pruning, truth, seed)
+        self._take(rows, truth, seed)
         self._form_committee(rows, self._members_of, self._weights(), seed)
         if self.averages:
-            decided = self.committee_.ballot.decided(class_shares(self.pool_, X_pruning))
-            answered = abstentions(self.pool_.classifiers, X_pruning) < len(self.pool_)
-            self.accuracy_ = float(np.mean(answered & (decided == truth)))
+            own = rows if rows.crossed is None else rows._replace(crossed=self.cross_fitted_)
+            shares = own._replace(pool=self.pool_).answers(class_shares)
+            answered = abstentions(self.pool_.classifiers, rows.X) < len(self.pool_)
+            self.accuracy_ = float(np.mean(answered & (self.committee_.ballot.decided(shares) == truth)))
         return self
 
     def _how_chosen(self) -> dict[str, Any]:
@@ -106,11 +104,11 @@ class PluralityPruner(RulePruner):
     def _choose(self, votes: ClassVotes, seed: int) -> Members:
         """Return the members that the rule keeps."""
 
-    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
-        codes = class_answers(pool, X)
+    def _take(self, rows: PruningRows, truth: NDArray[np.intp], seed: int) -> None:
+        codes = rows.answers(class_answers)
         votes = merge_class_rows(class_votes(codes, truth, n_classes=len(self.classes_)))
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
-        self._copies = np.isin(np.arange(len(pool)), self.members_).astype(np.int64)
+        self._copies = np.isin(np.arange(len(rows.pool)), self.members_).astype(np.int64)
         tally = class_tally(codes[:, self.members_], len(self.classes_))
         self.accuracy_ = float(np.mean(tally.any(axis=1) & (plurality(tally) == truth)))
         self.voting_ = self.voting
@@ -308,8 +306,8 @@ class GreedyMeansPruner(RulePruner):
     def _instead_of_means(self) -> str:
         return "take a rule that goes by votes"
 
-    def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
-        votes = SoftVotes(class_shares(pool, X), truth.astype(np.uint8))
+    def _take(self, rows: PruningRows, truth: NDArray[np.intp], seed: int) -> None:
+        votes = SoftVotes(rows.answers(class_shares), truth.astype(np.uint8))
         self._copies = greedy_means(votes, n_steps=self.n_steps, n_bags=self.n_bags, seed=seed)
         often = np.argsort(-self.copies_, kind="stable")
         self.members_ = often[: np.count_nonzero(self.selection_)]

@@ -55,7 +55,7 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
         is_word = np.arange(unfolded.shape[1]) < len(self.folded.words)
         stops = len(y) >= LEAST_ROWS_PER_CLASS * len(self.classes_)
         self.trees_ = HistGradientBoostingClassifier(
-            learning_rate=0.05,
+            learning_rate=0.05 if len(self.classes_) == 2 else 0.1,  # decision 141
             max_iter=500 if stops else 100,
             early_stopping=stops,
             categorical_features=is_word if is_word.any() else None,

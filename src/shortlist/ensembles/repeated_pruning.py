@@ -1,0 +1,183 @@
+"""Pruning by repeated choice: committee, best single classifier and simple rules, chosen without each part."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shortlist.arrays import Floats, Labels, Mask
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
+from shortlist.ensembles.committees.chosen import Chosen, member_answers
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.estimators.rows import PruningRows
+from shortlist.ensembles.goals.weights import worth_of_right
+from shortlist.ensembles.pools.answers import class_answers, class_shares
+from shortlist.ensembles.pools.judges import asks_elsewhere
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.recorded import answering_all_but, recorded_pool, rows_on_record
+from shortlist.ensembles.pruning.mean_problem import soft_metric
+from shortlist.ensembles.rules import backfit
+from shortlist.ensembles.votes.hard_votes import ClassCodes, class_votes, merge_class_rows
+from shortlist.ensembles.votes.soft_votes import Shares
+from shortlist.results.repeated_choice import Parts, choose_again
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import RowNumbers
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.rule_pruners import RulePruner
+
+NO_CLASS = -1
+"""Code of a row without an answer."""
+
+
+class PoolAnswers(NamedTuple):
+    """Answers of the whole pool on the selection rows."""
+
+    codes: ClassCodes
+    """Index of the class that each classifier answers, ``(n_rows, n_classifiers)``."""
+    shares: Shares | None
+    """Probabilities in parts of 2^15 - 1 where means decide, ``(n_rows, n_classifiers, n_classes)``."""
+    truth: NDArray[np.integer[Any]]
+    """Index of the class of every row, ``(n_rows,)``."""
+
+    @property
+    def right(self) -> Mask:
+        """Where each classifier is right, ``(n_rows, n_classifiers)``."""
+        return np.asarray(self.codes == self.truth[:, None])
+
+
+def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
+    """Return the answers of the pool from the record of a choice; what is not on record is asked."""
+    pool, record = rows.pool, chosen.record
+    truth = np.searchsorted(pool.classes, rows.y)
+    shares = record.shares
+    if shares is None and chosen.committee.ballot.by_mean:
+        shares = rows.answers(class_shares)
+    everybody = np.ones(len(pool), dtype=bool)
+    codes = member_answers(record, everybody, chosen.positive_place).codes
+    if codes is None and shares is not None and not asks_elsewhere(pool):
+        codes = shares.argmax(axis=2).astype(np.uint8)
+    return PoolAnswers(rows.answers(class_answers) if codes is None else codes, shares, truth)
+
+
+def best_alone(right: Mask, worth: Floats, costs: Floats | None, most: float | None) -> int:
+    """Return the index of the classifier worth most on some rows, the first of equals.
+
+    It costs no more than the committee may, unless every one does.
+
+    `right`, ``(n_rows, n_classifiers)``. `worth`, ``(n_rows,)``: of a right row. `most`: limit on the cost.
+    """
+    values = np.round(worth @ right, 9)
+    within = np.ones(len(values), dtype=bool) if costs is None or most is None else costs <= most
+    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
+
+
+def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
+    """Return the objective by which rules are compared, and the worth of a right row, ``(n_rows,)``.
+
+    Where recall and specificity are objectives of a front, it is their mean.
+    """
+    goal, front = soft_metric(chosen.terms.goal), chosen.front
+    if front is not None and {"recall", "specificity"} <= {*front.names}:
+        goal = "balanced-accuracy"
+    return worth_of_right(goal, truth, len(chosen.classes_), chosen.positive_place)
+
+
+def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
+    """Return the ballot by which a number of classifiers decide as the committee does, without calibration."""
+    ballot = chosen.committee.ballot
+    if ballot.threshold is not None:
+        return Threshold(n_members // 2, n_members, chosen.positive_place or 0)
+    return Mean(chosen.gains) if ballot.by_mean else ballot
+
+
+def decided_by(ballot: Ballot, answers: PoolAnswers, members: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return the class that some classifiers decide, ``(n_rows,)``; -1 where nobody answers."""
+    own = answers.codes[:, members]
+    heard = (own < ballot.n_classes).any(axis=1)
+    by_mean = ballot.by_mean and answers.shares is not None
+    found = ballot.decided(answers.shares[:, members] if by_mean else own)  # type: ignore[index]
+    return np.where(heard, found, NO_CLASS)
+
+
+def repeat_pruning(
+    pruner: "ExactPruner | RulePruner",
+    rows: PruningRows,
+    answers: PoolAnswers,
+    parts: Parts,
+    *,
+    costs: Floats | None,
+) -> dict[str, NDArray[Any]]:
+    """Return what every rule decides on the rows of each part, chosen on the others, and what asking takes.
+
+    `pruner`: fitted on all rows; it is fitted again on the others by the answers on record, without proof.
+    `parts`, ``(n_rows,)``. `costs`: prices of the classifiers. Returns the index of the class by each rule,
+    ``(n_measured,)``, -1 without an answer, and by ``calls`` and ``spent`` the members asked and the price of
+    a row where members are asked one after the other.
+    """
+    judged = asks_elsewhere(rows.pool)
+    pool = rows.pool if judged else recorded_pool(rows.pool, answers.codes, answers.shares)
+    X = rows.X if judged else rows_on_record(len(rows.y))
+    everybody = np.arange(len(pool))
+
+    def answer(kept: RowNumbers, held: RowNumbers) -> Mapping[str, NDArray[Any]]:
+        again = _fitted_again(pruner, pool, X, rows.y, kept)
+        part, own = again.chosen_, _some(answers, held)
+        chose = _some(answers, kept)
+        alone = best_alone(chose.right, objective_of(part, chose.truth)[1], costs, part.terms.max_cost)
+        early = again.predict_early(take_rows(X, held)) if again.selection_.sum() > 1 else None
+        calls = np.ones(len(held)) if early is None else early.calls
+        price = 0.0 if costs is None else math.fsum(costs[again.selection_])
+        spent = np.full(len(held), price) if early is None or early.costs is None else early.costs
+        found = {
+            "pruned": part.committee.decided(take_rows(X, held)),
+            "best_single": decided_by(ballot_of(part, 1), own, everybody[[alone]]),
+            "full": decided_by(ballot_of(part, len(pool)), own, everybody),
+            "calls": np.asarray(calls, dtype=np.float64),
+            "spent": np.asarray(spent, dtype=np.float64),
+        }
+        members = backfitted(chose, len(pool.classes))
+        if members is not None:
+            votes = ballot_of(part, len(members))
+            found["backfitting"] = decided_by(votes, own, members)
+        return found
+
+    return choose_again(parts, answer)
+
+
+def _some(answers: PoolAnswers, rows: RowNumbers) -> PoolAnswers:
+    shares = None if answers.shares is None else answers.shares[rows]
+    return PoolAnswers(answers.codes[rows], shares, answers.truth[rows])
+
+
+NODES = 200
+"""Nodes, or steps, of the search in each part."""
+
+MOST_BACKFITTED = 10_000_000
+"""Rows times classifiers up to which backfitting is repeated: beyond, it takes longer than the committee."""
+
+
+def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) -> Any:
+    """Return the pruner fitted on the rows that choose, by search alone.
+
+    A class of the pool of which these rows have none is named by a row that takes no part.
+    """
+    lacking = np.setdiff1d(pool.classes, y[kept])
+    given = take_rows(X, np.concatenate([kept, np.zeros(len(lacking), dtype=np.intp)]))
+    again = clone(pruner)
+    again.set_params(pool=answering_all_but(pool, len(kept), len(lacking)), n_jobs=None)
+    if isinstance(pruner, ExactPruner) and not isinstance(pruner, FrontPruner):
+        again.set_params(node_limit=min(NODES, pruner.node_limit or NODES), refit=False)
+    return again.fit(given, np.concatenate([y[kept], lacking]))
+
+
+def backfitted(answers: PoolAnswers, n_classes: int) -> NDArray[np.intp] | None:
+    """Return the members that backfitting chooses; None where it takes too long, or has nothing to choose."""
+    if answers.codes.size > MOST_BACKFITTED or answers.codes.shape[1] < 3:
+        return None
+    votes = class_votes(answers.codes, answers.truth, n_classes=n_classes)
+    return np.asarray(backfit(merge_class_rows(votes)).members, dtype=np.intp)

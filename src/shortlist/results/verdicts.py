@@ -1,0 +1,106 @@
+"""Verdict on a choice beside the simplest alternative, in three words, and its sentence.
+
+*Better*: the interval of the difference excludes zero. *As good*: no worse than the margin, and cheaper,
+smaller, or favoured by the estimate where nothing has a price. *Undecided*: neither.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from shortlist.results.intervals import MARGIN, Difference
+
+
+class Word(StrEnum):
+    """Verdict on two rules."""
+
+    BETTER = "better"
+    AS_GOOD = "as-good"
+    UNDECIDED = "undecided"
+    ALONE = "alone"
+    """The choice is the alternative itself."""
+    UNRIVALLED = "unrivalled"
+    """No alternative keeps the limits."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Rule to use, and how sure that is."""
+
+    word: Word
+    takes_first: bool
+    """Whether the first rule is the one to use."""
+    because: str = ""
+    """Reason for it where that is not the difference alone: ``cheaper``, ``smaller`` or ``favoured``."""
+
+
+def decide(
+    difference: Difference, *, spent: tuple[float, float], priced: bool, margin: float = MARGIN
+) -> Verdict:
+    """Return which of two rules to use.
+
+    A single classifier that is smaller is not recommended where the estimate favours the committee and
+    nothing has a price.
+
+    `difference`: first less second. `spent`: price of a row by each, or members asked where nothing has a
+    price. `priced`: whether these are prices. `margin`: how much worse still is as good, in the objective.
+
+    >>> told = Difference(0.013, (0.007, 0.02), 0.001)
+    >>> decide(told, spent=(3.4, 1.0), priced=False).word.value
+    'better'
+    >>> told = Difference(-0.001, (-0.006, 0.004), 0.7)
+    >>> decide(told, spent=(3.4, 1.0), priced=False)
+    Verdict(word=<Word.AS_GOOD: 'as-good'>, takes_first=False, because='smaller')
+    """
+    low, high = difference.interval
+    if not difference.within_chance and (low > 0 or high < 0):
+        return Verdict(Word.BETTER, low > 0)
+    gain = difference.gain
+    within = (low >= -margin, high <= margin)  # whether the first, and the second, is no worse
+    cheaper = spent[0] < spent[1] if spent[0] != spent[1] else None
+    less = "cheaper" if priced else "smaller"
+    if cheaper is not None and within[not cheaper] and (priced or (gain >= 0 if cheaper else gain <= 0)):
+        return Verdict(Word.AS_GOOD, cheaper, less)
+    favoured = gain > 0 or (gain == 0 and bool(cheaper))
+    if not priced and within[not favoured]:
+        return Verdict(Word.AS_GOOD, favoured, "favoured")
+    return Verdict(Word.UNDECIDED, favoured, "favoured" if gain else less)
+
+
+def sentence(
+    verdict: Verdict,
+    names: tuple[str, str],
+    told: str,
+    *,
+    verb: str = "Use",
+    margin: str = "a point",
+    costs: str = "",
+    more: str = "",
+) -> str:
+    """Return the first line: what to use, and why.
+
+    `names`: of the first rule and the alternative. `told`: the difference with its interval. `margin`: in
+    words. `costs`: what the other one costs, for an undecided verdict. `more`: how many more rows decide.
+
+    >>> sentence(Verdict(Word.BETTER, True), ("the committee of 5", "tree-1 alone"), "+1.3 points (0.7 to 2)")
+    'Better: use the committee of 5, +1.3 points (0.7 to 2) beside tree-1 alone.'
+    """
+    use, other = names if verdict.takes_first else names[::-1]
+    start = f"{verb.lower()} {use}"
+    match verdict.word:
+        case Word.ALONE:
+            return f"{verb} {use}: no other member was chosen."
+        case Word.UNRIVALLED:
+            return f"{verb} {use}: no single one keeps the limit on cost."
+        case Word.BETTER:
+            return f"Better: {start}, {told} beside {other}."
+        case Word.AS_GOOD:
+            why = "the estimate favours it" if verdict.because == "favoured" else verdict.because
+            return f"As good: {start}, no worse than {other} by more than {margin}, and {why}."
+    why = "which the estimate favours" if verdict.because == "favoured" else f"which is {verdict.because}"
+    return f"Undecided: {start}, {why}, {told} beside {other}{costs}{more}."
+
+
+def verdict_facts(verdict: Verdict) -> dict[str, Any]:
+    """Return it for JSON."""
+    return {"verdict": verdict.word.value, "because": verdict.because or None}
