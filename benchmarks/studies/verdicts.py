@@ -30,6 +30,7 @@ from shortlist.ensembles.pools.fitting import cross_fit, make_pool, refit_member
 from shortlist.ensembles.pools.pool import out_of_fold
 from shortlist.ensembles.votes.soft_votes import WHOLE
 from shortlist.results.intervals import Z
+from shortlist.results.repeated_choice import choose_again
 from shortlist.tables.splits import deal_folds
 
 N_CLASSIFIERS = 40
@@ -38,6 +39,8 @@ SIZES = (1000, 300, 3000)
 """Rows of a draw."""
 
 N_DRAWS = 40
+NOTHING, NOTHING_ROWS, NOTHING_DRAWS = "nothing to tell", 200, 200
+"""Name, rows and draws of the answers that know nothing."""
 N_BOOTSTRAPS = 200
 MARGIN = 0.01
 """Accuracy that a smaller answer may lack and be as good."""
@@ -45,8 +48,8 @@ SINGLES = ("accuracy", "log-loss")
 """What the best single classifier is chosen by."""
 ONCE, BOOTSTRAP = "rows that chose", f"bootstrap x {N_BOOTSTRAPS}"
 PARTITIONS = {
-    "2 parts x 20": (2, 20), "5 parts": (5, 1), "5 parts x 3": (5, 3), "5 parts x 10": (5, 10), "10 parts": (10, 1),
-    "10 parts x 10": (10, 10),
+    "2 parts x 5": (2, 5), "2 parts x 10": (2, 10), "3 parts x 5": (3, 5), "5 parts": (5, 1), "5 parts x 10": (5, 10),
+    "10 parts": (10, 1), "10 parts x 10": (10, 10),
 }  # fmt: skip
 """Rules that repeat the choice on the rows outside each part: how many parts, and how often they are dealt."""
 INTERVALS = ("paired", "rows", "parts", "percentile")
@@ -234,13 +237,15 @@ def told_by_parts(draw: Draw, n_parts: int, n_times: int) -> dict[str, Floats]:
     independent. ``rows``: that of the means of the rows over the deals. ``parts``: half an interval, in units of a
     normal one, by the variance of the parts and the factor of :cite:t:`Nadeau2003`.
     """
+
+    def lead(kept: NDArray[np.intp], held: NDArray[np.intp]) -> dict[str, Floats]:
+        weights = np.bincount(kept, minlength=len(draw.y)).astype(float)
+        return {"lead": draw.leads(draw.choose(weights))[held]}
+
     n, leads, spread = len(draw.y), [], []
     for deal in range(n_times):
         part_of = deal_folds(draw.y, n_parts, 1000 + deal)
-        found = np.empty((n, len(SINGLES)))
-        for part in range(n_parts):
-            own = part_of == part
-            found[own] = draw.leads(draw.choose((~own).astype(float)))[own]
+        found = choose_again(part_of, lead)["lead"]
         leads.append(found)
         spread.append(
             np.var([found[part_of == part].mean(axis=0) for part in range(n_parts)], axis=0, ddof=1)
@@ -277,6 +282,16 @@ def told_by_bootstrap(draw: Draw, seed: int) -> dict[str, Floats]:
     }  # fmt: skip
 
 
+def nothing_to_tell(seed: int, n_rows: int = NOTHING_ROWS) -> Answers:
+    """Return answers of classifiers that know nothing of two classes: no committee leads any of them truly."""
+    rng = np.random.default_rng(seed)
+    n = n_rows + MOST_TRUE_ROWS
+    y = rng.permutation(np.arange(n) % 2)
+    second = (WHOLE / (1 + np.exp(-rng.normal(size=(n, N_CLASSIFIERS))))).round().astype(np.int16)
+    shares = np.stack([WHOLE - second, second], axis=2)
+    return {"known": shares[:n_rows], "asked": shares[n_rows:], "y": y[:n_rows], "y_asked": y[n_rows:]}
+
+
 def rows_of(answers: Answers, draw: int) -> Iterator[dict[str, Any]]:
     """Yield what every rule tells of a draw, beside the truth."""
     own = Draw(answers)
@@ -300,7 +315,10 @@ def rows_of(answers: Answers, draw: int) -> Iterator[dict[str, Any]]:
 
 
 def verdicts(folder: Path, *, seeds: int = N_DRAWS) -> Iterator[dict[str, Any]]:
-    """Yield for each size, rule and interval what its draws tell, after making those that are not kept."""
+    """Yield for each size, rule and interval what its draws tell, after making those that are not kept.
+
+    Besides the tables there are draws of answers that know nothing.
+    """
     file = RESULTS / DRAWS
     known = pd.read_csv(file) if file.exists() else pd.DataFrame(columns=list(COLUMNS))
     done = set(zip(known["table"], known["n_rows"], known["draw"], strict=True))
@@ -314,6 +332,14 @@ def verdicts(folder: Path, *, seeds: int = N_DRAWS) -> Iterator[dict[str, Any]]:
             found = rows_of(answers_of(table, name, n_rows, draw), draw)
             keep_draws({"table": name, "n_rows": n_rows, "draw": draw, **row} for row in found)
     yield from summaries(pd.read_csv(file))
+    yield from summaries(pd.DataFrame(drawn_from_nothing()), tables=NOTHING)
+
+
+def drawn_from_nothing() -> Iterator[dict[str, Any]]:
+    """Yield what every rule tells of answers that know nothing."""
+    for draw in range(NOTHING_DRAWS):
+        for row in rows_of(nothing_to_tell(draw), draw):
+            yield {"table": NOTHING, "n_rows": NOTHING_ROWS, "draw": draw, **row}
 
 
 def keep_draws(rows: Iterable[Mapping[str, Any]]) -> None:
@@ -327,7 +353,7 @@ def keep_draws(rows: Iterable[Mapping[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-def summaries(draws: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def summaries(draws: pd.DataFrame, *, tables: str = "six tables") -> Iterator[dict[str, Any]]:
     """Yield what each rule is worth with each interval, by the rows of a draw; leads in points of accuracy."""
     for (n_rows, single, rule), rows in draws.groupby(["n_rows", "single", "rule"], sort=False):
         error = 100 * (rows["told"] - rows["true"])
@@ -339,7 +365,8 @@ def summaries(draws: pd.DataFrame) -> Iterator[dict[str, Any]]:
             if low.isna().any():
                 continue
             yield {
-                "n_rows": n_rows, "single": single, "rule": rule, "interval": interval, "n_draws": len(rows),
+                "tables": tables, "n_rows": n_rows, "single": single, "rule": rule,
+                "interval": interval, "n_draws": len(rows),
                 "bias": error.mean(), "bias_error": error.std() / math.sqrt(len(rows)),
                 "least_bias": error.groupby(rows["table"]).mean().min(),
                 "most_bias": error.groupby(rows["table"]).mean().max(),
