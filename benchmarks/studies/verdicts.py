@@ -29,8 +29,9 @@ from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.fitting import cross_fit, make_pool, refit_members
 from shortlist.ensembles.pools.pool import out_of_fold
 from shortlist.ensembles.votes.soft_votes import WHOLE
-from shortlist.results.intervals import Z
+from shortlist.results.intervals import MARGIN, Difference, Z
 from shortlist.results.repeated_choice import choose_again
+from shortlist.results.verdicts import Word, decide
 from shortlist.tables.splits import deal_folds
 
 N_CLASSIFIERS = 40
@@ -42,8 +43,6 @@ N_DRAWS = 40
 NOTHING, NOTHING_ROWS, NOTHING_DRAWS = "nothing to tell", 200, 200
 """Name, rows and draws of the answers that know nothing."""
 N_BOOTSTRAPS = 200
-MARGIN = 0.01
-"""Accuracy that a smaller answer may lack and be as good."""
 SINGLES = ("accuracy", "log-loss")
 """What the best single classifier is chosen by."""
 ONCE, BOOTSTRAP = "rows that chose", f"bootstrap x {N_BOOTSTRAPS}"
@@ -379,17 +378,22 @@ def summaries(draws: pd.DataFrame, *, tables: str = "six tables") -> Iterator[di
 def worth_of_words(told: Floats, low: Floats, high: Floats, true: Floats) -> dict[str, float]:
     """Return how often each word is said, how often it is wrong by more than the margin, and what it loses.
 
-    *Better*: the interval of the lead is above 0, or below for the single. *As good*: the single lacks less than the
-    margin, as it is smaller. *Undecided*: neither, and the first line names what the estimate favours. ``lost``: points of
-    accuracy of what the first line names less those of the better one; ``lost_always``: of the committee, whatever is told.
+    The words are those of :func:`shortlist.results.verdicts.decide`, of a committee and a smaller single classifier without
+    prices; *better* of the single counts as ``worse``. ``lost``: points of accuracy of what the first line names less
+    those of the better one; ``lost_always``: of the committee, whatever is told.
     """
-    better, worse = low > 0, high < 0
-    as_good = ~better & ~worse & (high < MARGIN)
-    alone = worse | as_good | (~better & (told <= 0))
-    wrong = (better & (true < -MARGIN)) | ((worse | as_good) & (true > MARGIN))
-    lost = np.where(alone, np.minimum(0, -true), np.minimum(0, true))
+    words, firsts = [], []
+    for lead, *ends in zip(told, low, high, strict=True):
+        beyond = ends[0] > 0 or ends[1] < 0
+        difference = Difference(lead, (ends[0], ends[1]), 0.0 if beyond else 1.0)
+        verdict = decide(difference, spent=(2.0, 1.0), priced=False, margin=MARGIN)
+        words.append(verdict.word)
+        firsts.append(verdict.takes_first)
+    said, first = np.array(words), np.array(firsts)
+    beside = np.where(first, true, -np.asarray(true))  # of what is named, beside the other
+    better, as_good = said == Word.BETTER, said == Word.AS_GOOD
     return {
-        "better": better.mean(), "worse": worse.mean(), "as_good": as_good.mean(),
-        "undecided": 1 - (better | worse | as_good).mean(), "wrong": wrong.mean(),
-        "lost": 100 * lost.mean(), "lost_always": 100 * np.minimum(0, true).mean(),
+        "better": (better & first).mean(), "worse": (better & ~first).mean(), "as_good": as_good.mean(),
+        "undecided": (said == Word.UNDECIDED).mean(), "wrong": ((better | as_good) & (beside < -MARGIN)).mean(),
+        "lost": 100 * np.minimum(0, beside).mean(), "lost_always": 100 * np.minimum(0, true).mean(),
     }  # fmt: skip

@@ -114,9 +114,10 @@ def test_words_and_what_the_first_line_loses() -> None:
     true = pd.Series([0.01, 0.01, 0.02, -0.02, 0.015, -0.002])
     found = worth_of_words(told, told - half, told + half, true)
 
-    # better; undecided for the committee; undecided for the single, which loses .02; as good; worse, which is wrong
-    assert found["better"] == found["as_good"] == found["worse"] == pytest.approx(1 / 6)
-    assert found["undecided"] == pytest.approx(1 / 2)
+    # better; as good and favoured; undecided, and the single loses .02; as good and smaller; worse, which is wrong;
+    # undecided, and the committee loses .002
+    assert found["better"] == found["worse"] == pytest.approx(1 / 6)
+    assert found["as_good"] == found["undecided"] == pytest.approx(1 / 3)
     assert found["wrong"] == pytest.approx(1 / 6)
     assert found["lost"] == pytest.approx(-100 * (0.02 + 0.015 + 0.002) / 6)
 
