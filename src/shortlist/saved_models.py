@@ -1,6 +1,7 @@
 """Model files of the command line: an estimator, and what it needs to know of a table."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import shortlist
 from shortlist.errors import BadFileError
 from shortlist.files import dump_object, load_object
 from shortlist.pickles import saved_from
+from shortlist.results.measured_again import Figure
 
 
 @saved_from("shortlist")
@@ -18,7 +20,8 @@ class SavedModel:
     The `estimator` of ``shortlist prune`` is what was chosen, without the pruner.
 
     The columns in `ids` name rows; they are written with the answers wherever a table has them. The column
-    `group`, "" for none, says which rows are of one case and were never parted.
+    `group`, "" for none, says which rows are of one case and were never parted. `reported`: figures that were
+    reported when it was made, each with its interval; nothing rechecks them but new rows.
     """
 
     estimator: Any
@@ -27,6 +30,7 @@ class SavedModel:
     version: str = shortlist.__version__
     ids: tuple[str, ...] = ()
     group: str = ""
+    reported: Mapping[str, Figure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Take of a fitted pruner what it chose, which needs nothing of what found it."""

@@ -145,7 +145,18 @@ def fill(folder: Path) -> None:
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
     (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
-    exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
+    exact = [
+        "prune",
+        "table.csv",
+        "--classifiers",
+        "3",
+        "--workers",
+        "1",
+        "--pick",
+        "committee",
+        "--out",
+        "exact.joblib",
+    ]
     stages = [*STAGE, "--out", "stages.joblib"]
     panel = ["panel", *ANSWERED, "--out", "panel.json"]
     for words in (

@@ -131,13 +131,13 @@ NOT_TYPED = {
     "given", "reject_label", "requirements", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
-    "classes", "columns", "content", "demand", "emsco_options", "like", "log", "rules", "n_folds", "paths",
+    "classes", "columns", "content", "demand", "emsco_options", "test", "take", "plain", "like", "log", "rules", "n_folds", "paths",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "slice_s"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "pruning_rows", "slice_s"},
     "configure": {"units"},
     "compare": {"slice_s", "units"},
     "model check": {"units"},

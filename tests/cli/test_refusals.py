@@ -94,10 +94,14 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--classifiers", "0"], "--classifiers must be at least 1"),
         (["--method", "uwa"], "got 'uwa'. It is an opponent in shortlist_papers: shortlist compare"),
     ],
-    "--set pruning-rows": [
-        (["--set", "pruning-rows=folds"], "--set pruning-rows must be one of"),
-        (["--pool", "pool.joblib", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to a pool that is fitted here"),
-        (["--method", "backfitting", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
+    "--set protocol": [(["--set", "protocol=folds"], "--set protocol must be one of")],
+    "--margin": [
+        (["--margin", "-1"], "--margin must be a finite number of at least 0"),
+        (["--margin", "nan"], "--margin must be a finite number of at least 0"),
+    ],
+    "--test": [
+        (["--test", "no.csv"], "no.csv cannot be read"),
+        (["--test", "three.csv"], "three.csv must hold ill or well"),
     ],
     "--set diversity": [
         (["--set", "diversity=averge"], "Did you mean 'average'?"),
@@ -263,7 +267,7 @@ UNUSED = [
     (["prune", "--objectives", "max accuracy, min size", "--set", "probabilities=mean"], "--set probabilities belongs to the method exact and rules."),
     (["prune", "--answers", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted here."),
     (["prune", "--pool", "pool.joblib", "--costs", "few.csv"], "--costs belongs to --set max-cost."),
-    (["prune", "--pick", "ideal"], "--pick belongs to --objectives. Leave it out."),
+    (["prune", "--pick", "ideal"], "--pick must be one of"),
     (
         ["prune", "--objectives", "max accuracy, min size", "--set", "solver=highs"],
         "--set solver belongs to the method exact.",

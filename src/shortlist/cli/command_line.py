@@ -36,6 +36,7 @@ COMMANDS = {
     "configure": "configure:configure",
     "solve": "solve:solve",
     "predict": "predict:predict",
+    "measure": "measure:measure",
     "verify": "verify:verify",
     "report": "report:report",
     "export": "export:export_policy",

@@ -102,7 +102,9 @@ class Measured:
     """What a rule does on the test rows."""
 
     decisions: NDArray[np.int64]
-    """Rows of each true class (first axis) by the class decided, ``(n_classes, n_classes)``."""
+    """Decisions by true class (first axis) and class decided, ``(n_classes, n_classes)``; each row counts as
+    often as it was measured.
+    """
     classes: Labels
     """The classes, sorted, ``(n_classes,)``."""
     positive: int
@@ -112,11 +114,16 @@ class Measured:
     ms_per_1000_rows: float
     """Wall-clock time of 1,000 answers."""
     right: Mask
-    """Which rows are right, so that rules can be compared row by row, ``(n_rows,)``."""
+    """Which rows are right, so that rules can be compared row by row, ``(times * n_rows,)``."""
     price: float | None = None
     """What asking all members costs for a row; None where they have no prices."""
-    dependence: float = 1.0
-    """Factor on the variance of independent rows: above 1 by repeated choice."""
+    times: int = 1
+    """How often each row is measured: by repeated choice once in every partition."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that measure."""
+        return len(self.right) // self.times
 
     @property
     def accuracy(self) -> float:
@@ -127,7 +134,7 @@ class Measured:
     def accuracy_interval(self) -> Interval:
         """Wilson's interval of the accuracy, at 95 %."""
         right, n_rows = int(np.trace(self.decisions)), int(self.decisions.sum())
-        return wilson_interval(right / self.dependence, n_rows / self.dependence)
+        return wilson_interval(right / self.times, n_rows / self.times)
 
     @property
     def balanced_accuracy(self) -> float:
@@ -141,7 +148,12 @@ class Measured:
         rows = self.decisions.sum(axis=1)
         there = rows > 0
         right, n_rows = np.diag(self.decisions)[there], rows[there]
-        return mean_share_interval((right / self.dependence).tolist(), (n_rows / self.dependence).tolist())
+        return mean_share_interval((right / self.times).tolist(), (n_rows / self.times).tolist())
+
+    @property
+    def confusions(self) -> NDArray[np.int64]:
+        """Rows by true class and class decided, ``(n_classes, n_classes)``; means over the partitions."""
+        return np.rint(self.decisions / self.times).astype(np.int64)
 
     @property
     def confusion(self) -> Confusion | None:
@@ -150,7 +162,7 @@ class Measured:
             return None
         one, other = self.positive, 1 - self.positive
         cases = ((one, one), (one, other), (other, other), (other, one))
-        return Confusion(*(int(self.decisions[case]) for case in cases))
+        return Confusion(*(round(self.decisions[case] / self.times) for case in cases))
 
     @property
     def only_answer(self) -> str | None:
@@ -159,7 +171,7 @@ class Measured:
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
-        return difference_of(self.right, other.right, dependence=self.dependence)
+        return difference_of(self.right, other.right, times=self.times)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
@@ -167,7 +179,7 @@ class Measured:
         names = [str(label) for label in self.classes]
         by_case: dict[str, Any] = {
             name: dict(zip(names, row, strict=True))
-            for name, row in zip(names, self.decisions.tolist(), strict=True)
+            for name, row in zip(names, self.confusions.tolist(), strict=True)
         }
         if counts is not None:
             by_case = {
@@ -249,17 +261,17 @@ def measured_of(
     positive: int,
     ms: float,
     price: float | None = None,
-    dependence: float = 1.0,
+    times: int = 1,
 ) -> Measured:
     """Count decisions; a row without an answer is wrong.
 
-    `decided`, `truth`, ``(n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`: wall-clock
-    time of 1,000 answers.
+    `decided`, `truth`, ``(times * n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`:
+    wall-clock time of 1,000 answers.
     """
     wrong = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(decisions, (truth, wrong), 1)
-    return Measured(decisions, classes, positive, size, ms, truth == decided, price, dependence)
+    return Measured(decisions, classes, positive, size, ms, truth == decided, price, times)
 
 
 def time_of_answers(
@@ -374,7 +386,7 @@ def advise(
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
-    difference = difference_of(one.right, single.right, worth, dependence=one.dependence)
+    difference = difference_of(one.right, single.right, worth, times=one.times)
     cost, price = (one.price if spent is None else spent), single.price
     priced = cost is not None and price is not None
     paid = (float(cost), float(price)) if cost is not None and price is not None else (one.size, single.size)
@@ -394,7 +406,7 @@ def advise(
     if not one.size and take == first:
         told = f"{verb} {names[first]}: {names['best_single']} is not better than one answer to every row."
     if "full" in test and test["full"].size > test[take].size and _keeps(test["full"], most):
-        more = difference_of(test["full"].right, test[take].right, worth, dependence=one.dependence)
+        more = difference_of(test["full"].right, test[take].right, worth, times=one.times)
         if not more.within_chance and more.interval[0] > 0:
             beside = f"{difference_in_words(more, objective)} beside {names[take]}"
             told = f"Better: {verb.lower()} {names['full']}, {beside}."

@@ -53,7 +53,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.results.intervals import MARGIN
-from shortlist.results.repeated_choice import DEPENDENCE, N_PARTS, deal_parts, measured_rows
+from shortlist.results.repeated_choice import N_PARTS, deal_parts, measured_rows
 from shortlist.runs import Work
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
@@ -129,6 +129,7 @@ class PrunedTable:
     early: EarlyAnswers | None = None  # of the measured rows, where there are several members
     advice: Advice | None = None  # rule to use by the measured rows
     saved: Chosen | None = None  # model of the rule that the advice names
+    rule_saved: str = "pruned"  # its rule
 
 
 def prune_table(
@@ -208,11 +209,12 @@ def prune_table(
     advice, chosen = _advice(question, figures, margin), question.chosen
     written = COMMITTEE if selective is not None else advice.take if take == AUTO else take
     return PrunedTable(
-        pruner, rows.pool, n_rows | {"test": len(figures.truth)}, seconds, test=figures.measured,
+        pruner, rows.pool, n_rows | figures.counts, seconds, test=figures.measured,
         reached=_reached(question), selective=selective, answered=figures.answered,
         only_answer=only_answer(chosen.committee.decided(rows.X), pruner.classes_),
         right_where_chosen=_right_where_chosen(question, figures.measured),
         best_single=rows.pool.names[question.alone], chosen=chosen, early=figures.early, advice=advice,
+        rule_saved=written,
         saved=chosen if written == COMMITTEE or question.is_alone else _model_of(question, written, selected),
     )  # fmt: skip
 
@@ -269,8 +271,6 @@ def _counts(plan: Protocol, pool: Any, n_rest: int, n_selected: int, *, fits: bo
         counts["calibration"] = len(plan.calibration)
     if crossed and fits:
         counts["folds"] = N_FOLDS
-    if plan.tested is None:
-        counts["parts"] = N_PARTS
     return counts
 
 
@@ -307,8 +307,7 @@ class _Question:
         A committee of one that exact pruning chose, or that is the best one, is compared with nothing else.
         """
         chosen = self.chosen
-        worth = objective_of(chosen, self.answers.truth)[1]
-        best = best_alone(self.answers.right, worth, self.costs, chosen.terms.max_cost)
+        best = best_alone(chosen, self.answers, self.costs)
         lone = int(chosen.copies.argmax()) if np.count_nonzero(chosen.copies) == 1 else None
         is_exact = chosen.result is not None and chosen.front is None
         return lone if lone is not None and (lone == best or is_exact) else best
@@ -345,14 +344,14 @@ class _Question:
         return Committee(members, np.ones(n, dtype=np.int64), ballot_of(self.chosen, n))
 
     def measured(
-        self, rule: str, decided: NDArray[np.int64], truth: NDArray[Any], ms: float, dependence: float = 1.0
+        self, rule: str, decided: NDArray[np.int64], truth: NDArray[Any], ms: float, times: int = 1
     ) -> Measured:
-        """Return the figures of a rule from its decisions, ``(n_measured,)``."""
+        """Return the figures of a rule from its decisions, ``(n_measured,)``, `times` of each row."""
         members, positive = np.unique(self.members_of(rule)), self.chosen.positive_place
         return measured_of(
             decided, truth, size=len(members), classes=self.pruner.classes_,
             positive=1 if positive is None else positive,  # of several nothing asks for it
-            ms=ms, price=None if self.costs is None else math.fsum(self.costs[members]), dependence=dependence,
+            ms=ms, price=None if self.costs is None else math.fsum(self.costs[members]), times=times,
         )  # fmt: skip
 
 
@@ -365,29 +364,43 @@ class _Figures:
     early: EarlyAnswers | None = None
     answered: tuple[int, int] | None = None
     """With a promise, rows answered and answered rightly."""
+    n_partitions: int = 0
+    """Partitions of repeated choice, in each of which every row is measured; 0 on test rows."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows measure, and in how many parts and partitions."""
+        found = {"test": len(self.truth)}
+        return found | ({"parts": N_PARTS, "partitions": self.n_partitions} if self.n_partitions else {})
 
 
 def _repeated(question: _Question, cases: Cases | None) -> _Figures:
     """Measure by repeated choice: each row by choices that it took no part in."""
     rows, costs, chosen = question.rows, question.costs, question.chosen
-    parts = deal_parts(rows.y, question.seed, cases)
+    by_search = isinstance(question.pruner, FrontPruner)  # which takes as long as the front itself
+    parts = deal_parts(
+        rows.y, question.seed, cases, n_candidates=len(rows.pool), **({"most": 1} if by_search else {})
+    )
     found = repeat_pruning(question.pruner, rows, question.answers, parts, costs=costs)
     truth = question.answers.truth[measured_rows(parts)]
     if question.is_alone:
-        found["best_single"] = found[COMMITTEE]
+        found[BEST_SINGLE] = found[COMMITTEE]
     measured = {
-        name: question.measured(name, found[name], truth, _time(question, name), DEPENDENCE)
+        name: question.measured(
+            name, found[name], np.tile(truth, len(parts)), _time(question, name), len(parts)
+        )
         for name in RULES
         if name in found
     }
     early = None
-    if chosen.selection.sum() > 1:
+    if chosen.selection.sum() > 1:  # of the first partition, which is like the others
+        once = slice(len(truth))
         early = EarlyAnswers(
-            labels_of(found[COMMITTEE], chosen.classes_, chosen.reject_label_),
-            found["calls"].astype(np.int64), None if costs is None else found["spent"],
-            chosen.committee.names, found[COMMITTEE] >= 0, (),
+            labels_of(found[COMMITTEE][once], chosen.classes_, chosen.reject_label_),
+            found["calls"][once].astype(np.int64), None if costs is None else found["spent"][once],
+            chosen.committee.names, found[COMMITTEE][once] >= 0, (),
         )  # fmt: skip
-    return _Figures(measured, truth, early)
+    return _Figures(measured, truth, early, n_partitions=len(parts))
 
 
 def _time(question: _Question, rule: str) -> float:
@@ -422,7 +435,7 @@ def _tested(question: _Question, tested: TableRows) -> _Figures:
 
 def _advice(question: _Question, figures: _Figures, margin: float) -> Advice:
     chosen, n = question.chosen, len(question.rows.pool)
-    objective, worth = objective_of(chosen, figures.truth)
+    objective, worth = objective_of(chosen, np.tile(figures.truth, max(1, figures.n_partitions)))
     costs = None if figures.early is None else figures.early.costs
     names = {
         COMMITTEE: _called(chosen.committee.names),

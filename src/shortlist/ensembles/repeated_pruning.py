@@ -11,11 +11,13 @@ from sklearn.base import clone
 from shortlist.arrays import Floats, Labels, Mask
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
+from shortlist.ensembles.committees.committee import SHARES
+from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import PruningRows
 from shortlist.ensembles.goals.weights import worth_of_right
-from shortlist.ensembles.pools.answers import class_answers, class_shares
+from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.recorded import answering_all_but, recorded_pool, rows_on_record
@@ -64,16 +66,30 @@ def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
     return PoolAnswers(rows.answers(class_answers) if codes is None else codes, shares, truth)
 
 
-def best_alone(right: Mask, worth: Floats, costs: Floats | None, most: float | None) -> int:
-    """Return the index of the classifier worth most on some rows, the first of equals.
+def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> int:
+    """Return the index of the classifier that is best alone on some rows, the first of equals.
 
-    It costs no more than the committee may, unless every one does.
+    Where a committee is chosen by the log loss of its mean, it is the one of least log loss, which is better
+    on new rows than the most accurate one (decision 134); else the one worth most in the objective. It costs
+    no more than the committee may, unless every one does.
 
-    `right`, ``(n_rows, n_classifiers)``. `worth`, ``(n_rows,)``: of a right row. `most`: limit on the cost.
+    `answers`: of the rows that choose. `costs`: prices of the classifiers.
     """
-    values = np.round(worth @ right, 9)
+    if (
+        chosen.voting == SOFT
+        and answers.shares is not None
+        and objective_of(chosen, answers.truth)[0] == ACCURACY
+    ):
+        own = np.take_along_axis(answers.shares, answers.truth[:, None, None], axis=2)[:, :, 0]
+        values = np.log(np.maximum(own, 1)).mean(axis=0)
+    else:
+        values = objective_of(chosen, answers.truth)[1] @ answers.right
+    most = chosen.terms.max_cost
     within = np.ones(len(values), dtype=bool) if costs is None or most is None else costs <= most
-    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
+    return int(np.where(within | ~within.any(), np.round(values, 9), -np.inf).argmax())
+
+
+ACCURACY = "accuracy"
 
 
 def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
@@ -128,7 +144,7 @@ def repeat_pruning(
         again = _fitted_again(pruner, pool, X, rows.y, kept)
         part, own = again.chosen_, _some(answers, held)
         chose = _some(answers, kept)
-        alone = best_alone(chose.right, objective_of(part, chose.truth)[1], costs, part.terms.max_cost)
+        alone = best_alone(part, chose, costs)
         early = again.predict_early(take_rows(X, held)) if again.selection_.sum() > 1 else None
         calls = np.ones(len(held)) if early is None else early.calls
         price = 0.0 if costs is None else math.fsum(costs[again.selection_])
@@ -154,8 +170,8 @@ def _some(answers: PoolAnswers, rows: RowNumbers) -> PoolAnswers:
     return PoolAnswers(answers.codes[rows], shares, answers.truth[rows])
 
 
-NODES = 200
-"""Nodes, or steps, of the search in each part."""
+NODES = 20
+"""Nodes of branch and bound in each part, which finds the best mean in nearly all (decision 134)."""
 
 MOST_BACKFITTED = 10_000_000
 """Rows times classifiers up to which backfitting is repeated: beyond, it takes longer than the committee."""
@@ -170,8 +186,11 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
     given = take_rows(X, np.concatenate([kept, np.zeros(len(lacking), dtype=np.intp)]))
     again = clone(pruner)
     again.set_params(pool=answering_all_but(pool, len(kept), len(lacking)), n_jobs=None)
-    if isinstance(pruner, ExactPruner) and not isinstance(pruner, FrontPruner):
-        again.set_params(node_limit=min(NODES, pruner.node_limit or NODES), refit=False)
+    if "probabilities" in again.get_params() and not gives_probabilities(pool):
+        again.set_params(probabilities=SHARES)  # scores, which decide nothing where votes do
+    if isinstance(again, ExactPruner) and not isinstance(again, FrontPruner):
+        again.set_params(node_limit=min(NODES, again.node_limit or NODES), refit=False)
+        again.is_repeated = True
     return again.fit(given, np.concatenate([y[kept], lacking]))
 
 

@@ -79,11 +79,11 @@ def measured_parts(
     `n_parts`: parts of repeated choice. `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
-    rows = {"test": int(next(iter(test.values())).decisions.sum())}
+    rows = {"test": next(iter(test.values())).n_rows}
     rows |= {} if n_parts is None else {"parts": n_parts}
     where = "by repeated choice" if n_parts else "on the test rows"
     charts = [
-        confusion_chart(f"Confusion {where}: {called[name]}", measured.decisions, measured.classes)
+        confusion_chart(f"Confusion {where}: {called[name]}", measured.confusions, measured.classes)
         for name, measured in test.items()
     ]
     return [held_out_table(measured_facts(test), called, rows, exits), *charts]

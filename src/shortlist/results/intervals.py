@@ -121,7 +121,7 @@ def interval_of_mean(
     *,
     strata: NDArray[np.int64] | None = None,
     groups: NDArray[np.int64] | None = None,
-    dependence: float = 1.0,
+    times: int = 1,
 ) -> Interval:
     """Return the interval at 95 % of the mean of numbers that lie between bounds.
 
@@ -133,16 +133,16 @@ def interval_of_mean(
     :func:`interval_over_folds`.
 
     `least`, `most`: the bounds, ``(1,)``, or of the rows of each class, ``(n_classes,)``. `strata`, `groups`:
-    as in :func:`mean_error`. `dependence`: factor on the variance of independent rows.
+    as in :func:`mean_error`. `times`: how often each row is among the values.
     """
     own = np.zeros(len(values), dtype=np.int64) if strata is None else strata
-    wide = Z * math.sqrt(dependence) * mean_error(values, own, groups)
+    wide = Z * math.sqrt(times) * mean_error(values, own, groups)
     low, high = float(values.mean()) - wide, float(values.mean()) + wide
     for stratum in np.unique(own).tolist():
         here = own == stratum
         some = values[here]
         if some.min() == some.max():
-            n = len(some) if groups is None else len(np.unique(groups[here]))
+            n = len(some) // times if groups is None else len(np.unique(groups[here]))
             share = float(here.mean()) * most_unseen(n)
             low -= share * float(some[0] - least[stratum])
             high += share * float(most[stratum] - some[0])
@@ -274,28 +274,31 @@ class Difference:
         return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
 
 
-def difference_of(
-    first: Mask, second: Mask, worth: Floats | None = None, *, dependence: float = 1.0
-) -> Difference:
-    """Compare two rules by the rows, ``(n_rows,)``, that each gets right; p is McNemar's exact one.
+def difference_of(first: Mask, second: Mask, worth: Floats | None = None, *, times: int = 1) -> Difference:
+    """Compare two rules by the rows that each gets right; p is McNemar's exact one.
 
-    `worth`: what a right row adds to the objective, times the number of rows; by default 1, for accuracy.
-    `dependence`: factor on the variance of independent rows; above 1 the p-value is at least the normal one.
+    `first`, `second`, ``(times * n_rows,)``. `worth`: what a right row adds to the objective, times their
+    number; by default 1, for accuracy. `times`: how often each row is measured, by repeated choice in several
+    partitions. Their mean is reported with the interval of one partition, as measurements of one row are not
+    independent; p is then the normal one, and for accuracy at least McNemar's.
 
     >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
-    >>> round(told.gain, 6), told.p_value, told.kind(cheaper=False).value
-    (0.4, 0.625, 'undecided')
+    >>> round(told.gain, 6), told.p_value, told.n_more
+    (0.4, 0.625, 15)
     """
     gains = first.astype(np.float64) - second
     if worth is not None:
         gains = gains * worth
     most = np.ones(1) if worth is None else np.abs(worth).max(keepdims=True)
-    interval, p = interval_of_mean(gains, -most, most, dependence=dependence), sign_flip_p(gains)
-    gain, counts = float(gains.mean()), (int((first & ~second).sum()), int((second & ~first).sum()))
-    error = math.sqrt(dependence) * mean_error(gains)
-    if dependence > 1 and error:
-        p = max(p, 2 * float(ndtr(-abs(gain) / error)))
-    more = more_rows(gain, error, len(gains)) if p > CHANCE and gain else None
+    interval = interval_of_mean(gains, -most, most, times=times)
+    gain, error = float(gains.mean()), math.sqrt(times) * mean_error(gains)
+    counts = (round(int((first & ~second).sum()) / times), round(int((second & ~first).sum()) / times))
+    if times == 1:
+        p = sign_flip_p(gains)
+    else:
+        p = 2 * float(ndtr(-abs(gain) / error)) if error else 1.0
+        p = max(p, mcnemar_p(*counts)) if worth is None else p
+    more = more_rows(gain, error, len(gains) // times) if p > CHANCE and gain else None
     return Difference(gain, interval, p, *counts, more)
 
 

@@ -1,7 +1,8 @@
 """Figures by repeated choice: all parts of the rows but one choose, and that one is answered.
 
-Each row is measured once, by a choice that it took no part in. Committees, stages and panels all take their
-figures from here where no other rows measure them.
+Rows are dealt to halves, several times: each row is measured by choices that it took no part in, once in each
+partition. Committees, stages
+and panels all take their figures from here where no other rows measure them.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,22 +14,35 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, deal_folds
 
-N_PARTS = 10
-"""Parts in which a choice is repeated (decision 134)."""
+N_PARTS = 2
+"""Parts of a partition: what is lucky on nine tenths of the rows is unlucky on the last one (decision 134)."""
 
-DEPENDENCE = 1.0
-"""Factor on the variance of a figure by repeated choice, above that of independent rows (decision 134)."""
+MOST_PARTITIONS = 10
+"""Partitions whose mean is reported (decision 134)."""
+
+MOST_NUMBERS = 2_000_000
+"""Rows times candidates that all partitions together may have: large tables need fewer partitions."""
 
 Parts = NDArray[np.int8]
-"""Part of every row, ``(n_rows,)``; -1 for the only row of a class, which chooses always."""
+"""Part of every row in every partition, ``(n_partitions, n_rows)``; -1 for the only row of a class, which
+chooses always.
+"""
 
 
-def deal_parts(y: Labels, seed: int, cases: Cases | None = None) -> Parts:
-    """Deal rows, or whole cases, to parts, class by class.
+def deal_parts(
+    y: Labels, seed: int, cases: Cases | None = None, *, n_candidates: int = 1, most: int = MOST_PARTITIONS
+) -> Parts:
+    """Deal rows, or whole cases, to parts, class by class, in one or more partitions.
 
     `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, where several rows are of one.
+    `n_candidates`: what is chosen from; with many rows and candidates there are fewer partitions.
+
+    >>> deal_parts(np.repeat([0, 1], 50), 0).shape, deal_parts(np.repeat([0, 1], 50), 0, n_candidates=8000).shape
+    ((10, 100), (2, 100))
     """
-    return deal_folds(y, N_PARTS, (seed + 1) % 2**32, cases)  # other parts than the folds that fit
+    n = max(1, min(most, MOST_NUMBERS // max(1, len(y) * n_candidates)))
+    # other parts than the folds that fit
+    return np.stack([deal_folds(y, N_PARTS, (seed + one) % 2**32, cases) for one in range(1, n + 1)])
 
 
 def choose_again(
@@ -38,19 +52,26 @@ def choose_again(
 
     `answer`: gets the rows that choose and the rows of a part, and returns for each rule an answer for each
     row of the part, ``(n_rows_of_part, ...)``. The arrays returned hold the rows that are in a part, in their
-    order.
+    order, partition after partition.
 
-    >>> parts = np.array([0, 1, 0], dtype=np.int8)
+    >>> parts = np.array([[0, 1, 0], [0, 0, 1]], dtype=np.int8)
     >>> choose_again(parts, lambda kept, held: {"kept": np.full(len(held), len(kept))})
-    {'kept': array([1, 2, 1])}
+    {'kept': array([1, 2, 1, 1, 1, 2])}
     """
-    held = [np.flatnonzero(parts == part) for part in range(int(parts.max()) + 1)]
+    partitions = [_choose_in(one, answer) for one in parts]
+    return {name: np.concatenate([one[name] for one in partitions]) for name in partitions[0]}
+
+
+def _choose_in(
+    part_of: NDArray[np.int8], answer: Callable[[RowNumbers, RowNumbers], Mapping[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
+    held = [np.flatnonzero(part_of == part) for part in range(int(part_of.max()) + 1)]
     held = [rows for rows in held if len(rows)]
-    found = [answer(np.flatnonzero(parts != parts[rows[0]]), rows) for rows in held]
+    found = [answer(np.flatnonzero(part_of != part_of[rows[0]]), rows) for rows in held]
     order = np.argsort(np.concatenate(held))
     return {name: np.concatenate([one[name] for one in found])[order] for name in found[0]}
 
 
 def measured_rows(parts: Parts) -> RowNumbers:
-    """Return the rows that repeated choice measures: all that are in a part."""
-    return np.flatnonzero(parts != IN_NO_FOLD)
+    """Return the rows that repeated choice measures: all that are in a part, ``(n_measured,)``."""
+    return np.flatnonzero(parts[0] != IN_NO_FOLD)

@@ -108,26 +108,26 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
         [*NAMED[1:], "--method", "full"],
     ],
 )
-def test_the_single_classifier_that_is_advised_is_what_the_next_command_saves(
+def test_the_single_classifier_is_saved_and_has_the_figure_that_was_told(
     folder: Path, words: list[str]
 ) -> None:
     few = ["--classifiers", "8", "--workers", "1"]
-    facts = facts_of("prune", *words, *few, cwd=folder)
-    said = " ".join(done("prune", *words, *few, cwd=folder).stdout.split())
-    assert facts["advice"]["take"] == "best_single", said
-    found = re.search(
-        r"Next: for (\S+) alone, prune with (.*?)( in place of --objectives and --pick)?\. ", said
+    told = facts_of("prune", *words, *few, cwd=folder)
+    rest = words[: words.index("--pick")] if "--pick" in words else words
+    alone = facts_of(
+        "prune", *rest, *few, "--pick", "best-single", "--out", "one.joblib", "--json", cwd=folder
     )
-    assert found is not None, said
-    assert found[1] == facts["best_single"]
-    rest = words[: words.index("--pick")] if found[3] else words
-
-    alone = facts_of("prune", *rest, *found[2].split(), *few, cwd=folder)
-
-    assert (alone["selection"], alone["best_single"]) == ([found[1]], found[1])
-    assert alone["advice"]["sentence"] == f"Use {found[1]} alone: no other member was chosen."
-    assert alone["advice"]["compared"] == ""
-    assert alone["test"]["pruned"]["confusion"] == alone["test"]["best_single"]["confusion"]
+    assert alone["model"] == "one.joblib"
+    if rest == words:
+        assert alone["test"]["best_single"]["confusion"] == told["test"]["best_single"]["confusion"]
+    table = "example:wine" if "example:wine" in words else "patients.csv"
+    target = [] if "example:wine" in words else NAMED[2:]
+    checked = facts_of("verify", "one.joblib", table, cwd=folder)
+    assert (checked["failures"], checked["n_classifiers"]) == ([], 1)
+    measured = facts_of("measure", "one.joblib", table, *target, cwd=folder)
+    assert (
+        measured["figures"]["right of all rows"]["reported"][0] == (alone["test"]["best_single"]["accuracy"])
+    )
 
 
 def test_of_one_member_that_the_loss_chose_the_verdict_and_the_table_name_it(folder: Path) -> None:
@@ -381,7 +381,7 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     files = ["--out", "sure.joblib", "--out", "sure.html"]
     facts = facts_of(*NAMED, *how, *asked, *files, cwd=folder)
     found = facts["guarantee"]
-    assert facts["rows"] == {"train": 189, "validation": 81, "calibration": 90, "test": 40}
+    assert facts["rows"] == {"train": 270, "validation": 270, "folds": 5, "calibration": 90, "test": 40}
     assert (found["promised"], found["accuracy"], found["confidence_level"]) == (True, 0.7, 0.9)
     assert found["n_right"] <= found["n_answered"] <= found["n_rows"] == 90
     assert found["test"]["n_right"] <= found["test"]["n_answered"] <= found["test"]["n_rows"] == 40
@@ -422,10 +422,10 @@ def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Pat
 
 def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:
     command = "prune --answers example:judges --costs example:judges-prices --objective accuracy --workers 1"
-    three = ["--set", "max-cost=3", "--set", "min-size=3", "--set", "max-size=3"]
+    three = ["--set", "max-cost=3", "--set", "min-size=3", "--set", "max-size=3", "--pick", "committee"]
     files = ["--out", "model.joblib", "--out", "page.html"]
     facts = facts_of(*command.split(), *three, *files, cwd=tmp_path)
-    assert facts["rows"] == {"test": 60, "train": 0, "validation": 540}
+    assert facts["rows"] == {"test": 600, "parts": 2, "partitions": 10, "train": 0, "validation": 600}
     assert facts["threshold"] is None
     assert facts["ask"]["cost"] <= 3
     assert facts["ask"]["columns"] == facts["selection"]
@@ -466,7 +466,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
 @pytest.mark.parametrize(
     "how",
     [
-        "--objective log-loss --set voting=soft --set max-copies=3 --set min-size=9",
+        "--objective log-loss --set voting=soft --set max-copies=3 --set min-size=9 --pick committee",
         "--method greedy-means --answer-accuracy 0.6",
     ],
     ids=["max-copies", "promise"],
@@ -571,7 +571,7 @@ def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
 
     run = done("prune", "ans.csv", "--answers", *objectives, cwd=tmp_path)
 
-    assert run.stdout.startswith("Ask ")
+    assert ": ask " in run.stdout.splitlines()[0]
     assert "Members, in the order to ask them: " in run.stdout
     assert "Front: " in run.stdout
 
@@ -596,6 +596,7 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
 
 def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path) -> None:
     named = [*NAMED, "--method", "full", "--classifiers", "3", "--workers", "1", "--out", "m.joblib"]
+    named += ["--pick", "committee"]
     for source in ("mean", "shares"):
         voted = ["--set", "voting=hard", "--set", f"probabilities={source}"]
         told = facts_of(*named, *voted, cwd=folder)
@@ -609,7 +610,7 @@ def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path)
 
 
 def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n1,0,1\n")
+    (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n")
     facts = facts_of(
         "prune", "few.csv", "--answers", "--target", "truth", "--objective", "accuracy",
         "--set", "probabilities=cross-validated", cwd=tmp_path,

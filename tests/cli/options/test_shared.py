@@ -75,7 +75,7 @@ DEFAULTS = {
     },
     "--pick": {
         "panel": "by the limit on the price",
-        "prune": "ideal, which every front has; stages have a rule of their own",
+        "prune": "the rule that the verdict names, or ideal of a front; stages have a rule of their own",
         "front show": "none unless it is asked for",
         "front pick": "by the front, and by the options beside it",
     },

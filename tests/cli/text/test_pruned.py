@@ -120,7 +120,10 @@ def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -
     )
     assert "rows answered by models not fitted on them)." in first
     said = printed(folded, facts, capsys)
-    assert "150 rows in 5 folds to fit and to prune, and in 10 parts to measure; the mean decides." in said
+    assert (
+        "150 rows in 5 folds to fit and to prune, and in halves, dealt 10 times, to measure; the mean decides."
+        in said
+    )
     assert "on the out-of-fold answers of 150 rows, counted from the probabilities" in said
     assert "The members were then fitted again on 150 rows." in said
 
@@ -178,9 +181,9 @@ def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[s
 
 
 def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(node_limit=50, min_size=3, random_state=0)
-    asked = SelectiveClassifier(pruner, answer_accuracy=0.6, random_state=0)
+    asked = SelectiveClassifier(pruner, answer_accuracy=0.8, random_state=0)
     sure = prune_table(X, y, asked, n_classifiers=5)
     facts = pruned_facts(sure, "exact", "auto", None)
     said = printed(sure, facts, capsys)

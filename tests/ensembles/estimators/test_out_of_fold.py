@@ -197,7 +197,9 @@ def test_all_rows_of_a_table_fit_choose_and_measure() -> None:
     committee = ExactPruner(pruning_rows="out-of-fold", random_state=0)
     pruned = prune_table(X, Y, committee, n_classifiers=4)
 
-    assert pruned.n_rows == {"test": 240, "folds": 5, "parts": 10, "train": 240, "validation": 240}
+    assert pruned.n_rows == {
+        "test": 240, "folds": 5, "parts": 2, "partitions": 10, "train": 240, "validation": 240,
+    }  # fmt: skip
     assert set(pruned.test) == {"pruned", "full", "best_single", "backfitting"}
     made = pruned.pruner
     assert isinstance(made, ExactPruner)

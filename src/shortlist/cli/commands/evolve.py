@@ -266,6 +266,7 @@ def evolve(
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import evolve_table
+    from shortlist.results.measured_again import ACCURACY
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -302,7 +303,11 @@ def evolve(
             study=study,
         )
         if model_file is not None:
-            model = SavedModel(classifier, learning.features, rows.target, ids=learning.ids)
+            measured = evolved.test["evolved"]
+            reported = {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
+            model = SavedModel(
+                classifier, learning.features, rows.target, ids=learning.ids, reported=reported
+            )
             model_file = save(model_file, lambda path: save_model(model, path))
         page_file = save_page(page_file, f"Evolved ensemble: {Path(table).name}", lambda: _parts(evolved))
     found = evolved_notes(evolved)

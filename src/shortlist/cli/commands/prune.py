@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.pruned_table import PrunedTable
     from shortlist.report.page import Parts
+    from shortlist.results.measured_again import Figure
     from shortlist.tables.learning import LearningTable
 
 
@@ -87,8 +88,8 @@ def prune(
     """Choose the classifiers that vote, with proof or by a rule.
 
     A pool of classifiers is fitted on all rows, and again without each of five folds. The members are chosen
-    by the answers out of fold, and measured by repeated choice: for each of ten parts of the rows they are
-    chosen again on the others. Of more than 20,000 rows, and with a promise (--answer-accuracy), which takes a
+    by the answers out of fold, and measured by repeated choice: each row by members chosen on a half of the
+    rows without it. Of more than 20,000 rows, and with a promise (--answer-accuracy), which takes a
     quarter of the others to calibrate its threshold, a tenth is held out for the test; --test FILE measures in
     its place. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
     front of committees, one of which predicts. With --answers the table holds the answers of judges, and
@@ -209,4 +210,32 @@ def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Pa
     """Write the model that the first line names, without the pool that it was chosen from."""
     from shortlist.saved_models import SavedModel, save_model
 
-    save_model(SavedModel(pruned.saved, learning.features, target, ids=learning.ids), out)
+    model = SavedModel(pruned.saved, learning.features, target, ids=learning.ids, reported=_reported(pruned))
+    save_model(model, out)
+
+
+def _reported(pruned: "PrunedTable") -> "dict[str, Figure]":
+    """Return the figures of the model that is saved, as new rows are measured."""
+    from shortlist.results.measured_again import (
+        ACCURACY,
+        ANSWERED,
+        CALLS,
+        PRICE,
+        RIGHT_OF_ANSWERS,
+        mean,
+        share,
+    )
+
+    n, rule = pruned.n_rows["test"], pruned.rule_saved
+    if pruned.answered is not None:
+        n_answered, n_right = pruned.answered
+        return {
+            ACCURACY: share(n_right, n), ANSWERED: share(n_answered, n),
+            RIGHT_OF_ANSWERS: share(n_right, n_answered),
+        }  # fmt: skip
+    measured = pruned.test[rule]
+    found = {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
+    if rule == "pruned" and pruned.early is not None:
+        found[CALLS] = mean(pruned.early.calls.astype(float))
+        found |= {} if pruned.early.costs is None else {PRICE: mean(pruned.early.costs)}
+    return found

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.page import Parts
+    from shortlist.results.measured_again import Figure
     from shortlist.runs import Budget, Study
     from shortlist.saved_models import SavedModel
     from shortlist.tables.splits import Cases
@@ -232,7 +233,10 @@ def _find_front(
         )
         seconds = seconds_now() - start
         features = tuple(map(str, X.columns))
-        model = SavedModel(classifier, features, wanted.target, ids=wanted.ids, group=wanted.group)
+        model = SavedModel(
+            classifier, features, wanted.target, ids=wanted.ids, group=wanted.group,
+            reported=_reported(staged),
+        )  # fmt: skip
         none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
         unwritten = none_promised and not wanted.anyway
         front_file, model_file = _save(model, wanted.front, None if unwritten else wanted.model)
@@ -262,6 +266,21 @@ def _find_front(
         written = saved_text(front_file, model_file, details=wanted.details)
         print(f"\nStatus infeasible: {reason}{kept}\n" if reason else written, end="")
         tell_page(report)
+
+
+def _reported(staged: "StagedTable | None") -> "dict[str, Figure]":
+    """Return the figures of stages as new rows are measured; none where no point predicts."""
+    from shortlist.results.measured_again import ACCURACY, ANSWERED, PRICE, RIGHT_OF_ANSWERS, share
+
+    if staged is None:
+        return {}
+    told = staged.test
+    return {
+        ACCURACY: share(told.n_right, told.n_rows),
+        ANSWERED: share(told.n_answered, told.n_rows),
+        RIGHT_OF_ANSWERS: share(told.n_right, told.n_answered),
+        PRICE: (told.cost, *told.cost_interval),
+    }
 
 
 def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":

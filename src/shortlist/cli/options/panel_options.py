@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from shortlist.cli.options.settings import Fills, read_names, read_pairs
-from shortlist.cli.options.shared import Decimals, Gaps, LimitTexts, PromiseOptions, cell_rules
+from shortlist.cli.options.shared import (
+    MARGIN_HELP,
+    Decimals,
+    Gaps,
+    LimitTexts,
+    PromiseOptions,
+    cell_rules,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,8 +133,8 @@ class PolicyOptions:
     margin: Annotated[
         float,
         typer.Option(
-            help="How much worse than the best single judge, or a saved panel, still is as good: "
-            "0.01 is one point of accuracy."
+            help=f"{MARGIN_HELP}: 0.01 is one point of accuracy. It is beside the best single judge, or a saved "
+            "panel."
         ),
     ] = 0.01
     final: Annotated[

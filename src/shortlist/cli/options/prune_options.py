@@ -271,10 +271,9 @@ class PickOptions(MeasureOptions):
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"Model to write: committee or best-single; by default the one that the first line names. "
-            f"{POINT} of --objectives: its number, or the rule ideal, knee, lexicographic or smallest. smallest "
-            "takes the fewest members that are as good as the best committee within chance, without "
-            "--objectives too.",
+            help=f"{POINT}, with --objectives: its number, or the rule ideal, knee, lexicographic or smallest. "
+            "smallest takes the fewest members that are as good as the best committee within chance, without "
+            "--objectives too. Otherwise the model to write: committee or best-single.",
             show_default="the one that the first line names; ideal with --objectives",
         ),
     ] = None

@@ -33,6 +33,7 @@ SECONDS_HELP = "Time limit in seconds"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
 POINT = "Point of the front"
+MARGIN_HELP = "How much worse is still as good, in the objective"
 NODES = "Most nodes of the diagram that counts products"
 JOBS = Fills("n_jobs")
 
@@ -202,9 +203,7 @@ class MeasureOptions:
             "fits and selects."
         ),
     ] = None
-    margin: Annotated[
-        float, typer.Option(help="How much worse is still as good, in the objective: .01 is one point.")
-    ] = 0.01
+    margin: Annotated[float, typer.Option(help=f"{MARGIN_HELP}: 0.01 is one point of accuracy.")] = 0.01
 
     def test_rows(
         self, rows: TableOptions, learning: "LearningTable", notes: list[str]

@@ -89,8 +89,8 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'
-    >>> rows_in_words({"train": 60, "validation": 60, "folds": 5, "parts": 10, "test": 60})
-    '60 rows in 5 folds to fit and to prune, and in 10 parts to measure'
+    >>> rows_in_words({"train": 60, "validation": 60, "folds": 5, "parts": 2, "partitions": 9, "test": 60})
+    '60 rows in 5 folds to fit and to prune, and in halves, dealt 9 times, to measure'
     """
     parts = f"{rows['train']} rows to fit, {rows['validation']} to prune"
     if "folds" in rows:
@@ -99,7 +99,7 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
         parts = f"{rows['validation']} rows to prune"
     apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
     if "parts" in rows:
-        return f"{parts}, and in {rows['parts']} parts to measure"
+        return f"{parts}, and in halves, dealt {counted(rows['partitions'], 'time')}, to measure"
     return f"{parts}, {apart}{rows['test']} to test"
 
 

@@ -194,6 +194,9 @@ class ExactPruner(ExactOptions):
 
     result_: Any
 
+    is_repeated = False
+    """Whether this fit repeats a choice that is proved elsewhere, and takes search alone."""
+
     @property
     def objective_value_(self) -> float:
         """Value on the pruning rows, as ``result_`` has it."""
@@ -359,7 +362,10 @@ class ExactPruner(ExactOptions):
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed) | price_settings(self.own_costs(rows.pool)))
         limits = self.limits_of(rows.pool, len(rows.pool), diversity_limits(self.diversity, votes))
-        self._take(prune_for(votes, self.goal, limits, budget.begun(), solver=self.solver), limits)
+        found = prune_for(
+            votes, self.goal, limits, budget.begun(), solver=self.solver, proves=not self.is_repeated
+        )
+        self._take(found, limits)
         return record
 
     def _leave_abstentions_to_plurality(self, rows: PruningRows) -> None:

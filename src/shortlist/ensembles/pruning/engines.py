@@ -169,6 +169,9 @@ VOTES = (
 )
 """The engines for the weighted sum of votes, with two classes and with several."""
 
+SEARCH_ALONE = tuple(turn for turn in VOTES if turn.engine in {RULES, SEARCH})
+"""The engines that find a selection and bound none, for a choice that is repeated (decision 134)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:

@@ -15,6 +15,7 @@ from shortlist.ensembles.goals.weights import (
     Weights,
     weights_of,
 )
+from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, asks_for_choice
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.vote_steps import prove
@@ -65,13 +66,15 @@ def prune_for(
     budget: Budget | None = None,
     *,
     solver: str | Solver = AUTO,
+    proves: bool = True,
 ) -> Any:
     """Return the selection that is worth most by a named objective.
 
     Raises BadInputError if the objective or the solver is unknown.
 
     `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
-    are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`: as of that function.
+    are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`, `proves`: as of that
+    function.
 
     As of :func:`shortlist.ensembles.pruning.vote_steps.prove`.
 
@@ -86,7 +89,7 @@ def prune_for(
         votes = merge_class_rows(votes)
     n_classes = votes.n_classes if isinstance(votes, ClassVotes) else 2
     weights = weights_of(parse_objective(objective, n_classes=n_classes), votes)
-    return prune_exactly(votes, weights, limits, budget, solver=solver)
+    return prune_exactly(votes, weights, limits, budget, solver=solver, proves=proves)
 
 
 def prune_exactly(
@@ -96,6 +99,7 @@ def prune_exactly(
     budget: Budget | None = None,
     *,
     solver: str | Solver = AUTO,
+    proves: bool = True,
 ) -> Any:
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
@@ -108,7 +112,7 @@ def prune_exactly(
     bound in the user's unit. Default no limit. `solver`: ``"auto"``:
     :func:`shortlist.ensembles.pruning.vote_steps.prove` by itself. The name of a backend, or a backend: that
     one alone, on the paper's program as it stands, or that of
-    :mod:`shortlist.ensembles.proofs.pruning_program`.
+    :mod:`shortlist.ensembles.proofs.pruning_program`. `proves`: whether engines bound what the search finds.
 
     Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals the
     bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is
@@ -117,6 +121,8 @@ def prune_exactly(
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
     problem, budget = problem_of(votes, weights, limits), budget or Budget()
+    if not proves:
+        return prove(problem, budget, settings=EngineSettings(turns=SEARCH_ALONE))
     if solver == AUTO:
         return prove(problem, budget)
     backend = open_solver(solver) if isinstance(solver, str) else solver

@@ -282,7 +282,7 @@ def _recheck_chosen(
         counted_from = chosen.evidence.counted_from
         return recount_accuracy(
             chosen.accuracy,
-            chosen.predict(rows) == classes,
+            chosen.predict_as_chosen(rows)[0] == classes,
             lambda value: evidence_of_rule(value, counted_from=counted_from),
         )
     if votes is not None:
