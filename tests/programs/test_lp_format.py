@@ -158,6 +158,8 @@ def _said(text: str) -> str:
     [
         (f"{HEAD} c1: x >= 1\n", None, "cut off"),
         (f"{HEAD} c1: x + y\nEnd\n", 4, "must read like '3 x + 2 y <= 4'"),
+        (f"{HEAD} c1: x + y >= -7=0\nEnd\n", 4, "with numbers on one side, got numbers on both"),
+        (f"{HEAD} c1: x >= 1\nGeneral\n x\nMaximize\n y\nEnd\n", 7, "'Maximize' may be a column or begin"),
         (f"{HEAD} c1: x + y >= z\nEnd\n", 4, "must be one number, got 'z'"),
         (f"{HEAD} c1: x >= 1\n c1: x >= 2\nEnd\n", 5, "the name 'c1' is used twice"),
         (f"{HEAD} c1: 1e40 x >= 1\nEnd\n", 4, "below 10^19, got '1e40'"),

@@ -207,6 +207,7 @@ def _said(text: str) -> str:
     ("old", "new", "line", "said"),
     [
         ("ENDATA\n", "", None, "cut off"),
+        ("ENDATA\n", "ENDATA\n UP BND  y  5\n", 31, "nothing may follow ENDATA, got 'UP BND y 5'"),
         (" L  room", " Q  room", 8, "a row must be N, L, G or E"),
         (" L  room", " L  my room", 8, "a row must be N, L, G or E"),
         (" G  least", " G  room", 9, "the name 'room' is used twice"),

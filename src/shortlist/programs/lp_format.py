@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shortlist._words import all_of
 from shortlist.files import Source
-from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, sections_of
+from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, is_objective, sections_of
 from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
 from shortlist.results.objective import Sense
 
@@ -222,9 +222,13 @@ class _Reading:
 
     def _read_row(self) -> None:
         line = self._peek_line()
-        name = self._label() or f"R{len(self.parts.rows) + 1}"
+        label = self._label()
+        name = label or f"R{len(self.parts.rows) + 1}"
         row = NamedRow(name)
-        self._read_sides(row, f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side")
+        wanted = f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side"
+        self._read_sides(row, wanted)
+        if not label and not row.terms:  # what is left of another row
+            raise self._source.error(f"{wanted}, got numbers on both.", line=line)
         self.parts.add_row(row, line)
 
     def _read_bound(self) -> None:
@@ -260,7 +264,8 @@ class _Reading:
     def _read_names(self, *, binary: bool) -> None:
         while self._peek() is not None:
             token = self._next("a list of columns must hold names", "name")
-            if is_heading(token.text):
+            other_file = is_objective(token.text) and token.text not in self.parts.columns
+            if other_file or is_heading(token.text):
                 raise self._source.error(
                     f"{doubt(token.text)[:-1]}, or begin the section on a line of its own.", line=token.line
                 )

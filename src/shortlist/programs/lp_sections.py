@@ -74,6 +74,15 @@ def is_heading(word: str) -> bool:
     return _HEADING.fullmatch(word) is not None
 
 
+def is_objective(word: str) -> bool:
+    """Whether a word begins the file.
+
+    >>> [is_objective(word) for word in ("Max", "minimize", "max_1")]
+    [True, True, False]
+    """
+    return _OBJECTIVE.fullmatch(word) is not None
+
+
 def sections_of(source: Source) -> Iterator[Section]:
     """Yield the sections up to ``end``.
 

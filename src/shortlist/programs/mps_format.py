@@ -35,14 +35,18 @@ def read_mps(source: Source) -> NamedProgram:
     reading = _MpsReading(Collected(source))
     section = ""
     for line, text, heading in _lines(source):
+        if section == "ENDATA":
+            raise source.error(
+                f"nothing may follow ENDATA, got {' '.join(text)[:40]!r}. Leave it out.", line=line
+            )
         words = reading.without_comment(text)
         if heading:
             section = words[0].upper()
             reading.begin(section, words, line)
-            if section == "ENDATA":
-                return reading.finished()
         else:
             reading.read(section, words, line)
+    if section == "ENDATA":
+        return reading.finished()
     raise source.error("the program must end with ENDATA, and does not: the file was cut off. Get it again.")
 
 
