@@ -8,12 +8,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles import pruned_table
+from shortlist.ensembles import holdout, pruned_table
+from shortlist.ensembles.committees import chosen
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, GreedyMeansPruner
 from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
@@ -23,6 +26,7 @@ from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.runs import Cancellation, Progress, Work
+from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
 from shortlist_papers import OrderedPruner
 from tests.ensembles.pools.test_judges import made
 
@@ -246,3 +250,37 @@ def test_of_rows_out_of_fold_the_shares_are_of_answers_out_of_fold() -> None:
     own = np.repeat(record.shares.astype(int), chosen.copies, axis=1)
     own = own.sum(axis=1) * chosen.committee.ballot.gains
     assert pruned.right_where_chosen["pruned"] == (own.argmax(axis=1) == record.labels).sum()
+
+
+@pytest.mark.parametrize("of", ["exact", "front", "rule", "evolved"])
+def test_the_fingerprint_of_a_table_is_taken_once(of: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, truth = made(80, 5, 2, absent=0, seed=1)
+    taken = []
+
+    def counting(X: Any, y: Any) -> Fingerprint:
+        taken.append(len(y))
+        return table_fingerprint(X, y)
+
+    for module in (holdout, pruned_table, chosen):
+        monkeypatch.setattr(module, "table_fingerprint", counting)
+    if of == "evolved":
+        table = pd.DataFrame({"a": np.arange(80.0)})
+        evolved = EvolutionaryEnsembleClassifier(population_size=10, n_generations=2, random_state=0)
+        record = evolve_table(table, truth, evolved).classifier.training_
+    else:
+        judges = Pool.from_answers(table, truth)
+        pruner: Any = {
+            "exact": ExactPruner(judges, random_state=0),
+            "front": FrontPruner(judges, pick="smallest", random_state=0),
+            "rule": OrderedPruner(judges, random_state=0),
+        }[of]
+        found = prune_table(table, truth, pruner, take="best_single")
+        assert found.saved is not None
+        assert found.saved.record.table == found.pruner.validation_.table
+        record = found.pruner.validation_
+
+    assert taken == [80]
+    assert record.table == table_fingerprint(table, truth)
+    assert len(record.rows) == len(record.labels)
+    _, places = np.unique(truth, return_inverse=True)
+    assert (places[record.rows] == record.labels).all()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist import ExactPruner
 from shortlist.ensembles import Pool
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.holdout import prune_table
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.verification.recheck_front import recheck_committees
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate

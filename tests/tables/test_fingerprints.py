@@ -106,3 +106,12 @@ def test_the_digest_of_a_table_never_changes() -> None:
     expected = "a22ee14c3bc074b60e613ec0ac7409889890d820aa2172aa99341a6ecd7a1841"
 
     assert table_fingerprint([[1, 2.5], [float("nan"), 4]], ["a", "b"]).digest == expected
+
+
+@pytest.mark.parametrize("text", ["a", "", "\udc80", "nan", "1"])
+def test_columns_of_texts_alone_have_the_numbers_that_mixed_ones_have(text: str) -> None:
+    """Texts, decimals and missing cells are looked up by value, mixed types one after the other."""
+    plain = pd.Series([text, None, 1.5, float("nan"), -0.0, 0.0, text], dtype=object)
+    mixed = pd.Series([text, pd.NA, np.float64(1.5), np.nan, False, 0, np.str_(text)], dtype=object)
+    alone, beside = (table_fingerprint(pd.DataFrame({"a": column}), np.zeros(7)) for column in (plain, mixed))
+    assert alone == beside

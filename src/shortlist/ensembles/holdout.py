@@ -1,6 +1,5 @@
 """Evolution on one table: split, evolve, and measure on rows that nothing has seen."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.chosen import RecordedRows
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.measured import TEST_SHARE, Advice, Measured, advise, measure, only_answer
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.guarantees.cells import places_of
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import seconds_now
-from shortlist.tables.fingerprints import table_fingerprint
+from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases
 
@@ -58,9 +56,9 @@ def evolve_table(
     train, test = split_rows(np.arange(len(y)), y, TEST_SHARE, seed, cases)
     X_train = take_rows(X, train)
     start = seconds_now()
-    classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study)
+    within = RowsOfTable(table_fingerprint(X, y), train)
+    classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study, within=within)
     seconds = seconds_now() - start
-    classifier.training_ = in_table(classifier.training_, train, X, y)
     population, classes = classifier.result_.population, classifier.classes_
     codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
     truth = np.searchsorted(classes, y[train])
@@ -82,8 +80,3 @@ def evolve_table(
     names = {"evolved": f"the ensemble of {size}", "best_single": "its best individual alone"}
     only = only_answer(ask_ensemble(X_train), classes)
     return EvolvedTable(classifier, n_rows, measured, seconds, only, advise(measured, names))
-
-
-def in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
-    """Return a record of some rows of a table with their indices in the whole table."""
-    return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))

@@ -24,7 +24,6 @@ from shortlist.ensembles.estimators.rows import (
     pruning_rows_of,
     split_rows,
 )
-from shortlist.ensembles.holdout import in_table
 from shortlist.ensembles.measured import (
     TEST_SHARE,
     Advice,
@@ -56,6 +55,7 @@ from shortlist.results.intervals import MARGIN
 from shortlist.results.repeated_choice import N_PARTS, deal_parts, measured_rows
 from shortlist.runs import Work
 from shortlist.runs.budget import seconds_now
+from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
     N_FOLDS,
@@ -183,6 +183,7 @@ def prune_table(
     if isinstance(pruner, ExactPruner):
         run["study"] = work.study.part("proof")
     selected = rest.some(selecting)
+    run["within"] = RowsOfTable(table_fingerprint(X, y), plan.rest[selecting])
     pruner.fit(*selected, **run)
     rows = pruning_rows_of(pruner.pool, *selected)
     n_rows = _counts(plan, pruner.pool, len(rest.y), len(rows.y), fits=fits)
@@ -192,7 +193,6 @@ def prune_table(
     refits = fits and protocol != PAPER and not is_kept
     if refits and pruner.committee_.members is pruner.chosen_pool_:
         pruner.fit_again(*rest, seed=seed, report=work.report)
-    pruner.validation_ = in_table(pruner.validation_, plan.rest[selecting[pruner.validation_.rows]], X, y)
     if selective is not None:
         selective.set_params(classifier=pruner)
         selective.calibrate(*table.some(plan.calibration), chose=(rows.X, rows.y))
@@ -477,12 +477,11 @@ def _model_of(question: _Question, rule: str, selected: TableRows) -> Chosen:
     lone: Any = BaselinePruner(pool, probabilities=source, random_state=question.seed)  # all of these members
     if not even:
         lone = clone(question.pruner).set_params(pool=pool, min_size=len(members), max_size=len(members))
-    lone.fit(*selected)
+    record = question.pruner.validation_
+    lone.fit(*selected, within=RowsOfTable(record.table, np.arange(len(selected.y))))
     if question.refit_on is not None:
         lone.fit_again(*question.refit_on, seed=question.seed)
-    lone.validation_ = dataclasses.replace(
-        lone.validation_, rows=question.pruner.validation_.rows, table=question.pruner.validation_.table
-    )
+    lone.validation_ = dataclasses.replace(lone.validation_, rows=record.rows)
     found: Chosen = lone.chosen_
     return found
 

@@ -26,6 +26,7 @@ from shortlist.ensembles.rules import backfit
 from shortlist.ensembles.votes.hard_votes import ClassCodes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import Shares
 from shortlist.results.repeated_choice import Parts, choose_again
+from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import RowNumbers
 
@@ -191,7 +192,8 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
     if isinstance(again, ExactPruner) and not isinstance(again, FrontPruner):
         again.set_params(node_limit=min(NODES, again.node_limit or NODES), refit=False)
         again.is_repeated = True
-    return again.fit(given, np.concatenate([y[kept], lacking]))
+    nowhere = RowsOfTable(NO_TABLE, np.arange(len(given)))
+    return again.fit(given, np.concatenate([y[kept], lacking]), within=nowhere)
 
 
 def backfitted(answers: PoolAnswers, n_classes: int) -> NDArray[np.intp] | None:

@@ -232,7 +232,10 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
     everybody = np.ones(len(chosen.copies), dtype=bool)
     record = chosen.record
     if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
-        return np.asarray(record.shares.argmax(axis=2), dtype=np.uint8)
+        codes = np.asarray(record.shares.argmax(axis=2), dtype=np.uint8)
+        silent = member_answers(record, everybody, chosen.positive_place).silent
+        codes[np.zeros(codes.shape, dtype=bool) if silent is None else silent] = len(chosen.classes_)
+        return codes
     return member_answers(record, everybody, chosen.positive_place).codes
 
 
@@ -245,11 +248,11 @@ def _truth(chosen: Chosen) -> ClassCodes:
 def _decided(chosen: Chosen, codes: ClassCodes) -> NDArray[np.int64]:
     """Return the class that the members decide for on every row, and -1 where none of them answers."""
     members, ballot = np.repeat(np.arange(len(chosen.copies)), chosen.copies), chosen.committee.ballot
-    answers: Any = codes[:, members]
-    if ballot.by_mean:
-        assert chosen.record.shares is not None, "means are of what is on record"
-        answers = chosen.record.shares[:, members]
-    return np.asarray(ballot.decided(answers), dtype=np.int64)
+    if not ballot.by_mean:
+        return ballot.decided(codes[:, members])
+    assert chosen.record.shares is not None, "means are of what is on record"
+    decided = ballot.decided(chosen.record.shares[:, members])
+    return np.where((codes[:, members] < len(chosen.classes_)).any(axis=1), decided, -1)
 
 
 def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
@@ -305,7 +308,7 @@ def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> P
     tally = class_tally(codes, n)
     whole: NDArray[Any] = np.where(tally.any(axis=1), plurality(tally).astype(np.int64), -1)
     if chosen.committee.ballot.by_mean and shares is not None:
-        whole = decided_by_mean(shares, chosen.gains)
+        whole = np.where(tally.any(axis=1), decided_by_mean(shares, chosen.gains), -1)
     parts: list[Any] = []
     for title, decided in (
         ("before: the whole pool", whole),

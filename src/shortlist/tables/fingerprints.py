@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ _TOGETHER = 2**21
 
 _WHOLE = 2**53
 """Up to here every integer is a float."""
+
+_KEYS = {str, float, type(None)}
+"""Types of which no two values are equal and have different numbers."""
 
 
 @saved_from("shortlist")
@@ -38,6 +41,18 @@ class Fingerprint:
     def as_dict(self) -> dict[str, Any]:
         """Return the digest and the number of rows, for JSON."""
         return {"sha256": self.digest, "rows": len(self.rows)}
+
+
+NO_TABLE = Fingerprint("", np.zeros(0, dtype=np.uint64))
+"""In place of a fingerprint of rows that are never looked for again."""
+
+
+class RowsOfTable(NamedTuple):
+    """A table, and where in it some rows are that are given alone."""
+
+    table: Fingerprint
+    places: NDArray[np.intp]
+    """``(n_rows,)``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +163,14 @@ def _float_words(numbers: NDArray[Any]) -> NDArray[np.uint64]:
 
 def _value_words(values: Iterable[Any]) -> NDArray[np.uint64]:
     """Return a number for each value of any kind; values of one type are looked up once."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    listed = values.tolist() if kind in {"O", "U"} and hasattr(values, "tolist") else list(values)
+    if set(map(type, listed)) <= _KEYS:
+        by_value = {value: _word(value) for value in set(listed)}
+        return np.array(list(map(by_value.__getitem__, listed)), dtype="<u8")
     known: dict[tuple[type, Any], int] = {}
     words = []
-    for value in values:
+    for value in listed:
         key = (type(value), value if isinstance(value, Hashable) else repr(value))
         word = known.get(key)
         if word is None:

@@ -268,7 +268,6 @@ def evolve(
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.results.measured_again import ACCURACY
     from shortlist.saved_models import SavedModel, save_model
-    from shortlist.tables.fingerprints import table_fingerprint
 
     breeding = evolution(mode, settings)
     note_settings(context, breeding)
@@ -286,7 +285,6 @@ def evolve(
             "--set max-members=N bounds it."
         )
     print_notes(notes)  # now, while there is time to stop
-    fingerprint = table_fingerprint(X, y)
     with (
         threadpool_limits(limits=effective_n_jobs(n_threads)),
         kept.opened(context) as study,
@@ -314,7 +312,7 @@ def evolve(
     print_notes(found)
     facts = evolved_facts(evolved, model_file)
     if json:
-        about = run_facts(context) | {"data": fingerprint.as_dict()}
+        about = run_facts(context) | {"data": classifier.training_.table.as_dict()}
         print_json(facts | page_path(page_file) | {"notes": notes + found} | about)
     else:
         print_evolved(evolved, facts, WrittenFiles(model=model_file, report=page_file), details=details)

@@ -114,7 +114,6 @@ def prune(
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.pruned_table import TableRows, prune_table
     from shortlist.runs import Work
-    from shortlist.tables.fingerprints import table_fingerprint
 
     check_shared(context.params)
     check_method(method, rule)
@@ -126,7 +125,7 @@ def prune(
     tested, saves = figures.test_rows(rows, learning, notes), figures.rule_to_save(front.objectives)
     n_threads = own_workers(run.workers, "prune")
     print_notes(notes)  # now, while there is time to stop
-    about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
+    about = run_facts(context)
     pruner: ExactPruner | RulePruner
     if front.objectives is not None:
         pruner = front.front_pruner(figures.pick, given, costs, run.seed, n_threads)
@@ -156,6 +155,7 @@ def prune(
         notes.append(NOT_WRITTEN)
         print_notes([NOT_WRITTEN])
     facts = pruned_facts(pruned, method, exact.solver, written.model)
+    about |= {"data": pruned.pruner.validation_.table.as_dict()}
     _tell(pruned, facts, written, notes, about if json else None, details=details)
 
 

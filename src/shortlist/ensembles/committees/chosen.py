@@ -15,7 +15,7 @@ from shortlist.ensembles.committees.committee import Committee, MemberAnswers
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.pickles import saved_from
-from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
+from shortlist.tables.fingerprints import Fingerprint, RowsOfTable, table_fingerprint
 
 if TYPE_CHECKING:
     from shortlist.guarantees.guarantee import Guarantee
@@ -48,6 +48,10 @@ class RecordedRows:
     """Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1,
     ``(n_recorded, n_classifiers, n_classes)``.
     """
+    silent: NDArray[np.uint8] | None = None
+    """Which judges abstained there, as ``numpy.packbits`` packs it, ``(n_recorded, ceil(n_classifiers /
+    8))``; None where none did.
+    """
 
 
 def record_rows(
@@ -56,15 +60,20 @@ def record_rows(
     rows: NDArray[np.intp] | None,
     labels: NDArray[Any],
     *,
+    within: RowsOfTable | None = None,
     packed_votes: NDArray[np.uint8] | None = None,
     codes: NDArray[np.uint8] | None = None,
     shares: NDArray[np.int16] | None = None,
+    silent: NDArray[np.uint8] | None = None,
 ) -> RecordedRows:
-    """Record some rows of a table of features and classes; None: all of them."""
-    places = np.arange(len(y)) if rows is None else rows
-    return RecordedRows(
-        places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes, codes, shares
-    )
+    """Record some rows of a table of features and classes; None: all of them.
+
+    `within`: the table that all of these rows are of, if not this one.
+    """
+    table, places = (table_fingerprint(X, y), np.arange(len(y))) if within is None else within
+    places = places if rows is None else places[rows]
+    truth = np.asarray(labels, dtype=np.uint8)
+    return RecordedRows(places, truth, table, packed_votes, codes, shares, silent)
 
 
 @saved_from("shortlist.ensembles")
@@ -228,10 +237,14 @@ def member_answers(record: RecordedRows, selection: Mask, positive: int | None) 
 
     `selection`, ``(n_classifiers,)``. `positive`: the place of the class that packed votes are for.
     """
-    codes, shares = record.codes, record.shares
+    codes, shares, silent = record.codes, record.shares, record.silent
     if record.packed_votes is not None:
         votes = np.unpackbits(record.packed_votes, axis=1, count=len(selection))
         codes = votes if positive else 1 - votes
     return MemberAnswers(
-        None if codes is None else codes[:, selection], None if shares is None else shares[:, selection]
+        None if codes is None else codes[:, selection],
+        None if shares is None else shares[:, selection],
+        None
+        if silent is None
+        else np.unpackbits(silent, axis=1, count=len(selection))[:, selection].astype(bool),
     )

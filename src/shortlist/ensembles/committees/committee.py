@@ -30,6 +30,7 @@ from shortlist.guarantees.cells import (
     empty_rows,
     labels_of,
     reject_label_for,
+    states_of,
     warn_of_unknown_words,
 )
 from shortlist.pickles import saved_from
@@ -67,6 +68,15 @@ class MemberAnswers:
     """The class that each voted for, ``(n_rows, n_members)``."""
     shares: Shares | None = None
     """How probable each found every class, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
+    silent: Mask | None = None
+    """Which of them abstained where there are `shares`, ``(n_rows, n_members)``; None: none did."""
+
+    def decided(self, ballot: Ballot) -> NDArray[np.int64]:
+        """Return the class that all members decide on every row, ``(n_rows,)``; -1 where none answered."""
+        given: Any = self.shares if ballot.by_mean else self.codes
+        decided = ballot.decided(given)
+        silent = self.silent if ballot.by_mean else None
+        return decided if silent is None else np.where(silent.all(axis=1), -1, decided)
 
 
 class PreparedRows(NamedTuple):
@@ -288,7 +298,8 @@ class Committee:
         costs = np.ones(len(self.weights)) if self.prices is None else self.prices
         if added is None:
             return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
-        return order_by_record(self.ballot, added, costs, copies=self.weights)
+        found = order_by_record(self.ballot, added, costs, copies=self.weights)
+        return found if self.states_on_record() is None else replace(found, is_best=False)
 
     def asking(self, least: float | None) -> Asking:
         """Return how the members are asked one after the other."""
@@ -304,6 +315,14 @@ class Committee:
         """
         answers = self.record.shares if self.ballot.by_mean else self.record.codes
         return None if answers is None else self.weights[:, None] * self.ballot.added(answers)
+
+    def states_on_record(self) -> NDArray[np.int8] | None:
+        """Return whether each member answered the selection rows, where means may lack an answer.
+
+        Votes need none: an abstention adds nothing to them.
+        """
+        silent = self.record.silent if self.ballot.by_mean or self.gives_means else None
+        return None if silent is None else states_of(silent)
 
     def scored_on_record(self) -> NDArray[Any] | None:
         """Return what made each member's answer probable on those rows, without copies, if on record."""

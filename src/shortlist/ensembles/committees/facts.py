@@ -51,7 +51,8 @@ def exit_report(committee: Committee, *, least: float | None = None) -> ExitRepo
     if added is None or (least is not None and scored is None):
         return None
     asking, order, prices = committee.asking(least), committee.order, committee.prices
-    calls = ask_in_order(asking, len(added), ask_record(added, scored)).calls
+    states = committee.states_on_record()
+    calls = ask_in_order(asking, len(added), ask_record(added, scored), states).calls
     spent = None if prices is None else paid(prices[order.members], calls)
     return ExitReport(
         tuple(committee.names[place] for place in order.members),

@@ -20,6 +20,7 @@ from shortlist.pickles import saved_from
 from shortlist.results.proof import relative_gap
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
+from shortlist.tables.fingerprints import RowsOfTable
 from shortlist.tables.fit_inputs import checked_rows
 
 
@@ -139,6 +140,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
+        within: RowsOfTable | None = None,
         **unsupported: Any,
     ) -> Self:
         """Evolve on these rows.
@@ -156,6 +158,8 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         study : Study, optional
             Keeps the state after a generation, from which the same fit continues; `random_state` must then be
             a number.
+        within : RowsOfTable, optional
+            The table that these rows are of, for the record; by default these rows alone.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -185,7 +189,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             study=study,
         )
         self.members_ = self.result_.members
-        self.training_: RecordedRows = record_rows(X, y, None, codes)
+        self.training_: RecordedRows = record_rows(X, y, None, codes, within=within)
         return self
 
     @property

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_positive_seconds
 from shortlist.ensembles.committees.ballots import Mean
-from shortlist.ensembles.committees.chosen import Terms, record_rows
+from shortlist.ensembles.committees.chosen import Terms, member_answers, record_rows
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
@@ -36,7 +36,7 @@ from shortlist.ensembles.pools.answers import (
     class_shares,
     positive_votes,
 )
-from shortlist.ensembles.pools.judges import abstain_somewhere
+from shortlist.ensembles.pools.judges import abstain_somewhere, silences
 from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pruning.mean_problem import WHY_FEW, asks_for_choice, decision_gains, soft_metric
 from shortlist.ensembles.pruning.mean_pruning import prune_soft, taken_copies
@@ -53,6 +53,7 @@ from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget, seconds_now
 from shortlist.runs.records import as_settings, digest_of_arrays
+from shortlist.tables.fingerprints import RowsOfTable
 
 
 @saved_from("shortlist")
@@ -238,6 +239,7 @@ class ExactPruner(ExactOptions):
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
         clock: Callable[[], float] = seconds_now,
+        within: RowsOfTable | None = None,
         **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
@@ -256,6 +258,8 @@ class ExactPruner(ExactOptions):
         clock : callable, default=seconds_now
             What the time limit is counted on; :func:`~shortlist.runs.budget.processor_seconds` on a busy
             machine.
+        within : RowsOfTable, optional
+            The table that these rows are of, for the record; by default these rows alone.
         **unsupported
             Refused, since weights of rows (``sample_weight``) are not supported.
 
@@ -294,7 +298,7 @@ class ExactPruner(ExactOptions):
         truth: NDArray[Any] = np.searchsorted(self.classes_, rows.y)
         if self.positive_ is not None:
             truth = (rows.y == self.positive_).astype(np.uint8)
-        self.validation_ = record_rows(X, y, rows.places, truth, **record)
+        self.validation_ = record_rows(X, y, rows.places, truth, within=within, **record)
         taken = functools.partial(with_copies, copies=self.copies_)
         threshold = getattr(self.result_, "threshold", None)
         self._form_committee(rows, taken, self.copies_[self.selection_], seed, threshold)
@@ -341,9 +345,8 @@ class ExactPruner(ExactOptions):
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         if self.voting_ == HARD:
             return self._prune_votes(rows, budget)
-        soft = SoftVotes(rows.answers(class_shares), np.searchsorted(self.classes_, rows.y).astype(np.uint8))
+        soft, record = self._shares_on(rows)
         positive = self._positive_place()
-        record: dict[str, NDArray[Any]] = {"shares": soft.shares}
         if self.voting_ == AVERAGED:
             self.gains_ = decision_gains(soft_metric(self.goal), soft, positive=positive)
             return record | self._prune_votes(rows, budget)
@@ -367,6 +370,16 @@ class ExactPruner(ExactOptions):
         )
         self._take(found, limits)
         return record
+
+    def _shares_on(self, rows: PruningRows) -> tuple[SoftVotes, dict[str, NDArray[Any]]]:
+        """Ask the pool, and return its probabilities, and what of them is for the record."""
+        truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
+        shares = rows.answers(class_shares)
+        record: dict[str, NDArray[Any]] = {"shares": shares}
+        silent = rows.answers(lambda pool, X: silences(pool.classifiers, X))
+        if not silent.any():
+            return SoftVotes(shares, truth), record
+        return SoftVotes(shares, truth, silent), record | {"silent": np.packbits(silent, axis=1)}
 
     def _leave_abstentions_to_plurality(self, rows: PruningRows) -> None:
         """Have no positive class where judges abstain; refuse one, and an empty selection, if asked for."""
@@ -403,9 +416,11 @@ class ExactPruner(ExactOptions):
     def _after_choice(self, rows: PruningRows) -> None:
         ballot = self.committee_.ballot
         if self.voting_ == SOFT and isinstance(ballot, Mean) and ballot.gains is not self.gains_:
-            assert self.validation_.shares is not None, "means were chosen"
+            everyone = np.ones(len(rows.pool), dtype=bool)
+            answers = member_answers(self.validation_, everyone, self._positive_place())
+            assert answers.shares is not None, "means were chosen"
             truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
-            votes = SoftVotes(self.validation_.shares, truth).repeated(self.max_copies)
+            votes = SoftVotes(answers.shares, truth, answers.silent).repeated(self.max_copies)
             decisions = mean_decisions(votes, self.result_.mask, ballot.gains)
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 

@@ -38,7 +38,7 @@ from shortlist.ensembles.fronts.objectives import (
 )
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
-from shortlist.ensembles.pools.answers import check_probabilities, class_shares
+from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
@@ -52,6 +52,7 @@ from shortlist.results.intervals import Kind, difference_of
 from shortlist.results.picking import PICK_RULES
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
+from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
 
 SAME_QUOTIENT = 1e-9
 """Value and bound that are closer are equal: both are quotients of whole numbers."""
@@ -272,9 +273,7 @@ class FrontPruner(ExactPruner):
         self.voting_ = self.meant_voting
         votes: Votes | ClassVotes | SoftVotes
         if self.voting_ == SOFT:
-            truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
-            votes = SoftVotes(rows.answers(class_shares), truth)
-            record = {"shares": votes.shares}
+            votes, record = self._shares_on(rows)
         else:
             votes, record = self._votes_on(rows)
         if budget.study.keeps:
@@ -378,14 +377,14 @@ class FrontPruner(ExactPruner):
         """
         front, truth = self.front_, np.searchsorted(self.classes_, rows.y)
         masks, thresholds = front.decisions.astype(bool), front.extras["thresholds"]
-        answers = record_rows(rows.X, rows.y, None, truth, **record)
+        nowhere = RowsOfTable(NO_TABLE, np.arange(len(truth)))
+        answers = record_rows(rows.X, rows.y, None, truth, within=nowhere, **record)
         positive = self._positive_place()
         worth = worth_of_right(soft_metric(self.goal), truth, len(self.classes_), positive)[1]
 
         def is_right(point: int) -> Mask:
-            given: Any = member_answers(answers, masks[point], positive)
             ballot = self._ballot(int(masks[point].sum()), None if thresholds is None else thresholds[point])
-            return np.asarray(ballot.decided(given.shares if ballot.by_mean else given.codes) == truth)
+            return np.asarray(member_answers(answers, masks[point], positive).decided(ballot) == truth)
 
         values = [place for place, one in enumerate(front.objectives) if one.name not in MEMBER_OBJECTIVES]
         best_first = np.argsort(front.points[:, values[0]] if values else masks.sum(axis=1), kind="stable")

@@ -31,6 +31,7 @@ from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
+from shortlist.tables.fingerprints import RowsOfTable
 
 BASELINES = ("full", "best-single")
 """The whole pool, and its most accurate classifier."""
@@ -53,6 +54,7 @@ class RulePruner(PoolPruner):
         *,
         report: Report = silent,
         cancellation: Cancellation | None = None,
+        within: RowsOfTable | None = None,
         **unsupported: Any,
     ) -> Self:
         """Choose the members on these rows.
@@ -60,16 +62,17 @@ class RulePruner(PoolPruner):
         Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
 
         `X`, ``(n_samples, n_features)``: rows; missing values and text columns as far as the pool takes them.
-        `y`, ``(n_samples,)``: their classes: two or more, of any type. `unsupported`: nothing, as weights of
+        `y`, ``(n_samples,)``: their classes: two or more, of any type. `within`: the table that these rows
+        are of, for the record; by default these rows alone. `unsupported`: nothing, as weights of
         rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         rows = self._pool_and_rows(X, y, seed, report, cancellation)
-        if rows.places is None:
+        if self.pool is not None:
             check_pool_classes(rows.pool, self.classes_, may_lack=True)
             self.classes_ = rows.pool.classes
         truth = np.searchsorted(self.classes_, rows.y)
-        self.validation_ = record_rows(X, y, rows.places, truth)
+        self.validation_ = record_rows(X, y, rows.places, truth, within=within)
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         self._take(rows, truth, seed)
         self._form_committee(rows, self._members_of, self._weights(), seed)

@@ -300,13 +300,18 @@ def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
 
 
+def silences(classifiers: Sequence[Any], X: Any) -> Mask:
+    """Mark the judges who have not answered a row, ``(n_rows, n_classifiers)``."""
+    silent = np.zeros((len(X), len(classifiers)), dtype=bool)
+    for place, one in enumerate(classifiers):
+        if isinstance(one, Judge):
+            silent[:, place] = one.abstains(X)
+    return silent
+
+
 def abstentions(classifiers: Sequence[Any], X: Any) -> NDArray[np.int64]:
     """Count the judges who have not answered, ``(n_rows,)``."""
-    n_silent = np.zeros(len(X), dtype=np.int64)
-    for one in classifiers:
-        if isinstance(one, Judge):
-            n_silent += one.abstains(X)
-    return n_silent
+    return np.asarray(silences(classifiers, X).sum(axis=1, dtype=np.int64))
 
 
 def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.probabilities import fit_probabilities
 from shortlist.ensembles.pools.answers import class_answers, class_shares, positive_votes
-from shortlist.ensembles.pools.judges import columns_asked
+from shortlist.ensembles.pools.judges import columns_asked, silences
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.votes.soft_votes import Shares
 from shortlist.errors import BadInputError
@@ -154,7 +154,12 @@ def other_probabilities(
     if len(asked) != recorded.shape[1]:
         return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
     again = out_of_fold(asked, rows, class_shares).astype(np.int64)
-    changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
+    silent = out_of_fold(asked, rows, lambda members, table: silences(members.classifiers, table))
+    known = member_answers(chosen.record, np.ones(shares.shape[1], dtype=bool), None).silent
+    known = np.zeros(shares.shape[:2], dtype=bool) if known is None else known
+    was_silent = known[:, places] if pool is None else known
+    other = (np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=2) | (silent != was_silent)
+    changed = int(other.any(axis=1).sum())
     called = PRUNED_ON if chosen.out_of_fold else "selection rows"
     said = f"on {changed:,} of {len(shares):,} {called} the classifiers find other probabilities"
     return [said] if changed else []

@@ -27,6 +27,8 @@ class SoftVotes:
     """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
+    silent: Mask | None = None
+    """Which classifiers abstain, and so give equal shares, ``(n_rows, n_classifiers)``; None: none does."""
 
     @property
     def n_samples(self) -> int:
@@ -45,11 +47,15 @@ class SoftVotes:
 
     def of_rows(self, rows: NDArray[np.intp]) -> "SoftVotes":
         """Return some of the rows."""
-        return SoftVotes(self.shares[rows], self.labels[rows])
+        silent = None if self.silent is None else self.silent[rows]
+        return SoftVotes(self.shares[rows], self.labels[rows], silent)
 
     def repeated(self, n_copies: int) -> "SoftVotes":
         """Return that number of copies of all classifiers, one after the other."""
-        return self if n_copies == 1 else SoftVotes(np.tile(self.shares, (1, n_copies, 1)), self.labels)
+        if n_copies == 1:
+            return self
+        silent = None if self.silent is None else np.tile(self.silent, (1, n_copies))
+        return SoftVotes(np.tile(self.shares, (1, n_copies, 1)), self.labels, silent)
 
 
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
@@ -121,9 +127,16 @@ def decided_by_mean(shares: Shares, gains: NDArray[np.int64]) -> ClassCodes:
 
 
 def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return rows by true class and decision of the members, ``(n_classes, n_classes)``."""
+    """Return rows by true class and decision of the members, ``(n_classes, n_classes)``.
+
+    A row that no member answers is in no column.
+    """
     decisions = np.zeros((votes.n_classes, votes.n_classes), dtype=np.int64)
-    np.add.at(decisions, (votes.labels, decided_by_mean(votes.shares[:, mask], gains)), 1)
+    decided = decided_by_mean(votes.shares[:, mask], gains)
+    answered = np.full(votes.n_samples, votes.silent is None)
+    if votes.silent is not None:
+        answered |= ~votes.silent[:, mask].all(axis=1)
+    np.add.at(decisions, (votes.labels[answered], decided[answered]), 1)
     return decisions
 
 
