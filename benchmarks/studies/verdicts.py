@@ -241,21 +241,20 @@ def told_by_parts(draw: Draw, n_parts: int, n_times: int) -> dict[str, Floats]:
         weights = np.bincount(kept, minlength=len(draw.y)).astype(float)
         return {"lead": draw.leads(draw.choose(weights))[held]}
 
-    n, leads, spread = len(draw.y), [], []
-    for deal in range(n_times):
-        part_of = deal_folds(draw.y, n_parts, 1000 + deal)
-        found = choose_again(part_of, lead)["lead"]
-        leads.append(found)
-        spread.append(
-            np.var([found[part_of == part].mean(axis=0) for part in range(n_parts)], axis=0, ddof=1)
-        )
-    each = np.array(leads)
+    n = len(draw.y)
+    parts = np.stack([deal_folds(draw.y, n_parts, 1000 + deal) for deal in range(n_times)])
+    each = choose_again(parts, lead)["lead"].reshape(n_times, n, len(SINGLES))
+    means = [
+        [found[part_of == part].mean(axis=0) for part in range(n_parts)]
+        for found, part_of in zip(each, parts, strict=True)
+    ]
+    spread = np.var(means, axis=1, ddof=1).mean(axis=0)
     factor = stdtrit(n_parts - 1, 0.975) / Z
     return {
         "told": each.mean(axis=(0, 1)),
         "paired": np.sqrt(each.var(axis=1, ddof=1).mean(axis=0) / n),
         "rows": np.sqrt(each.mean(axis=0).var(axis=0, ddof=1) / n),
-        "parts": factor * np.sqrt(np.mean(spread, axis=0) * (1 / n_parts + 1 / (n_parts - 1))),
+        "parts": factor * np.sqrt(spread * (1 / n_parts + 1 / (n_parts - 1))),
     }
 
 
