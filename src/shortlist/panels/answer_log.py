@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._words import all_of
+from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.export.reader import number_text
 from shortlist.guarantees.cells import NOT_ASKED, label_text
@@ -289,15 +289,21 @@ def make_log(
         n_unasked=int((answers == UNASKED).sum()), told_apart=odd,
     )  # fmt: skip
     told += spelt
+    confidence = checked_numbers(given.confidence, shape, "confidence")
+    latency = checked_numbers(given.latency, shape, "latency", at_least=0.0)
+    for what, numbers in (("confidence", confidence), ("latency", latency)):
+        asked = answers != UNASKED
+        if numbers is not None and (n_untold := int(np.isnan(numbers[asked]).sum())):
+            told.append(f"The {what} of {n_untold:,} of {counted(int(asked.sum()), 'call')} is not known.")
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
     return AnswerLog(
         judges=names, cases=ids, answers=answers, classes=known, truth=right,
         prices=checked_prices(given.prices, names, shape),
         features=checked_features(features, len(ids)),
-        confidence=checked_numbers(given.confidence, shape, "confidence"),
+        confidence=confidence,
         probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
-        latency=checked_numbers(given.latency, shape, "latency", at_least=0.0),
+        latency=latency,
         groups=of_case, notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
         is_open=is_open, right=None if scored is None else wins,
     )  # fmt: skip

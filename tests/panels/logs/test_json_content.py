@@ -92,5 +92,5 @@ def test_a_name_twice_in_one_object_is_noted(tmp_path: Path) -> None:
 def test_the_shared_cases_are_read_or_refused(data_folder: Path) -> None:
     folder = data_folder / "judges" / "cases"
     assert len(read_log(folder / "lm-eval-long-number.json").cases) == 4
-    with pytest.raises(BadFileError, match="record 3 must have a list as 'suggestions', got a number"):
+    with pytest.raises(BadFileError, match="record 2 must have a name or number as 'id', got True"):
         read_log(folder / "half-surrogate.json")

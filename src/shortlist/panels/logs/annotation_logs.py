@@ -25,6 +25,7 @@ from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    name_of,
     number,
     objects,
     plain,
@@ -53,8 +54,8 @@ def label_studio_records(
     questions: dict[str, None] = {}
     for place, task in objects(source, document):
         data = field(place, task, "data", dict) or {}
-        truths = [] if columns.target is None else [truth_of(place, data, columns, None, "its data")]
-        own = list[Row]()
+        truth = unordered(truth_of(place, data, columns, None, "its data"))
+        marked, own = list[dict[str, list[Any]]](), list[Row]()
         for kind in ("annotations", "predictions"):
             for at, one in objects(place, _told(place, task, kind)):
                 if one.get("was_cancelled"):
@@ -63,17 +64,24 @@ def label_studio_records(
                 answers = _results(at, one)
                 questions |= dict.fromkeys(answers)
                 if one.get("ground_truth") and columns.target is None:
-                    truths.append(answers)
+                    marked.append(answers)
                 else:
                     latency = number(one.get("lead_time"))
                     own.append({"judge": _annotator(one), "answer": answers, "latency": latency})
                     seen["unnamed"] += own[-1]["judge"] == UNNAMED
-        about = {"case": _case(task.get("id"), data, seen), "truth": truths, "features": data, "place": place}
+        about = {
+            "case": _case(place, task, ("id",), data, seen),
+            "truth": truth,
+            "marked": marked,
+            "features": data,
+            "place": place,
+        }
         rows += [row | about for row in own]
     question = _one_question(source, questions, columns, "Label Studio", REGIONS if rows else "")
     for row in rows:
         row["answer"] = _one_answer(row["place"], row["answer"].get(question, []))
-        row["truth"] = _one_truth(row["place"], row["truth"], question)
+        if columns.target is None:
+            row["truth"] = _one_truth(row["place"], [one.get(question, []) for one in row["marked"]])
     if seen["cancelled"]:
         cancelled = counted(seen["cancelled"], "annotation")
         notes.append(f"{source}: {cancelled} that were cancelled are left out.")
@@ -118,21 +126,17 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
     return answers[0] if answers else None
 
 
-def _one_truth(place: str, truths: Sequence[Any], question: str) -> Any:
-    """Return the truth of a task, a field of its data or what its ground truths answer."""
-    told = [
-        _one_answer(place, one.get(question, [])) if isinstance(one, dict) else plain(unordered(one))
-        for one in truths
-    ]
-    known = [one for one in told if one is not None]
-    if len(set(map(str, known))) > 1:
+def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
+    """Return what the annotations answer that are marked as ground truths of a task."""
+    told = dict.fromkeys(_one_answer(place, answers) for answers in marked if answers)
+    if len(told) > 1:
         raise BadFileError(
             place,
             "must have one ground truth",
-            all_of(map(repr, known), most=4),
+            all_of(map(repr, told), most=4),
             "Unmark all but one, or name a field of the data by `target`.",
         )
-    return known[0] if known else None
+    return next(iter(told), None)
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
@@ -143,12 +147,12 @@ def _annotator(annotation: dict[str, Any]) -> str:
     return UNNAMED if who is None or who == "" else str(who)
 
 
-def _case(name: Any, known: Any, seen: Counter[str]) -> Any:
-    """Return the name of a case; where it has none, what stands for its content."""
-    if name is None or name == "":
-        seen["nameless"] += 1
-        return fingerprint(known)
-    return plain(name)
+def _case(place: str, record: Row, names: Sequence[str], known: Any, seen: Counter[str]) -> Any:
+    """Return the first name that a case has; where it has none, what stands for its content."""
+    found = [name_of(place, record, name) for name in names]
+    case = next((one for one in found if one is not None), None)
+    seen["nameless"] += case is None
+    return fingerprint(known) if case is None else case
 
 
 def _note(source: str, seen: Counter[str], what: str, case: str, notes: list[str]) -> None:
@@ -179,9 +183,8 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
         known = {**(field(place, record, "fields", dict) or {})}
         known |= metadata if isinstance(metadata, dict) else {}
         known |= {name: value for name, value in record.items() if not isinstance(value, dict | list)}
-        truth = plain(unordered(truth_of(place, known, columns, None, "the record or its metadata")))
-        name = record.get("id")
-        case = _case(record.get("external_id") if name is None else name, known, seen)
+        truth = unordered(truth_of(place, known, columns, None, "the record or its metadata"))
+        case = _case(place, record, ("id", "external_id"), known, seen)
         about = {"case": case, "truth": truth, "features": known}
         told = [*_people(place, record, seen), *_models(place, record, seen)]
         questions |= dict.fromkeys(question for question, _ in told)
@@ -210,7 +213,7 @@ def _people(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, 
             seen[state] += 1
         else:
             judge = UNNAMED if user is None or user == "" else str(user)
-            yield question, {"judge": judge, "answer": plain(unordered(said))}
+            yield question, {"judge": judge, "answer": unordered(said)}
 
 
 def _responses(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -253,7 +256,7 @@ def _models(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, 
             seen["agentless"] += value is not None
             continue
         sure = number(score) if _is_number(score) else None
-        yield question, {"judge": str(agent), "answer": plain(unordered(value)), "confidence": sure}
+        yield question, {"judge": str(agent), "answer": unordered(value), "confidence": sure}
 
 
 def _suggestions(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -332,10 +335,10 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
         )
         truth = truth_of(place, known, columns, None, "the task or its metadata")
         row = {
-            "case": plain(one.get(columns.case or "_task_hash")),
+            "case": name_of(place, one, columns.case or "_task_hash", needed=True),
             "judge": UNNAMED if judge is None or judge == "" else str(judge),
             "answer": _decided(place, one, columns, seen, has_options=has_options),
-            "truth": plain(unordered(truth)), "features": known,
+            "truth": unordered(truth), "features": known,
         }  # fmt: skip
         rows.append(row)
     seen["unnamed"] = sum(row["judge"] == UNNAMED for row in rows)
@@ -356,7 +359,7 @@ DECISIONS = ("accept", "reject", "ignore")
 def _decided(place: str, one: Row, columns: LogColumns, seen: Counter[str], *, has_options: bool) -> Any:
     decision = one.get("answer")
     if columns.answer not in {None, "answer"}:
-        return plain(unordered(one.get(columns.answer)))
+        return unordered(one.get(columns.answer))
     if decision not in DECISIONS:
         raise BadFileError(
             place, f"must have one of {all_of(DECISIONS)} as 'answer'", repr(decision)[:40], "Mend it."
@@ -368,4 +371,4 @@ def _decided(place: str, one: Row, columns: LogColumns, seen: Counter[str], *, h
     if not takes_options:
         return decision
     taken = field(place, one, "accept", list) or []
-    return plain(unordered(taken)) if taken else None
+    return unordered(taken) or None

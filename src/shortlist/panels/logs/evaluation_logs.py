@@ -20,13 +20,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from shortlist._words import all_of, any_of
+from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    name_of,
     number,
     numbers_at,
     objects,
@@ -52,6 +53,14 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
     choices = [_choices(place, sample) for place, sample in kept]
     named = choices[0] if choices[0] and all(one == choices[0] for one in choices) else None
+    if any(choices) and named is None:
+        notes.append(f"{source}: the choices are not the same in all samples, so answers are their numbers.")
+    n_called = sum(not isinstance(sample.get("doc_hash"), str) for _, sample in kept)
+    if 0 < n_called < len(kept):
+        notes.append(
+            f"{source}: {counted(n_called, 'sample')} without a 'doc_hash' are called by their 'doc_id', which "
+            "other logs may not."
+        )
     path = PurePath(source)
     task = TASK_IN_NAME.fullmatch(path.name)
     about = {"judge": path.parent.name or path.stem, "task": task[1] if task else None}
@@ -99,11 +108,12 @@ def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named:
         raise BadFileError(place, "must have a text as 'doc_hash'", "none", "Write the log with lm-eval 0.4.")
     said = sample["filtered_resps"]
     shares = _shares(place, said, named) if n_choices else None
-    answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
+    answer = most_probable(shares) if shares else (said[0] if said else None)
     usual = sample.get("target", doc.get("target"))
-    truth = plain(truth_of(place, doc | sample, columns, usual, "the sample or its document"))
-    if named and label_of(truth) not in map(label_of, named):  # the number of a choice, if any
-        truth = dict(zip(map(str, range(len(named))), named, strict=True)).get(label_of(truth), truth)
+    truth = truth_of(place, doc | sample, columns, usual, "the sample or its document")
+    text = label_of(plain(truth))
+    if named and text not in map(label_of, named):  # the number of a choice, if any
+        truth = dict(zip(map(str, range(len(named))), named, strict=True)).get(text, truth)
     return {
         "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer,
         "probabilities": shares, "confidence": max(shares.values()) if shares else None, "truth": truth,
@@ -133,7 +143,7 @@ def _first_score(values: Sequence[Any]) -> float | None:
 def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> dict[str, float]:
     """Return the probability of each choice: its likelihood's share of all choices'."""
     try:
-        logs = [float(one[0]) for one in responses]
+        logs = [math.nan if isinstance(one[0], bool) else float(one[0]) for one in responses]
     except (TypeError, ValueError, OverflowError):
         logs = [math.nan]
     if any(math.isnan(one) or one == math.inf for one in logs) or max(logs) == -math.inf:
@@ -215,7 +225,11 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
             )
         return records_of_rows(source, rows, columns, notes, where="the records")
     spec = lines[0]["spec"]
-    judge = all_of([str(one) for one in field(source, spec, "completion_fns", list, needed=True)], most=8)
+    functions = field(source, spec, "completion_fns", list, needed=True)
+    if not functions or not all(isinstance(one, str) and one for one in functions):
+        got = repr(functions)[:40]
+        raise BadFileError(source, "must have names as 'completion_fns'", got, "Write the log again.")
+    judge = all_of(functions, most=8)
     samples: dict[str, Row] = {}
     for place, event in objects(source, lines):
         if "sample_id" in event:
@@ -237,9 +251,9 @@ def _on_platform(place: str, line: Row, columns: LogColumns) -> Row:
     said = [one.get("content") for _, one in objects(place, field(place, sample, "outputs", list) or [])]
     passes = [as_score(one) for one in (field(place, line, "passes", dict) or {}).values()]
     return numbers_at(place, line, PLATFORM) | {
-        "case": plain(line.get("data_source_idx")), "judge": model, "model": model,
-        "answer": plain(said[0]) if said else None,
-        "truth": plain(truth_of(place, item, columns, None, "its item")),
+        "case": name_of(place, line, "data_source_idx", needed=True), "judge": model, "model": model,
+        "answer": said[0] if said else None,
+        "truth": truth_of(place, item, columns, None, "its item"),
         "score": min((one for one in passes if one is not None), default=None),
         "content": fingerprint(item), "features": item,
     }  # fmt: skip

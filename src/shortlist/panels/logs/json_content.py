@@ -233,6 +233,22 @@ def fingerprint(value: Any) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def name_of(
+    place: str, owner: Mapping[str, Any], name: str, *, needed: bool = False
+) -> str | int | float | None:
+    """Return a name or number of an object; None where it is missing, null or empty and not needed.
+
+    Raises BadFileError if it is something else, or missing though needed.
+    """
+    value = owner.get(name)
+    if (value is None or value == "") and not needed:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+        advice = "Write the log again with the tool that made it."
+        raise BadFileError(place, f"must have a name or number as {name!r}", repr(value)[:40], advice)
+    return value
+
+
 def number(value: Any) -> float | None:
     """Return a number of JSON as a float, None for null; whatever is no number as it is, to be refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -297,6 +313,13 @@ def records_of_rows(
             notes.append(f"{source}: {counted(n_flagged, what)} {told}")
     features = _features_of(source, [row["features"] for row in rows], columns.features, where)
     given = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    for name in ("answer", "truth"):
+        texts = [plain(value) for value in given[name]]
+        is_made = [text is not value for text, value in zip(texts, given[name], strict=True)]
+        n_made = sum(one and text[:1] in "[{" for one, text in zip(is_made, map(str, texts), strict=True))
+        if n_made:
+            notes.append(f"{source}: {counted(n_made, name)} that are lists or objects are compared as text.")
+        given[name] = texts
     return records_of(source, given, features, repeats=columns.repeats)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import (
     Row,
@@ -91,18 +92,27 @@ def _result(place: str, result: Row, columns: LogColumns) -> Row:
     passed = result.get("success", grading.get("pass") if isinstance(grading, dict) else None)
     asserted = [one for one in field(place, test, "assert", list) or [] if isinstance(one, dict)]
     row: Row = numbers_at(place, result, PROMPTFOO)
-    if isinstance(row["latency"], float):
-        row["latency"] /= 1000
+    row["latency"] = _seconds(row["latency"])
     if cached := bool(response.get("cached")):
         row = {}
     return row | {
         "case": _case(place, result, known), "judge": judge, "model": model,
         "prompt": label if is_short else f"prompt {result.get('promptIdx', 0)}",
         "answer": None if failed else _output(place, response.get("output"), columns.answer),
-        "truth": plain(_wanted(place, test, known, asserted, columns)),
+        "truth": _wanted(place, test, known, asserted, columns),
         "score": None if failed else as_score(passed), "failed": failed, "cached": cached,
         "features": known, "variables": [_variable(one.get("value")) for one in asserted],
     }  # fmt: skip
+
+
+def _seconds(milliseconds: Any) -> Any:
+    """Return milliseconds, which may be written as text, in seconds; whatever is no number as it is."""
+    if milliseconds is None or isinstance(milliseconds, bool):
+        return milliseconds
+    try:
+        return float(milliseconds) / 1000
+    except (TypeError, ValueError):
+        return milliseconds  # to be refused
 
 
 def _provider(place: str, result: Row) -> tuple[str, str]:
@@ -165,7 +175,8 @@ JUDGED = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \(-?\d+\.\d\d\))?(?: (.*))?", re.
 def promptfoo_table(name: str, content: bytes, notes: list[str]) -> list[Row] | None:
     """Return a table of outputs as results; None if the content is no such table.
 
-    Raises BadFileError if a row has more or fewer cells than the header.
+    Raises BadFileError if a row has more or fewer cells than the header, or does not say whether an output
+    passed.
     """
     if not any(mark in content for mark in (b"Grader Reason", b"[PASS]", b"[FAIL]", b"[ERROR]")):
         return None
@@ -189,22 +200,23 @@ def promptfoo_table(name: str, content: bytes, notes: list[str]) -> list[Row] | 
             )
     return [
         result
-        for number, (_, cells) in enumerate(rows)
-        for result in _results_of_row(header, outputs, cells, number)
+        for number, (line, cells) in enumerate(rows)
+        for result in _results_of_row(f"{name}, line {line}", header, outputs, cells, number)
     ]
 
 
-def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[int, bool]:
-    """Return the columns of outputs, and whether their cells begin with the verdict."""
-    found = {}
+def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns of outputs; none where no column is one for sure."""
+    found, is_sure = [], False
     for place, title in enumerate(header):
-        cells = [row[place] for row in rows if place < len(row) and row[place]]
-        is_judged = bool(cells) and all(map(JUDGED.fullmatch, cells))
-        names = set(_parts(header, place))
-        is_followed = "Grader Reason" in names and not _is_part(title)
-        if is_followed or (is_judged and OUTPUT.fullmatch(title)):
-            found[place] = is_judged and "Status" not in names
-    return found
+        names = _parts(header, place)
+        is_judged = any(JUDGED.fullmatch(row[place]) for row in rows if place < len(row))
+        is_called = OUTPUT.fullmatch(title) is not None
+        is_followed = "Status" in names or "Grader Reason" in names
+        if not _is_part(title) and (is_called or is_judged or is_followed):
+            found.append(place)
+            is_sure |= "Grader Reason" in names or (is_called and is_judged)
+    return found if is_sure else []
 
 
 def _is_part(title: str) -> bool:
@@ -222,30 +234,46 @@ def _parts(header: Sequence[str], place: int) -> dict[str, int]:
 
 
 def _results_of_row(
-    header: Sequence[str], outputs: Mapping[int, bool], cells: Sequence[str], number: int
+    place: str, header: Sequence[str], outputs: Sequence[int], cells: Sequence[str], number: int
 ) -> Iterator[Row]:
-    first = next(iter(outputs))
-    known = {title: cells[at] for at, title in enumerate(header[:first]) if (at, title) != (0, "Description")}
-    prompts = list(dict.fromkeys(_named(header[place])[1] for place in outputs))
-    for place, is_judged in outputs.items():
-        provider, prompt = _named(header[place])
-        parts = {name: cells[at] for name, at in _parts(header, place).items()}
-        said, verdict = cells[place], parts.get("Status", "")
-        judged = JUDGED.fullmatch(said) if is_judged else None
-        if judged:
-            verdict, said = judged[1], judged[2] or ""
-            # what failed comes after the reason
-            said = said.partition("\n---\n")[2] or said if verdict == "FAIL" else said
-        if not verdict and not said:
+    known = {
+        title: cells[at] for at, title in enumerate(header[: outputs[0]]) if (at, title) != (0, "Description")
+    }
+    prompts = list(dict.fromkeys(_named(header[column])[1] for column in outputs))
+    for column in outputs:
+        provider, prompt = _named(header[column])
+        parts = {name: cells[at] for name, at in _parts(header, column).items()}
+        verdict, said = _judged(place, header[column], cells[column], parts)
+        if not verdict:
             continue
         yield {
             "provider": provider, "prompt": {"label": prompt}, "promptIdx": prompts.index(prompt),
             "vars": known, "testIdx": number, "success": SUCCESS.get(verdict),
             "response": {"error": said} if verdict == "ERROR" else {"output": said or None},
-            "latencyMs": _milliseconds(parts.get("Latency (ms)")),
+            "latencyMs": parts.get("Latency (ms)") or None,
         }  # fmt: skip
 
 
+def _judged(place: str, title: str, said: str, parts: Mapping[str, str]) -> tuple[str, str]:
+    """Return whether an output passed, "" where there is none, and its text."""
+    if "Status" in parts:
+        verdict = parts["Status"]
+    else:
+        found = JUDGED.fullmatch(said)
+        verdict, said = (found[1], found[2] or "") if found else ("", said)
+        # the text of what failed comes after the reason
+        said = said.partition("\n---\n")[2] or said if verdict == "FAIL" else said
+    if verdict not in VERDICTS and (verdict or said):
+        raise BadFileError(
+            place,
+            f"must say {any_of(VERDICTS)} of the output {title!r}",
+            repr(verdict or said)[:40],
+            "Export the table again.",
+        )
+    return verdict, said
+
+
+VERDICTS = ("PASS", "FAIL", "ERROR")
 SUCCESS = {"PASS": True, "FAIL": False}
 
 
@@ -253,13 +281,6 @@ def _named(title: str) -> tuple[str, str]:
     """Return the provider and the prompt of a column of outputs; a prompt alone is both."""
     found = OUTPUT.fullmatch(title)
     return (found[1], found[2]) if found else (title, title)
-
-
-def _milliseconds(cell: str | None) -> Any:
-    try:
-        return float(cell) if cell else None
-    except ValueError:
-        return cell  # to be refused
 
 
 def promptfoo_table_records(

@@ -266,8 +266,8 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
     import pandas as pd
 
     column = pd.Series(values)
-    if column.dtype.kind == "b":
-        column = column.astype(object).map(str)
+    if column.dtype.kind in "bO":  # a truth value is no number
+        column = column.astype(object).map(lambda one: str(one) if isinstance(one, bool | np.bool_) else one)
     column = _without_signs(source, name, column)
     try:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
