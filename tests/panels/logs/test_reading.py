@@ -168,7 +168,7 @@ def test_the_truth_of_another_file_is_in_its_other_column_or_in_the_one_that_is_
     named = LogColumns(target="queue")
     assert _read(tmp_path, log, truth=truth, columns=named).truth.tolist() == [1, SILENT, 0]
     for target in (None, "label"):
-        with pytest.raises(BadInputError, match="Name them by `case` and `target`"):
+        with pytest.raises(BadInputError, match="Name them by `case='NAME'` and `target='NAME'`"):
             _read(tmp_path, log, truth=truth, columns=LogColumns(target=target))
 
 

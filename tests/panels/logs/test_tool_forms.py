@@ -13,6 +13,7 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.reading import read_log
+from tests.panels.logs.mutated import KINDS, run
 
 SAMPLES = Path(__file__).parent / "samples"
 EVALS = [SAMPLES / "mini.eval", SAMPLES / "large.eval"]
@@ -112,3 +113,10 @@ def test_a_log_with_any_value_in_place_of_another_is_read_or_refused(tmp_path: P
     assert n_read > 0
     assert sentences
     assert max(map(len, sentences)) < 700
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_log_with_one_thing_wrong_is_refused_or_what_differs_is_noted(tmp_path: Path, name: str) -> None:
+    ends, odd = run(name, 12, 7, tmp_path)
+    assert odd == []
+    assert ends["refused"] > 0

@@ -121,7 +121,7 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
             place,
             "must have one answer of each annotation to the question",
             all_of(map(repr, answers), most=4),
-            "Name another question by `answer`, or mend the annotation.",
+            "Keep one of them.",
         )
     return answers[0] if answers else None
 
@@ -134,7 +134,7 @@ def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
             place,
             "must have one ground truth",
             all_of(map(repr, told), most=4),
-            "Unmark all but one, or name a field of the data by `target`.",
+            "Unmark all but one.",
         )
     return next(iter(told), None)
 
@@ -294,7 +294,9 @@ def _one_question(
         return next(iter(questions))
     got = all_of(map(repr, questions), most=8) if questions else without or "no answer"
     advice = (
-        "Name it by `answer`." if questions else "Export a project whose tasks were answered by a choice."
+        "Pass one of them: `answer=NAME`."
+        if questions
+        else "Export a project whose tasks were answered by a choice."
     )
     raise BadInputError(
         source, "must have answers to one question", f"an export of {tool} with {got}", advice
@@ -313,9 +315,8 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
     for name in (columns.case, columns.judge, columns.answer):
         if name is not None and not any(name in one for _, one in told):
             known = dict.fromkeys(key for _, one in told for key in one)
-            raise BadInputError(
-                source, f"must have the field {name!r}", all_of(map(repr, known)), did_you_mean(name, known)
-            )
+            advice = did_you_mean(name, known) or "Name one of them."
+            raise BadInputError(source, f"must have the field {name!r}", all_of(map(repr, known)), advice)
     seen = Counter[str]()
     has_options = any(isinstance(one.get("options"), list) for _, one in told)
     marks = all(str(one.get("_view_id")).endswith("_manual") or "relations" in one for _, one in told)
@@ -324,7 +325,7 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
             source,
             "must hold the answers of judges to cases",
             "annotations of Prodigy that mark places, which no panel can vote on",
-            "Annotate with options, or name the field of answers by `answer`.",
+            "Export a dataset with options, or with suggestions to accept.",
         )
     rows = []
     for place, one in told:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import (
@@ -58,8 +58,8 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     n_called = sum(not isinstance(sample.get("doc_hash"), str) for _, sample in kept)
     if 0 < n_called < len(kept):
         notes.append(
-            f"{source}: {counted(n_called, 'sample')} without a 'doc_hash' are called by their 'doc_id', which "
-            "other logs may not."
+            f"{source}: {counted(n_called, 'sample')} without a 'doc_hash' are called by their 'doc_id', as "
+            "they may not be in other logs."
         )
     path = PurePath(source)
     task = TASK_IN_NAME.fullmatch(path.name)
@@ -77,8 +77,8 @@ def _of_one_filter(
 ) -> list[tuple[str, Row]]:
     filters = list(dict.fromkeys(str(sample.get("filter")) for _, sample in samples))
     if columns.answer is not None and columns.answer not in filters:
-        advice = f"It has {any_of(map(repr, filters))}."
-        raise BadInputError(source, f"must have the filter {columns.answer!r}", "none of that name", advice)
+        got, advice = all_of(map(repr, filters)), "Pass one of them: `answer=NAME`."
+        raise BadInputError(source, f"must have the filter {columns.answer!r}", got, advice)
     chosen = columns.answer or filters[0]
     if len(filters) > 1:
         others = all_of(repr(one) for one in filters if one != chosen)
@@ -105,7 +105,9 @@ def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named:
     doc, digest = field(place, sample, "doc", dict) or {}, sample.get("doc_hash")
     case = digest[:16] if isinstance(digest, str) else sample.get("doc_id")
     if not isinstance(case, int | str) or isinstance(case, bool):
-        raise BadFileError(place, "must have a text as 'doc_hash'", "none", "Write the log with lm-eval 0.4.")
+        raise BadFileError(
+            place, "must have a text as 'doc_hash'", "none", "Write the log again with lm-eval 0.4."
+        )
     said = sample["filtered_resps"]
     shares = _shares(place, said, named) if n_choices else None
     answer = most_probable(shares) if shares else (said[0] if said else None)
@@ -147,7 +149,8 @@ def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> di
     except (TypeError, ValueError, OverflowError):
         logs = [math.nan]
     if any(math.isnan(one) or one == math.inf for one in logs) or max(logs) == -math.inf:
-        raise BadFileError(place, "must have log likelihoods as responses", repr(responses)[:40])
+        advice = "Write the log again with lm-eval 0.4."
+        raise BadFileError(place, "must have log likelihoods as responses", repr(responses)[:40], advice)
     weights = [math.exp(one - max(logs)) for one in logs]
     labels = named or list(map(str, range(len(logs))))
     return {label_of(label): weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
@@ -264,13 +267,13 @@ def _take_event(row: Row, kind: str, data: Row, columns: LogColumns) -> None:
     row["features"] = data | row["features"]
     answer = columns.answer or ("picked" if data.get("picked") is not None else "sampled")
     if data.get(answer) is not None and (kind != "sampling" or row.get("answer") is None):
-        row["answer"] = plain(data[answer])
+        row["answer"] = data[answer]
     if kind == "sampling":
         row.setdefault("content", fingerprint(data.get("prompt")))
         return
     wanted = data.get(columns.target or "expected")
     wanted = wanted[0] if isinstance(wanted, list) and wanted else wanted
     if row.get("truth") is None:
-        row["truth"] = plain(wanted)
+        row["truth"] = wanted
     if row.get("score") is None:
         row["score"] = _first_score([data.get(name) for name in ("correct", "score", "accuracy")])

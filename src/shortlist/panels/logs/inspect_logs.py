@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import (
@@ -171,7 +171,11 @@ def _setting(source: str, about: dict[str, Any], name: str) -> str:
     parts = [about, *(field(source, about, part, dict) or {} for part in ("task_args", "metadata"))]
     found = next((part[name] for part in parts if part.get(name) is not None), None)
     if found is None:
-        raise BadInputError(source, f"must have the setting {name!r}", "none in the evaluation's arguments")
+        known = dict.fromkeys(
+            key for part in parts for key, one in part.items() if isinstance(one, str | int)
+        )
+        got = f"{all_of(map(repr, known), most=8)} in the evaluation and its arguments"
+        raise BadInputError(source, f"must have the setting {name!r}", got, "Pass one of them: `judge=NAME`.")
     return label_of(plain(found))
 
 
@@ -179,7 +183,8 @@ def _sample(place: str, sample: Row, columns: LogColumns, model: str) -> Row:
     """Return the record of a sample, and which `scorer` tells its answer: "" for none."""
     for key in ("id", "epoch"):
         if not isinstance(sample.get(key), int | str) or isinstance(sample.get(key), bool):
-            raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])
+            got, advice = repr(sample.get(key))[:40], "Write the log again with inspect-ai."
+            raise BadFileError(place, f"must have a name or number as {key!r}", got, advice)
     metadata, failed = field(place, sample, "metadata", dict) or {}, sample.get("error") is not None
     scorer, answer, score = (None, None, None) if failed else _answer(place, sample, columns.answer)
     usual = sample.get("target", metadata.get("target"))
@@ -198,8 +203,10 @@ def _answer(place: str, sample: Row, scorer: str | None) -> tuple[str, Any, floa
     """Return who tells the answer, that of a scorer or else the completion, and its score."""
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
-        advice = f"It has scores of {any_of(map(repr, scores))}."
-        raise BadInputError(place, f"must have a score of {scorer!r}", "none", advice)
+        got = f"scores of {all_of(map(repr, scores))}"
+        raise BadInputError(
+            place, f"must have a score of {scorer!r}", got, "Pass one of them: `answer=NAME`."
+        )
     names = [scorer] if scorer is not None else list(scores)
     told = [(name, field(place, scores, name, dict) or {}) for name in names]
     for name, score in told:

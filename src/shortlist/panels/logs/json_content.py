@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,6 +55,15 @@ def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
     except RecursionError:
         reason = "it is nested too deeply"
     raise BadFileError(f"{name} must be JSON, but reading it failed: {reason}. Write the log again.")
+
+
+@contextmanager
+def refusing_depth(name: str) -> Iterator[None]:
+    """Refuse a file whose values are nested so deeply that they can be read and not written."""
+    try:
+        yield
+    except RecursionError:
+        raise BadFileError(f"{name} is nested too deeply. Write the log again.") from None
 
 
 def _loaded(text: str, odd: Counter[str]) -> Any:
@@ -283,7 +293,11 @@ def truth_of(place: str, known: Mapping[str, Any], columns: LogColumns, usual: A
     if columns.target is None:
         return usual
     if columns.target not in known:
-        raise BadInputError(place, f"must have the field {columns.target!r}", f"none in {where}")
+        there = f"; it has {all_of(map(repr, known), most=8)}" if known else ""
+        advice = "Pass one of them: `target=NAME`." if known else "Leave it out."
+        raise BadInputError(
+            place, f"must have the field {columns.target!r}", f"none in {where}{there}", advice
+        )
     return known[columns.target]
 
 
@@ -337,6 +351,9 @@ def _features_of(
         if all(value is None for value in values):
             known = dict.fromkeys(key for row in rows for key, one in row.items() if isinstance(one, scalar))
             raise BadInputError(
-                source, f"must tell the feature {name!r} in {where}", all_of(map(repr, known), most=8)
+                source,
+                f"must tell the feature {name!r} in {where}",
+                all_of(map(repr, known), most=8),
+                "Pass some of them as `router`.",
             )
     return pd.DataFrame(table, index=range(len(rows)))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shortlist._words import any_of
+from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import (
     Row,
@@ -132,7 +132,10 @@ def _case(place: str, result: Row, known: Row) -> str | int:
     test = result.get("testIdx")
     if not isinstance(test, int) or isinstance(test, bool):
         raise BadFileError(
-            place, "must have variables or a number as 'testIdx'", "neither", "Write it again."
+            place,
+            "must have variables or a number as 'testIdx'",
+            "neither",
+            "Write the results again with promptfoo.",
         )
     return test
 
@@ -143,7 +146,9 @@ def _output(place: str, output: Any, name: str | None) -> Any:
     if isinstance(output, str) or output is None:
         return None  # what a judge said outside the form it was asked for is no answer
     if not isinstance(output, dict) or name not in output:
-        raise BadInputError(place, f"must have the field {name!r} in its output", "none")
+        known = all_of(map(repr, output), most=8) if isinstance(output, dict) else "no object"
+        advice = "Pass one of them: `answer=NAME`." if isinstance(output, dict) else "Leave it out."
+        raise BadInputError(place, f"must have the field {name!r} in its output", known, advice)
     return plain(output[name])
 
 

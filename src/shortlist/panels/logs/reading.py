@@ -17,7 +17,7 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.evaluation_logs import TASK_IN_NAME
-from shortlist.panels.logs.json_content import with_fields
+from shortlist.panels.logs.json_content import refusing_depth, with_fields
 from shortlist.panels.logs.long_roles import LONG_ROLES
 from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
@@ -43,6 +43,7 @@ from shortlist.panels.logs.records import (
 from shortlist.panels.logs.table_forms import IDENTIFIER, names_workers
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_forms import (
+    LONG,
     LOOKED_FOR,
     TOOL_FORMS,
     Content,
@@ -107,7 +108,7 @@ def read_log(
         as_choice(way, "fold", FOLDS)
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
-        raise BadInputError("paths", "must name at least one log", "none")
+        raise BadInputError("paths", "must name at least one log", "none", "Name one.")
     asked = Asked(form, named, rules, priced=tuple(costs or ()))
     told = None if truth is None else _truth_of(truth, asked, notes)
     if told is not None:
@@ -154,7 +155,8 @@ def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str
     for path, judge in zip(files, file_names(files), strict=True):
         name, content = ("", b"") if _is_example(path) else read_content(path)
         name = name or str(path)
-        read = _file_records(name, content, asked, notes, judge)
+        with refusing_depth(name):
+            read = _file_records(name, content, asked, notes, judge)
         if len(files) == 1 and isinstance(read, Wide):
             return read
         part = read.records() if isinstance(read, Wide) else read
@@ -283,7 +285,7 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
         fields = (
             f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) and rows else ""
         )
-        raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
+        raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}", LONG)
     table = with_fields(pd.DataFrame([{str(key): value for key, value in row.items()} for row in rows]))
     return with_plain_cells(name, without_gaps(table, rules), notes, rules)
 
@@ -305,9 +307,10 @@ class Truth(NamedTuple):
 def _truth_of(truth: str | Path, asked: Asked, notes: list[str]) -> Truth:
     """Return the truth from a table, or the strict plurality of a log of a tool or a crowd."""
     name, content = read_content(truth)
-    found = content_of(name, content, notes)
     columns = replace(asked.columns, target=None)
-    told = tool_records(name, found, columns, notes)
+    with refusing_depth(name):
+        found = content_of(name, content, notes)
+        told = tool_records(name, found, columns, notes)
     if told is None:
         table = _table_of(name, found, asked.rules, notes)
         named = {role: getattr(columns, role) for role in LONG_ROLES}
@@ -346,7 +349,7 @@ def _truth_columns(name: str, names: list[str], columns: LogColumns) -> tuple[st
             name,
             "must have a column of cases and one of truths, such as task and truth",
             all_of(names, most=8),
-            "Name them by `case` and `target`.",
+            "Name them by `case='NAME'` and `target='NAME'`.",
         )
     return case, target
 
@@ -363,7 +366,11 @@ def _with_truth(records: Records, told: Truth, notes: list[str]) -> Records:
     if others:
         notes.append(f"{told.name}: {counted(others, 'case')} of the truth are not in the log.")
     if len(of_case) == others:
-        raise BadInputError(told.name, "must name cases of the log", f"{next(iter(of_case))!r} and others")
+        advice = (
+            f"Call them as the log does, such as {cases.iloc[0]!r}, or name their column by `case='NAME'`."
+        )
+        got = f"{next(iter(of_case), None)!r} and others"
+        raise BadInputError(told.name, "must name cases of the log", got, advice)
     return replace(records, frame=records.frame.assign(truth=cases.map(of_case)))
 
 

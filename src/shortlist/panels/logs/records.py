@@ -426,8 +426,7 @@ def _with_one_each(records: Records, repeats: str | None) -> Records:
         f"{counted(int(twice.sum()), 'more answer')}, first of judge {_short(first['judge'])} on case "
         f"{_short(first['case'])}",
         "Pass `repeats='first'`, `repeats='majority'` or `repeats='mean'`, or name the column that tells "
-        "repeats "
-        "apart as the epoch.",
+        "repeats apart by `epoch='NAME'`.",
     )
 
 

@@ -1,6 +1,7 @@
 """Forms of logs: which tool wrote a file, and what reads it; files that hold no answers as they are."""
 
 import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -136,6 +137,7 @@ def content_of(name: str, content: bytes, notes: list[str]) -> Content:
         raise BadFileError(f"{name} is a damaged archive: its end is missing. Write or copy the log again.")
     content = unpacked(name, content)
     if not is_json(content):
+        _refuse_markup(name, content)
         results = promptfoo_table(name, content, notes)
         return Content("other", content) if results is None else Content("promptfoo table", results)
     odd = Counter[str]()
@@ -146,6 +148,17 @@ def content_of(name: str, content: bytes, notes: list[str]) -> Content:
         value = value[0]
     notes += oddity_notes(name, odd)
     return _of_json(value)
+
+
+YAML = re.compile(rb"(---\s*\n)?[\w.-]+:[ \t]*[^\n,;\t]*\n([ \t]*- |[ \t]+[\w.-]+:|[\w.-]+:)")
+"""Beginning of a file of YAML: a name and a colon, and then an item of a list or another name."""
+
+
+def _refuse_markup(name: str, content: bytes) -> None:
+    what = "a page of HTML or XML" if content.lstrip()[:1] == b"<" else "YAML" if YAML.match(content) else ""
+    if what:
+        advice = "Let the tool that made it write JSON, as promptfoo does by --output results.json."
+        raise BadFileError(name, f"must be {LOOKED_FOR}", what, advice)
 
 
 def _of_json(value: Any) -> Content:
@@ -211,6 +224,8 @@ OTHERS = (
         "tasks of Prodigy without an answer",
         "Export the annotations by `prodigy db-out`.",
     ),
+    _Other(frozenset({"custom_id", "response", "error"}), "answers of OpenAI's batch API", LONG),
+    _Other(frozenset({"run_type", "inputs", "outputs"}), "runs of LangSmith", LONG),
     _Other(frozenset({"text", "annotations", "annotation_approver"}), "an export of doccano", LONG),
     _Other(frozenset({"user_input", "response", "retrieved_contexts"}), "results of ragas", SCORED),
     _Other(frozenset({"question", "answer", "contexts", "ground_truth"}), "results of ragas", SCORED),
