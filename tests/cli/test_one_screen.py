@@ -47,6 +47,7 @@ MORE = {
     "verify of another table": ["verify", "exact.joblib", "turned.csv"],
     "export as ONNX": ["export", "exact.joblib", "table.csv", "--out", "exact.onnx"],
     "export as a protocol": ["export", "stages.joblib", "--out", "protocol.md"],
+    "measure": ["measure", "exact.joblib", "table.csv"],
     "predict --early-exit": ["predict", "exact.joblib", "table.csv", "--early-exit", "--out", "early.csv"],
     "report": ["report", "front.parquet", "--out", "again.html"],
     "front pick": ["front", "pick", "front.parquet"],

@@ -6,7 +6,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.pruned_table import PAPER, prune_table
+from shortlist.ensembles.pruned_table import PAPER, Measuring, prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
@@ -109,7 +109,7 @@ def test_too_few_cases_of_a_class_are_refused_in_one_sentence() -> None:
     with pytest.raises(
         BadInputError, match="every class needs cases in each part of the split, got 1 of 'ill'"
     ):
-        prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES, protocol=PAPER)
+        prune_table(X, y, OrderedPruner(), n_classifiers=2, cases=CASES, measuring=Measuring(PAPER))
     with pytest.raises(BadInputError, match="so 4 cases of each, got 1 of 'ill'"):
         split_three(y, cases=CASES)
     with pytest.raises(BadInputError, match="at least 3 cases each, one per fold, got 1 of 'ill'"):

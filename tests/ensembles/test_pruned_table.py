@@ -20,7 +20,7 @@ from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
-from shortlist.ensembles.pruned_table import PAPER, TableRows, prune_table
+from shortlist.ensembles.pruned_table import PAPER, Measuring, TableRows, prune_table
 from shortlist.ensembles.pruning.mean_problem import mean_goal
 from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -83,12 +83,19 @@ def test_the_same_classifier_on_the_same_rows_has_one_figure() -> None:
     assert single.best_single == exact.best_single
     assert single.test["pruned"].right.tolist() == exact.test["best_single"].right.tolist()
     assert single.test["best_single"].right.tolist() == exact.test["best_single"].right.tolist()
-    again = prune_table(X, LABELS, votes, n_classifiers=8, seed=1, take="best_single")
+    again = prune_table(X, LABELS, votes, n_classifiers=8, seed=1, measuring=Measuring(take="best_single"))
     assert again.test["best_single"].right.tolist() == exact.test["best_single"].right.tolist()
 
 
 def test_the_model_saved_is_the_one_that_is_named() -> None:
-    wanted = prune_table(X, LABELS, ExactPruner(random_state=0), n_classifiers=8, seed=1, take="best_single")
+    wanted = prune_table(
+        X,
+        LABELS,
+        ExactPruner(random_state=0),
+        n_classifiers=8,
+        seed=1,
+        measuring=Measuring(take="best_single"),
+    )
     assert wanted.saved is not None
     assert wanted.saved.names == (wanted.best_single,)
     assert wanted.saved.refitted
@@ -115,7 +122,9 @@ def test_every_pruner_is_measured_on_every_row(pruner: Any, n_classes: int) -> N
     assert found.chosen.refitted
     assert 0.5 < found.test["pruned"].accuracy < 0.99
     for rule in ("pruned", "best_single"):
-        saved = prune_table(X, y, clone(pruner), n_classifiers=4, seed=2, take=rule).saved
+        saved = prune_table(
+            X, y, clone(pruner), n_classifiers=4, seed=2, measuring=Measuring(take=rule)
+        ).saved
         assert saved is not None
         assert saved.predict(X).shape == (200,)
 
@@ -146,7 +155,7 @@ def test_a_class_with_one_row_fits_and_is_not_measured() -> None:
 def test_a_positive_class_is_counted_on_rows_held_out(positive: str) -> None:
     y = np.where(Y > 0, "yes", "no")
     pruner = ExactPruner(positive=positive, random_state=0)
-    found = prune_table(X, y, pruner, n_classifiers=4, seed=2, protocol=PAPER)
+    found = prune_table(X, y, pruner, n_classifiers=4, seed=2, measuring=Measuring(PAPER))
     rows = split_rows(np.arange(len(y)), y, TEST_SHARE, 2)[1]
     assert isinstance(found.pruner, ExactPruner)
     predicted = found.pruner.predict(X[rows])
@@ -162,13 +171,19 @@ def test_a_positive_class_is_counted_on_rows_held_out(positive: str) -> None:
 
 def test_rows_of_a_file_measure_the_members_fitted_on_all_rows() -> None:
     tested = TableRows(X[150:], LABELS[150:])
-    found = prune_table(X[:150], LABELS[:150], ExactPruner(random_state=0), n_classifiers=6, test=tested)
+    found = prune_table(
+        X[:150], LABELS[:150], ExactPruner(random_state=0), n_classifiers=6, measuring=Measuring(test=tested)
+    )
     assert (found.n_rows["validation"], found.n_rows["test"]) == (150, 50)
     assert found.chosen is not None
     right = found.chosen.predict(X[150:]) == LABELS[150:]
     assert found.test["pruned"].right.tolist() == right.tolist()
     alone = prune_table(
-        X[:150], LABELS[:150], ExactPruner(random_state=0), n_classifiers=6, test=tested, take="best_single"
+        X[:150],
+        LABELS[:150],
+        ExactPruner(random_state=0),
+        n_classifiers=6,
+        measuring=Measuring(test=tested, take="best_single"),
     ).saved
     assert alone is not None
     single = alone.predict(X[150:]) == LABELS[150:]
@@ -274,7 +289,7 @@ def test_the_fingerprint_of_a_table_is_taken_once(of: str, monkeypatch: pytest.M
             "front": FrontPruner(judges, pick="smallest", random_state=0),
             "rule": OrderedPruner(judges, random_state=0),
         }[of]
-        found = prune_table(table, truth, pruner, take="best_single")
+        found = prune_table(table, truth, pruner, measuring=Measuring(take="best_single"))
         assert found.saved is not None
         assert found.saved.record.table == found.pruner.validation_.table
         record = found.pruner.validation_

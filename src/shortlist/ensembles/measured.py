@@ -29,7 +29,7 @@ from shortlist.results.intervals import (
     mean_share_interval,
     wilson_interval,
 )
-from shortlist.results.verdicts import Verdict, Word, decide, sentence, verdict_facts
+from shortlist.results.verdicts import RuleVerdict, Word, decide, sentence, verdict_facts
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
@@ -307,7 +307,7 @@ class Advice:
     """
 
     take: str
-    verdict: Verdict
+    verdict: RuleVerdict
     difference: Difference
     objective: str
     sentence: str
@@ -321,7 +321,7 @@ class Advice:
         )
 
     def compared(self) -> str:
-        """Say the difference with its interval, and how many more rows would decide; nothing of one member."""
+        """Say the difference with its interval, and how many more rows decide; nothing of one member."""
         if self.is_alone:
             return ""
         first = next(iter(self.names))
@@ -391,9 +391,9 @@ def advise(
     priced = cost is not None and price is not None
     paid = (float(cost), float(price)) if cost is not None and price is not None else (one.size, single.size)
     if one.size == 1 and not difference.only_first and not difference.only_second:
-        verdict = Verdict(Word.ALONE, takes_first=True)
+        verdict = RuleVerdict(Word.ALONE, takes_first=True)
     elif not _keeps(single, most):
-        verdict = Verdict(Word.UNRIVALLED, takes_first=True)
+        verdict = RuleVerdict(Word.UNRIVALLED, takes_first=True)
     else:
         verdict = decide(difference, spent=paid, priced=priced, margin=margin)
     take = first if verdict.takes_first else "best_single"
@@ -410,11 +410,11 @@ def advise(
         if not more.within_chance and more.interval[0] > 0:
             beside = f"{difference_in_words(more, objective)} beside {names[take]}"
             told = f"Better: {verb.lower()} {names['full']}, {beside}."
-            take, verdict = "full", Verdict(Word.BETTER, takes_first=True)
+            take, verdict = "full", RuleVerdict(Word.BETTER, takes_first=True)
     return Advice(take, verdict, difference, objective, told, names)
 
 
-def _other_cost(paid: tuple[float, float], verdict: Verdict, *, priced: bool) -> str:
+def _other_cost(paid: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
     """Say what the rule that is not used takes for a row, where that is less."""
     use, other = paid if verdict.takes_first else paid[::-1]
     if other >= use:

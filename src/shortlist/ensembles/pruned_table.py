@@ -98,7 +98,22 @@ class TableRows(NamedTuple):
         return TableRows(take_rows(self.X, rows), self.y[rows])
 
 
-class Protocol(NamedTuple):
+@dataclass(frozen=True)
+class Measuring:
+    """How a table measures, and which model is saved.
+
+    `protocol`: ``auto`` or ``paper``. `test`: rows that the table does not hold. `margin`: how much worse
+    still is as good, in the objective. `take`: rule whose model is saved, ``pruned`` or ``best_single``; by
+    default the one that the advice names.
+    """
+
+    protocol: str = AUTO
+    test: TableRows | None = None
+    margin: float = MARGIN
+    take: str = AUTO
+
+
+class RowPlan(NamedTuple):
     """Which rows fit and select, calibrate a promise, and measure."""
 
     rest: RowNumbers
@@ -141,17 +156,14 @@ def prune_table(
     seed: int = 0,
     cases: Cases | None = None,
     work: Work | None = None,
-    protocol: str = AUTO,
-    test: TableRows | None = None,
-    margin: float = MARGIN,
-    take: str = AUTO,
+    measuring: "Measuring | None" = None,
 ) -> PrunedTable:
     """Fit a pool, prune it, and measure committee, best single classifier and whole pool in the same way.
 
     Up to :data:`MOST_ROWS_REPEATED` rows all fit the pool, and select members by their answers out of fold;
     figures come from repeated choice (:mod:`shortlist.results.repeated_choice`). With a pool of the
     pruner's own nothing is fitted. Of more rows, with the paper's protocol, and where something is promised a
-    tenth is held out and measures; `test` measures in place of both. With a promise the classifier's
+    tenth is held out and measures; `measuring.test` takes the place of both. With a promise the classifier's
     calibration share of the other rows is drawn before, without regard to classes. Members and the best
     single classifier are fitted again on all rows that fit or select, unless the paper's protocol or the
     pruner's `refit` says otherwise. Raises BadInputError if an option cannot be used, no class has two rows,
@@ -162,17 +174,16 @@ def prune_table(
     ``(n_samples,)``. All rows of a case are in one part and in one fold, and one row of each case calibrates,
     since a promise counts on rows that know nothing of each other. `work`: workers that fit the pool;
     progress; a way to stop the proof with the best selection found; and the study that keeps the pool, and
-    the state of exact pruning, to go on from there. `test`: rows that nobody saw. `margin`: how much worse
-    still is as good. `take`: rule whose model is saved, ``pruned`` or ``best_single``; by default the one
-    that the advice names.
+    the state of exact pruning, to go on from there. `measuring`: rows that measure, and the model to save.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
     if isinstance(pruner, SelectiveClassifier):
         pruner.check_options(y)
         pruner = pruner.classifier
     check_pruner(pruner, y, n_classifiers)
-    work, table = work or Work(), TableRows(X, y)
-    plan = _plan(table, selective, as_choice(protocol, "protocol", PROTOCOLS), test, seed=seed, cases=cases)
+    work, table, how = work or Work(), TableRows(X, y), measuring or Measuring()
+    as_choice(how.protocol, "protocol", PROTOCOLS)
+    plan = _plan(table, selective, how, seed=seed, cases=cases)
     rest, own = table.some(plan.rest), cases_of_rows(cases, plan.rest)
     fits, selecting = pruner.pool is None, np.arange(len(rest.y))
     if fits:
@@ -190,7 +201,7 @@ def prune_table(
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return PrunedTable(pruner, rows.pool, n_rows | {"test": 0}, seconds_now() - start)
     is_kept = not isinstance(pruner, FrontPruner) and not getattr(pruner, "refit", True)
-    refits = fits and protocol != PAPER and not is_kept
+    refits = fits and how.protocol != PAPER and not is_kept
     if refits and pruner.committee_.members is pruner.chosen_pool_:
         pruner.fit_again(*rest, seed=seed, report=work.report)
     if selective is not None:
@@ -206,8 +217,9 @@ def prune_table(
         else _tested(question, plan.tested)
     )
     seconds = seconds_now() - start
-    advice, chosen = _advice(question, figures, margin), question.chosen
-    written = COMMITTEE if selective is not None else advice.take if take == AUTO else take
+    advice, chosen = _advice(question, figures, how.margin), question.chosen
+    take = advice.take if how.take == AUTO else how.take
+    written = COMMITTEE if selective is not None else take
     return PrunedTable(
         pruner, rows.pool, n_rows | figures.counts, seconds, test=figures.measured,
         reached=_reached(question), selective=selective, answered=figures.answered,
@@ -222,17 +234,16 @@ def prune_table(
 def _plan(
     table: TableRows,
     selective: SelectiveClassifier | None,
-    protocol: str,
-    test: TableRows | None,
+    how: "Measuring",
     *,
     seed: int,
     cases: Cases | None,
-) -> Protocol:
+) -> RowPlan:
     """Say which rows fit and select, calibrate and measure."""
     everything = np.arange(len(table.y))
     is_large = len(everything) > MOST_ROWS_REPEATED
-    rest, tested = everything, test
-    if test is None and (is_large or protocol == PAPER or selective is not None):
+    rest, tested = everything, how.test
+    if tested is None and (is_large or how.protocol == PAPER or selective is not None):
         rest, held = split_rows(everything, table.y, TEST_SHARE, seed, cases)
         tested = table.some(held)
     calibration = rest[:0]
@@ -242,7 +253,7 @@ def _plan(
             lambda labels: keep_rows_apart(len(labels), selective.calibration_share, seed),
         )  # fmt: skip
         rest, calibration = rest[kept], one_row_a_case(rest[drawn], cases, seed)
-    return Protocol(rest, calibration, tested, protocol == PAPER or len(rest) > MOST_ROWS_REPEATED)
+    return RowPlan(rest, calibration, tested, how.protocol == PAPER or len(rest) > MOST_ROWS_REPEATED)
 
 
 def _fitted_pool(
@@ -263,7 +274,7 @@ def _fitted_pool(
     return pool, selecting
 
 
-def _counts(plan: Protocol, pool: Any, n_rest: int, n_selected: int, *, fits: bool) -> dict[str, int]:
+def _counts(plan: RowPlan, pool: Any, n_rest: int, n_selected: int, *, fits: bool) -> dict[str, int]:
     """Return how many rows fit, select, calibrate and measure."""
     crossed = isinstance(pool, CrossFittedPool)
     counts = {"train": (n_rest if crossed else n_rest - n_selected) if fits else 0, "validation": n_selected}
@@ -412,7 +423,7 @@ def _time(question: _Question, rule: str) -> float:
 
 
 def _tested(question: _Question, tested: TableRows) -> _Figures:
-    """Measure on rows that nobody saw, by the members that answer new rows."""
+    """Measure on test rows, by the members that answer new rows."""
     pruner, selective = question.pruner, question.selective
     truth = np.searchsorted(pruner.classes_, tested.y)
     measured = {}

@@ -1,4 +1,4 @@
-"""Pruning by repeated choice: committee, best single classifier and simple rules, chosen without each part."""
+"""Pruning by repeated choice: committee, best single classifier and rules, chosen without each part."""
 
 import math
 from collections.abc import Mapping
@@ -76,11 +76,8 @@ def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> in
 
     `answers`: of the rows that choose. `costs`: prices of the classifiers.
     """
-    if (
-        chosen.voting == SOFT
-        and answers.shares is not None
-        and objective_of(chosen, answers.truth)[0] == ACCURACY
-    ):
+    is_plain = objective_of(chosen, answers.truth)[0] == ACCURACY
+    if chosen.voting == SOFT and answers.shares is not None and is_plain:
         own = np.take_along_axis(answers.shares, answers.truth[:, None, None], axis=2)[:, :, 0]
         values = np.log(np.maximum(own, 1)).mean(axis=0)
     else:
@@ -113,7 +110,7 @@ def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
 
 
 def decided_by(ballot: Ballot, answers: PoolAnswers, members: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the class that some classifiers decide, ``(n_rows,)``; -1 where nobody answers."""
+    """Return the class that some classifiers decide, ``(n_rows,)``; -1 without an answer."""
     own = answers.codes[:, members]
     heard = (own < ballot.n_classes).any(axis=1)
     by_mean = ballot.by_mean and answers.shares is not None

@@ -35,7 +35,8 @@ def held_out_table(
     """Return figures of rules, for a screen and for a page: whom to ask, how good, at what cost.
 
     `test`: as :func:`shortlist.ensembles.measured.measured_facts` tells it. `names`: what the rules are
-    called. `rows`: how many rows measure (``test``), and in how many parts, by repeated choice. `exits`: what asking the first one member by member takes, as ``early_exit`` of
+    called. `rows`: how many rows measure (``test``), and in how many parts, by repeated choice.
+    `exits`: what asking the first one member by member takes, as ``early_exit`` of
     :func:`shortlist.ensembles.committees.facts.chosen_facts`.
     """
     priced = all(one["price"] is not None for one in test.values())
@@ -60,7 +61,8 @@ def held_out_table(
         "By repeated choice: each row is measured by choices made without it"
         if repeated
         else "On test rows, on which nothing was fitted or chosen",
-        (f"{rows['test']:,} {'rows' if repeated else 'test rows'}", "accuracy (95 % interval)", "balanced", "asked a row",
+        (f"{rows['test']:,} {'rows' if repeated else 'test rows'}",
+         "accuracy (95 % interval)", "balanced", "asked a row",
          *(["cost a row"] if priced else [])),
         tuple(lines),
         ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
@@ -76,7 +78,8 @@ def measured_parts(
 ) -> Parts:
     """Return figures of rules on rows that measure: a table, and the confusion of each.
 
-    `n_parts`: parts of repeated choice. `names`: what the rules are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
+    `n_parts`: parts of repeated choice. `names`: what the rules are called, by default as `test` has them.
+    `exits`: as of :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
     rows = {"test": next(iter(test.values())).n_rows}

@@ -1,7 +1,7 @@
 """Figures by repeated choice: all parts of the rows but one choose, and that one is answered.
 
-Rows are dealt to halves, several times: each row is measured by choices that it took no part in, once in each
-partition. Committees, stages
+Rows are dealt to halves, several times: each row is measured by choices that it took no part in, once in
+each partition. Committees, stages
 and panels all take their figures from here where no other rows measure them.
 """
 
@@ -37,7 +37,8 @@ def deal_parts(
     `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, where several rows are of one.
     `n_candidates`: what is chosen from; with many rows and candidates there are fewer partitions.
 
-    >>> deal_parts(np.repeat([0, 1], 50), 0).shape, deal_parts(np.repeat([0, 1], 50), 0, n_candidates=8000).shape
+    >>> y = np.repeat([0, 1], 50)
+    >>> deal_parts(y, 0).shape, deal_parts(y, 0, n_candidates=8000).shape
     ((10, 100), (2, 100))
     """
     n = max(1, min(most, MOST_NUMBERS // max(1, len(y) * n_candidates)))

@@ -1,4 +1,4 @@
-"""Verdict on a choice beside the simplest alternative, in three words, and its sentence.
+"""RuleVerdict on a choice beside the simplest alternative, in three words, and its sentence.
 
 *Better*: the interval of the difference excludes zero. *As good*: no worse than the margin, and cheaper,
 smaller, or favoured by the estimate where nothing has a price. *Undecided*: neither.
@@ -12,7 +12,7 @@ from shortlist.results.intervals import MARGIN, Difference
 
 
 class Word(StrEnum):
-    """Verdict on two rules."""
+    """RuleVerdict on two rules."""
 
     BETTER = "better"
     AS_GOOD = "as-good"
@@ -24,7 +24,7 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RuleVerdict:
     """Rule to use, and how sure that is."""
 
     word: Word
@@ -36,7 +36,7 @@ class Verdict:
 
 def decide(
     difference: Difference, *, spent: tuple[float, float], priced: bool, margin: float = MARGIN
-) -> Verdict:
+) -> RuleVerdict:
     """Return which of two rules to use.
 
     A single classifier that is smaller is not recommended where the estimate favours the committee and
@@ -50,25 +50,25 @@ def decide(
     'better'
     >>> told = Difference(-0.001, (-0.006, 0.004), 0.7)
     >>> decide(told, spent=(3.4, 1.0), priced=False)
-    Verdict(word=<Word.AS_GOOD: 'as-good'>, takes_first=False, because='smaller')
+    RuleVerdict(word=<Word.AS_GOOD: 'as-good'>, takes_first=False, because='smaller')
     """
     low, high = difference.interval
     if not difference.within_chance and (low > 0 or high < 0):
-        return Verdict(Word.BETTER, low > 0)
+        return RuleVerdict(Word.BETTER, low > 0)
     gain = difference.gain
     within = (low >= -margin, high <= margin)  # whether the first, and the second, is no worse
     cheaper = spent[0] < spent[1] if spent[0] != spent[1] else None
     less = "cheaper" if priced else "smaller"
     if cheaper is not None and within[not cheaper] and (priced or (gain >= 0 if cheaper else gain <= 0)):
-        return Verdict(Word.AS_GOOD, cheaper, less)
+        return RuleVerdict(Word.AS_GOOD, cheaper, less)
     favoured = gain > 0 or (gain == 0 and bool(cheaper))
     if not priced and within[not favoured]:
-        return Verdict(Word.AS_GOOD, favoured, "favoured")
-    return Verdict(Word.UNDECIDED, favoured, "favoured" if gain else less)
+        return RuleVerdict(Word.AS_GOOD, favoured, "favoured")
+    return RuleVerdict(Word.UNDECIDED, favoured, "favoured" if gain else less)
 
 
 def sentence(
-    verdict: Verdict,
+    verdict: RuleVerdict,
     names: tuple[str, str],
     told: str,
     *,
@@ -82,7 +82,8 @@ def sentence(
     `names`: of the first rule and the alternative. `told`: the difference with its interval. `margin`: in
     words. `costs`: what the other one costs, for an undecided verdict. `more`: how many more rows decide.
 
-    >>> sentence(Verdict(Word.BETTER, True), ("the committee of 5", "tree-1 alone"), "+1.3 points (0.7 to 2)")
+    >>> names = ("the committee of 5", "tree-1 alone")
+    >>> sentence(RuleVerdict(Word.BETTER, True), names, "+1.3 points (0.7 to 2)")
     'Better: use the committee of 5, +1.3 points (0.7 to 2) beside tree-1 alone.'
     """
     use, other = names if verdict.takes_first else names[::-1]
@@ -101,6 +102,6 @@ def sentence(
     return f"Undecided: {start}, {why}, {told} beside {other}{costs}{more}."
 
 
-def verdict_facts(verdict: Verdict) -> dict[str, Any]:
+def verdict_facts(verdict: RuleVerdict) -> dict[str, Any]:
     """Return it for JSON."""
     return {"verdict": verdict.word.value, "because": verdict.because or None}

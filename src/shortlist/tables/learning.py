@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import PRICES, SHIPPED, public_sets, shipped_table
 from shortlist.errors import BadInputError
@@ -15,6 +12,7 @@ from shortlist.tables.numbers import USUAL, CellRules
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from shortlist.tables.splits import Cases
 
@@ -182,13 +180,15 @@ def split_target(
 
 def labelled_rows(
     table: "pd.DataFrame", features: Sequence[str], target: str, classes: Any
-) -> tuple["pd.DataFrame", NDArray[Any]]:
+) -> "tuple[pd.DataFrame, NDArray[Any]]":
     """Return the features and the classes of rows that measure what other rows chose.
 
     Raises BadInputError if a column is missing, a row has no class, or one that the other rows do not have.
 
     `table`: as :func:`read_table` returns it. `classes`, ``(n_classes,)``: those that are known.
     """
+    import numpy as np
+
     if target not in table.columns:
         raise BadInputError(
             f"{_file(table)} must have the column {target!r} with the true classes, got "

@@ -121,7 +121,7 @@ def test_the_single_classifier_is_saved_and_has_the_figure_that_was_told(
     if rest == words:
         assert alone["test"]["best_single"]["confusion"] == told["test"]["best_single"]["confusion"]
     table = "example:wine" if "example:wine" in words else "patients.csv"
-    target = [] if "example:wine" in words else NAMED[2:]
+    target = [] if "example:wine" in words else PATIENTS[2:]
     checked = facts_of("verify", "one.joblib", table, cwd=folder)
     assert (checked["failures"], checked["n_classifiers"]) == ([], 1)
     measured = facts_of("measure", "one.joblib", table, *target, cwd=folder)

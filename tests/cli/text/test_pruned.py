@@ -14,7 +14,7 @@ from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.pruned import WrittenFiles, _best_line, print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.pruned_table import PAPER, PrunedTable, prune_table
+from shortlist.ensembles.pruned_table import PAPER, Measuring, PrunedTable, prune_table
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import Table
 from shortlist_papers import OrderedPruner
@@ -33,7 +33,7 @@ def printed(
 def exact() -> PrunedTable:
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", node_limit=50, diversity="average", max_size=5, random_state=0)
-    return prune_table(X, y, pruner, n_classifiers=6, protocol=PAPER)
+    return prune_table(X, y, pruner, n_classifiers=6, measuring=Measuring(PAPER))
 
 
 def test_exact_pruning_tells_value_bound_members_and_threshold(
@@ -220,7 +220,7 @@ def test_the_file_holds_what_was_named_and_the_other_is_one_option_away(
 ) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", node_limit=50, min_size=3, random_state=0)
-    found = prune_table(X, y, pruner, n_classifiers=6, take=take)
+    found = prune_table(X, y, pruner, n_classifiers=6, measuring=Measuring(take=take))
     facts = pruned_facts(found, "exact", "auto", Path("p.joblib"))
     print_pruned(found, facts, WrittenFiles(model=Path("p.joblib"), rule=take))
     said, names = capsys.readouterr().out, facts["advice"]["names"]

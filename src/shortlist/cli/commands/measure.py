@@ -36,9 +36,9 @@ def measure(
 ) -> None:
     """Measure a saved model on new rows whose classes are known.
 
-    Accuracy, recall by class, price and the share answered stand beside the figures reported when the model was
-    made, with intervals at 95 %. The first line says whether these hold, whether a promise is kept, and whether
-    to choose anew. Panels are measured by shortlist panel compare.
+    Accuracy, recall by class, price and the share answered stand beside the figures reported when the model
+    was made, with intervals at 95 %. The first line says whether these hold, whether a promise is kept, and
+    whether to choose anew. Panels are measured by shortlist panel compare.
     """
     from shortlist.cli.files import check_files
 

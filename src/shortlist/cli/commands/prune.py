@@ -90,11 +90,11 @@ def prune(
     A pool of classifiers is fitted on all rows, and again without each of five folds. The members are chosen
     by the answers out of fold, and measured by repeated choice: each row by members chosen on a half of the
     rows without it. Of more than 20,000 rows, and with a promise (--answer-accuracy), which takes a
-    quarter of the others to calibrate its threshold, a tenth is held out for the test; --test FILE measures in
-    its place. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
+    quarter of the others to calibrate its threshold, a tenth is held out for the test; --test FILE measures
+    in its place. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
     front of committees, one of which predicts. With --answers the table holds the answers of judges, and
-    nothing is fitted. The model written is the one that the first line names. To compare methods, use shortlist
-    compare.
+    nothing is fitted. The model written is the one that the first line names. To compare methods, use
+    shortlist compare.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
@@ -112,7 +112,7 @@ def prune(
     from shortlist.cli.text.output import save, save_page
     from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.pruned_table import TableRows, prune_table
+    from shortlist.ensembles.pruned_table import Measuring, TableRows, prune_table
     from shortlist.runs import Work
 
     check_shared(context.params)
@@ -137,8 +137,10 @@ def prune(
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
-            work=Work(n_threads, opened, tell, cancellation), protocol=figures.protocol,
-            test=None if tested is None else TableRows(*tested), margin=figures.margin, take=saves,
+            work=Work(n_threads, opened, tell, cancellation),
+            measuring=Measuring(
+                figures.protocol, None if tested is None else TableRows(*tested), figures.margin, saves
+            ),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         silent = pruned.selective is not None and not pruned.selective.guarantee_.promised

@@ -133,8 +133,8 @@ class PolicyOptions:
     margin: Annotated[
         float,
         typer.Option(
-            help=f"{MARGIN_HELP}: 0.01 is one point of accuracy. It is beside the best single judge, or a saved "
-            "panel."
+            help=f"{MARGIN_HELP}: 0.01 is one point of accuracy. It is beside the best single judge, or a "
+            "saved panel."
         ),
     ] = 0.01
     final: Annotated[

@@ -271,7 +271,7 @@ class PickOptions(MeasureOptions):
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, with --objectives: its number, or the rule ideal, knee, lexicographic or smallest. "
+            help=f"{POINT}, with --objectives: its number, or ideal, knee, lexicographic or smallest. "
             "smallest takes the fewest members that are as good as the best committee within chance, without "
             "--objectives too. Otherwise the model to write: committee or best-single.",
             show_default="the one that the first line names; ideal with --objectives",
