@@ -102,7 +102,7 @@ def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, 
 
 
 def ballot_of(chosen: Chosen, n_members: int) -> Ballot:
-    """Return the ballot by which a number of classifiers decide as the committee does, without calibration."""
+    """Return the ballot by which some classifiers decide as the committee does, without calibration."""
     ballot = chosen.committee.ballot
     if ballot.threshold is not None:
         return Threshold(n_members // 2, n_members, chosen.positive_place or 0)

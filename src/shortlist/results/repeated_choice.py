@@ -15,7 +15,7 @@ from shortlist.arrays import Labels
 from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, deal_folds
 
 N_PARTS = 2
-"""Parts of a partition: what is lucky on nine tenths of the rows is unlucky on the last one (decision 134)."""
+"""Parts of a partition: luck on nine tenths of the rows is bad luck on the last one (decision 134)."""
 
 MOST_PARTITIONS = 10
 """Partitions whose mean is reported (decision 134)."""
