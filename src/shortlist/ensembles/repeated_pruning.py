@@ -12,7 +12,6 @@ from shortlist.arrays import Floats, Labels, Mask
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.committee import SHARES
-from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import PruningRows
@@ -68,26 +67,16 @@ def pool_answers(chosen: Chosen, rows: PruningRows) -> PoolAnswers:
 
 
 def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> int:
-    """Return the index of the classifier that is best alone on some rows, the first of equals.
+    """Return the index of the classifier worth most in the objective on some rows, the first of equals.
 
-    Where a committee is chosen by the log loss of its mean, it is the one of least log loss, which is better
-    on new rows than the most accurate one (decision 134); else the one worth most in the objective. It costs
-    no more than the committee may, unless every one does.
+    It costs no more than the committee may, unless every one does.
 
     `answers`: of the rows that choose. `costs`: prices of the classifiers.
     """
-    is_plain = objective_of(chosen, answers.truth)[0] == ACCURACY
-    if chosen.voting == SOFT and answers.shares is not None and is_plain:
-        own = np.take_along_axis(answers.shares, answers.truth[:, None, None], axis=2)[:, :, 0]
-        values = np.log(np.maximum(own, 1)).mean(axis=0)
-    else:
-        values = objective_of(chosen, answers.truth)[1] @ answers.right
+    values = np.round(objective_of(chosen, answers.truth)[1] @ answers.right, 9)
     most = chosen.terms.max_cost
     within = np.ones(len(values), dtype=bool) if costs is None or most is None else costs <= most
-    return int(np.where(within | ~within.any(), np.round(values, 9), -np.inf).argmax())
-
-
-ACCURACY = "accuracy"
+    return int(np.where(within | ~within.any(), values, -np.inf).argmax())
 
 
 def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
