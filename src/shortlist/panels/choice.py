@@ -21,6 +21,7 @@ from shortlist.panels.objectives import (
     undominated,
     values_of,
 )
+from shortlist.panels.optimism import without_optimism
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import (
     PanelOptions,
@@ -75,7 +76,7 @@ def choose_panels(
     known, gaps = fully_asked(log.at(log.truth >= 0))
     known = by_agreement(known) if log.is_open else known
     if not all_choose(n_different(known), options, objectives):
-        return _chosen(split_cases(known, options), gaps, options, objectives, budget)
+        return without_optimism(_chosen(split_cases(known, options), gaps, options, objectives, budget))
     part_of = folds_of(known, N_PARTS, options.seed)
     order = np.argsort(part_of, kind="stable")
     known, part_of = known.at(order), part_of[order]
@@ -87,7 +88,7 @@ def choose_panels(
     front = replace(
         whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
     )
-    return replace(whole, parts=parts, claims=claims, front=front)
+    return without_optimism(replace(whole, parts=parts, claims=claims, front=front))
 
 
 def _chosen(

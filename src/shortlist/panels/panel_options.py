@@ -53,8 +53,10 @@ from shortlist.panels.recipes import Cases
 AUTO = "auto"
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
-USUAL_SHARE, FEW_CASES = 0.25, 500
-"""The share of the cases that is held out unless another one is asked for, and how many cases are few."""
+USUAL_SHARE, FEW_CASES = 0.25, 5_000
+"""The share of the cases that is held out unless another one is asked for, and how many cases all choose."""
+NOISY_CASES = 500
+"""Fewer cases than these leave open how much worse a cheaper panel is (decision 91)."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def _check_cases(log: AnswerLog) -> None:
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
     """Whether no cases are held out, and nested cross-validation measures.
 
-    So it is for fewer than 500 cases where no share of them is asked for, nothing is promised, and there are
+    So it is for fewer than 5,000 cases where no share of them is asked for, nothing is promised, and there are
     two objectives: accuracy or the cost of errors, and price.
     """
     is_asked = options.test_share is None and options.demand is None

@@ -57,10 +57,11 @@ def panel(
 ) -> None:
     """Choose which judges to ask, in which order, until when.
 
-    The panel is chosen from a log of their answers. A quarter of the cases is held out.
-    The others are the training cases: panels are chosen on them, by out-of-fold answers where something is
-    learned. With fewer than 500 cases none is held out, and nested cross-validation measures. Then the rule
-    one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper.
+    The panel is chosen from a log of their answers, by out-of-fold answers where something is learned. With
+    fewer than 5,000 cases all choose, and repeated choice measures: the panel is chosen again without each of
+    five parts. Of more cases, and with a promise, a quarter is held out. With fewer than 500 cases the rule
+    one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper. Points of
+    the front are reported without the optimism of having been picked.
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
     whom to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
     """
@@ -77,7 +78,9 @@ def panel(
     from shortlist.cli.text.panels import print_panel
     from shortlist.cli.work import long_work
     from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.answer_log import n_different
     from shortlist.panels.facts import panel_report
+    from shortlist.panels.panel_options import NOISY_CASES
     from shortlist.panels.words import stages_in_words
     from shortlist.runs import Budget
 
@@ -102,7 +105,8 @@ def panel(
     point = picked(choice, policy, anyway=promised.anyway)
     told = panel_report(choice, point, notes, asked, margin=policy.margin)
     is_better, name = told.verdict.recommended, told.verdict.single
-    if is_single or (choice.parts and rule_asked(policy) == "one-se" and not is_better):
+    is_noisy = bool(choice.parts) and n_different(choice.chosen) < NOISY_CASES
+    if is_single or (is_noisy and rule_asked(policy) == "one-se" and not is_better):
         instead = f"The rule would take the panel {stages_in_words(told.panel)}. {told.verdict.sentence()}"
         told = panel_report(choice, None, notes, asked, instead=instead)
         is_single = True
