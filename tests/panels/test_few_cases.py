@@ -57,7 +57,7 @@ def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: floa
     told = verdict(choice, measured_panel(choice, point))
     assert told.panel_figures.n_right == sum(right)
     low, high = wilson_interval(sum(right), 240)
-    own = round(240 * choice.front.values[point, 0])  # out of fold, on the cases that chose the panel
+    own = round(240 * choice.front.extras["on_training_cases"][point])  # out of fold
     assert told.panel_figures.accuracy_interval == (low, max(high, wilson_interval(own, 240)[1]))
     assert told.panel_figures.price == pytest.approx(price)
     assert (told.rechosen_figures or told.single_figures).n_right == sum(single)

@@ -16,8 +16,8 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
     """Return a choice whose front has the first objective with the optimism of having been picked taken off.
 
     The values on the training cases are kept in the extras of the front as ``on_training_cases``. Fronts of
-    more than two objectives, and of what is promised, stay as they are: the first say nothing of a price alone, the
-    second have passed a test.
+    more than two objectives stay as they are, as their points have no neighbours by price, and so do those of
+    promises, which have passed a test.
 
     Takes as long as running every point of the front, or of those found without each part, once.
     """

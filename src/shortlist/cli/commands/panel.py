@@ -77,8 +77,8 @@ def panel(
     from shortlist.cli.text.output import page_path, save, save_page
     from shortlist.cli.text.panels import print_panel
     from shortlist.cli.work import long_work
-    from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.answer_log import n_different
+    from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.facts import panel_report
     from shortlist.panels.panel_options import NOISY_CASES
     from shortlist.panels.words import stages_in_words
