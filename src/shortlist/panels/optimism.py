@@ -1,4 +1,4 @@
-"""Optimism of the points of a front: how much better they look on the cases that chose them than on others."""
+"""Optimism of the points of a front: how much better they look on the training cases than on others."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
 def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Floats:
     """Return values less their optimism, averaged over neighbours by price.
 
-    No point is better than on the cases that chose it, and none worse than a cheaper one, as who can pay for
+    No point is better than on the training cases, and none worse than a cheaper one, as who can pay for
     more can take the cheaper one.
 
     `told`, `optimism`, `price`, ``(n_points,)``. `sign`: 1 where more is better.

@@ -14,6 +14,7 @@ MEANINGS = {
     "MODEL": {
         "export": "a saved model",
         "predict": "a saved model",
+        "measure": "a saved model",
         "verify": "a saved model",
         "stage use": "a saved model",
     },
@@ -48,6 +49,7 @@ MEANINGS = {
 MODEL_COMMANDS = ("info", "analyse", "diff", "convert", "slice", "sample")
 
 DEFAULTS = {
+    "--target": {"measure": "the column that the model predicts"},
     "--out": {
         "export": "must be given",
         "front export": "must be given",

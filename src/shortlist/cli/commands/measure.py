@@ -26,7 +26,8 @@ def measure(
     table: TableFile,
     *,
     target: Annotated[
-        str | None, typer.Option(help="Column with the class; by default the one that the model predicts.")
+        str | None,
+        typer.Option(help="Column that holds the class; by default the one that the model predicts."),
     ] = None,
     gaps: Gaps = None,
     decimal: Decimals = None,
