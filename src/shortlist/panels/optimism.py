@@ -80,4 +80,4 @@ def _told_less_true(choice: PanelChoice) -> Floats:
         for point in range(len(choice.found))
     ]
     told = [choice.values_of(one)[choice.front.names[0]] for one in choice.found]
-    return sign * (np.array(told) - np.array(true))
+    return np.asarray(sign * (np.array(told) - np.array(true)))

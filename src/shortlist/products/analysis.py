@@ -134,7 +134,7 @@ def analyse(
     false_optional: list[tuple[int, int]] = []
     redundant: list[int] = []
     atomic: list[tuple[int, ...]] = []
-    unanswered = KINDS[2:]
+    unanswered: tuple[str, ...] = KINDS[2:]
     try:
         for parent, child in optional:
             if not solver.solve([parent + 1, -child - 1]).satisfiable:

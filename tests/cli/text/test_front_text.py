@@ -120,11 +120,11 @@ def test_a_choice_that_may_have_tied_is_neither_called_new_nor_gone(
 ) -> None:
     """Of A and B at 5 each a front lists B alone; then A costs 4."""
     goal = Objective("cost")
-    fronts = [
+    before, now = [
         Front.from_values([goal], np.array([[cost]]), np.array([chosen]), "AB", Proof(ProofKind.COMPLETE))
         for cost, chosen in ((5.0, [0, 1]), (4.0, [1, 0]))
     ][::order]
-    print_differences(*fronts, front_differences(*fronts))
+    print_differences(before, now, front_differences(before, now))
     told = capsys.readouterr().out
     assert not {"new", "gone"} & set(told.replace(".", " ").split())
     assert "one that is not listed may be among them" in told

@@ -64,7 +64,8 @@ def test_an_analysis_that_was_stopped_says_so_far_of_what_it_left_open_alone(
     order = ["dead", "false_optional", "", "redundant", "atomic_sets"]
     one: dict[str, tuple[Any, ...]] = {"redundant": (1,), "atomic_sets": ((1, 2),)}
     for found in ({}, {kind: one.get(kind, (Finding(1),))}):
-        stopped = Analysis(**found, unanswered=(kind,))
+        values: dict[str, Any] = dict(found)
+        stopped = Analysis(**values, unanswered=(kind,))
         lines = [line for line in _printed(stopped, capsys, "2 s").splitlines() if not line.startswith(" ")]
         assert [line.startswith("So far: ") for line in lines[:5]] == [name == kind for name in order]
         assert lines[-1].startswith("stopped (2 s): what is listed is proved")
