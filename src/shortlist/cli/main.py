@@ -52,6 +52,8 @@ def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
     'Use --method windows, or a lower max_size.'
     >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.", names)
     "Pass --set 'default=Cost (EUR)=0'."
+    >>> in_options("Name it by `answer`.", {"answer": "--columns answer"})
+    'Name it by --columns answer=NAME.'
     """
     sentence = said.sentence(names) if isinstance(said, ShortlistError) else str(said)
     return MARKED.sub(functools.partial(_typed, names), sentence).replace(" or None,", ",")
@@ -61,7 +63,7 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     argument, value = found[1], found[2]
     option = names.get(argument, argument)
     if value is None:
-        return option
+        return f"{option}=NAME" if option.startswith("--columns ") else option
     if not option.startswith("--"):
         return f"{option}={value}"
     pair = re.fullmatch(PAIR, value)
