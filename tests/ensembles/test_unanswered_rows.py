@@ -13,13 +13,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist import ExactPruner
-from shortlist.ensembles import Pool
+from shortlist.ensembles import BackfittingPruner, Pool, make_pool
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.estimators.rows import split_rows
+from shortlist.ensembles.holdout import evolve_table
+from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.verification.recheck_front import recheck_committees
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, UnknownWordWarning
 from shortlist.results.proof import Status
 from shortlist_papers.rules.rule_pruners import pruning_methods
 from tests.ensembles import plurality_oracles, rule_oracles
@@ -186,6 +190,82 @@ def test_filters_that_say_nothing_to_half_of_the_mail_are_not_right_on_it() -> N
         pruned.pruner.objective_value_
     )
     assert pruned.test["pruned"].accuracy > 0.85
+
+
+def _blank_rows() -> tuple[pd.DataFrame, NDArray[Any], NDArray[np.bool_]]:
+    """A table of features, its classes, and which rows have no value at all."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"a": rng.normal(size=160), "b": rng.normal(size=160), "c": rng.choice(["x", "y"], 160)}
+    )
+    truth = np.where(table["a"] + (table["c"] == "x") > 0.5, "yes", "no")
+    blank = np.arange(160) % 8 == 0
+    table.loc[blank, ["a", "b"]] = np.nan
+    table.loc[blank, "c"] = [None, "z"] * 10  # a word that the pool has never seen is no value
+    return table, truth, blank
+
+
+@pytest.mark.parametrize("voting", ["hard", "soft", "rule"])
+def test_rows_of_features_without_a_value_choose_nothing(voting: str) -> None:
+    table, truth, blank = _blank_rows()
+    pool = make_pool(table[~blank][:60], truth[~blank][:60], n_classifiers=6, random_state=0)
+    pruner: Any = BackfittingPruner(pool)
+    if voting != "rule":
+        pruner = ExactPruner(pool, voting=voting, random_state=0)
+    fitted = pruner.fit(table, truth)
+
+    rows = fitted.validation_.rows
+    assert rows.tolist() == np.flatnonzero(~blank).tolist()
+    with pytest.warns(UnknownWordWarning):
+        said = fitted.predict(table)
+    assert (said[blank] == "REJECT").all()
+    told = {"hard": lambda: fitted.objective_value_, "rule": lambda: fitted.accuracy_}
+    if voting in told:
+        assert told[voting]() == pytest.approx((said == truth)[rows].mean())
+    else:
+        assert fitted.result_.decisions.sum() == len(rows)
+    assert verify(fitted, table, truth).valid
+
+
+@pytest.mark.parametrize("protocol", ["auto", "paper"])
+def test_rows_of_features_without_a_value_are_wrong_where_rules_are_measured(protocol: str) -> None:
+    table, truth, blank = _blank_rows()
+    table.loc[blank, "c"] = None
+    found = prune_table(table, truth, ExactPruner(random_state=0), n_classifiers=6, protocol=protocol)
+
+    assert found.n_rows["validation"] == len(found.pruner.validation_.rows)
+    assert not blank[found.pruner.validation_.rows].any()
+    assert found.right_where_chosen["pruned"] <= found.n_rows["validation"]
+    if protocol == "auto":
+        assert found.n_rows["empty"] == blank.sum()
+        assert found.n_rows["test"] == len(truth)
+        for measured in found.test.values():
+            assert len(measured.right) % len(truth) == 0
+            by_partition = measured.right.reshape(-1, len(truth))
+            assert not by_partition[:, -blank.sum() :].any()
+            assert measured.accuracy == pytest.approx(measured.right.mean())
+
+
+def test_evolution_learns_nothing_from_rows_without_a_value() -> None:
+    table, truth, blank = _blank_rows()
+    table.loc[blank, "c"] = None
+    evolved = EvolutionaryEnsembleClassifier(population_size=20, n_generations=3, random_state=0)
+    evolved.fit(table, truth)
+
+    rows = evolved.training_.rows
+    assert rows.tolist() == np.flatnonzero(~blank).tolist()
+    assert 1 - evolved.result_.error == pytest.approx((evolved.predict(table) == truth)[rows].mean())
+    assert verify(evolved, table, truth).valid
+    found = evolve_table(table, truth, evolved)
+    assert not found.test["evolved"].right[blank[split_rows(np.arange(160), truth, TEST_SHARE, 0)[1]]].any()
+
+
+def test_a_class_without_a_value_anywhere_is_refused() -> None:
+    table, truth, blank = _blank_rows()
+    truth[blank], truth[~blank] = "no", "yes"
+    table["c"] = None
+    with pytest.raises(BadInputError, match="every class needs a row with a value"):
+        EvolutionaryEnsembleClassifier(population_size=10, n_generations=2).fit(table, truth)
 
 
 def test_the_shared_filters_need_their_reader(data_folder: Path) -> None:

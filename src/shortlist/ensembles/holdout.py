@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.rows import split_rows
-from shortlist.ensembles.measured import TEST_SHARE, Advice, Measured, advise, measure, only_answer
-from shortlist.ensembles.votes.hard_votes import ClassCodes
-from shortlist.guarantees.cells import places_of
+from shortlist.ensembles.measured import NO_CLASS, TEST_SHARE, Advice, Measured, advise, measure, only_answer
+from shortlist.guarantees.cells import empty_rows, places_of
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
@@ -60,12 +59,14 @@ def evolve_table(
     classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study, within=within)
     seconds = seconds_now() - start
     population, classes = classifier.result_.population, classifier.classes_
-    codes = classifier.space_.predict(population, classifier.encoder_.transform(X_train))
-    truth = np.searchsorted(classes, y[train])
+    kept = np.flatnonzero(~empty_rows(X_train))  # no other rows are answered, or have evolved anything
+    codes = classifier.space_.predict(population, classifier.encoder_.transform(take_rows(X_train, kept)))
+    truth = np.searchsorted(classes, y[train][kept])
     best = population[[int(np.count_nonzero(codes == truth[:, None], axis=0).argmax())]]
 
-    def ask_best(rows: Any) -> ClassCodes:
-        return classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
+    def ask_best(rows: Any) -> NDArray[np.int64]:
+        codes = classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
+        return np.where(empty_rows(rows, classifier.unknown_words(rows)), NO_CLASS, codes)
 
     def ask_ensemble(rows: Any) -> NDArray[np.int64]:
         return places_of(classifier.predict(rows), classes)

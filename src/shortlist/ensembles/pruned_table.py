@@ -39,6 +39,7 @@ from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.repeated_pruning import (
+    NO_CLASS,
     PoolAnswers,
     backfitted,
     ballot_of,
@@ -197,7 +198,9 @@ def prune_table(
     run["within"] = RowsOfTable(table_fingerprint(X, y), plan.rest[selecting])
     pruner.fit(*selected, **run)
     rows = pruning_rows_of(pruner.pool, *selected)
-    n_rows = _counts(plan, pruner.pool, len(rest.y), len(rows.y), fits=fits)
+    n_rows = _counts(plan, pruner.pool, len(rest.y), len(selected.y), fits=fits)
+    if rows.empty is not None:
+        n_rows |= {"validation": len(rows.y), "empty": len(rows.empty)}
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return PrunedTable(pruner, rows.pool, n_rows | {"test": 0}, seconds_now() - start)
     is_kept = not isinstance(pruner, FrontPruner) and not getattr(pruner, "refit", True)
@@ -394,6 +397,9 @@ def _repeated(question: _Question, cases: Cases | None) -> _Figures:
     )
     found = repeat_pruning(question.pruner, rows, question.answers, parts, costs=costs)
     truth = question.answers.truth[measured_rows(parts)]
+    if rows.empty is not None:  # rows that are not answered are wrong, and cost nothing
+        truth = np.concatenate([truth, np.searchsorted(rows.pool.classes, rows.empty)])
+        found = {name: _with_empty(name, one, len(rows.empty), len(parts)) for name, one in found.items()}
     if question.is_alone:
         found[BEST_SINGLE] = found[COMMITTEE]
     measured = {
@@ -412,6 +418,12 @@ def _repeated(question: _Question, cases: Cases | None) -> _Figures:
             chosen.committee.names, found[COMMITTEE][once] >= 0, (),
         )  # fmt: skip
     return _Figures(measured, truth, early, n_partitions=len(parts))
+
+
+def _with_empty(name: str, told: NDArray[Any], n_empty: int, n_partitions: int) -> NDArray[Any]:
+    """Return what is told of the measured rows with those without a single value, partition by partition."""
+    nothing = np.full((n_partitions, n_empty), NO_CLASS if name in RULES else 0)
+    return np.hstack([told.reshape(n_partitions, -1), nothing]).ravel()
 
 
 def _time(question: _Question, rule: str) -> float:

@@ -89,6 +89,8 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'
+    >>> rows_in_words({"train": 0, "validation": 52, "empty": 2, "test": 6})
+    '52 rows to prune, 2 without any value left out, 6 to test'
     >>> rows_in_words({"train": 60, "validation": 60, "folds": 5, "parts": 2, "partitions": 9, "test": 60})
     '60 rows in 5 folds to fit and to prune, and in halves, dealt 9 times, to measure'
     """
@@ -97,6 +99,8 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
         parts = f"{rows['validation']} rows in {rows['folds']} folds to fit and to prune"
     elif not rows["train"]:
         parts = f"{rows['validation']} rows to prune"
+    if "empty" in rows:
+        parts = f"{parts}, {rows['empty']} without any value left out"
     apart = f"{rows['calibration']} to calibrate, " if "calibration" in rows else ""
     if "parts" in rows:
         return f"{parts}, and in halves, dealt {counted(rows['partitions'], 'time')}, to measure"

@@ -19,15 +19,13 @@ from shortlist.ensembles.committees.asking import (
 )
 from shortlist.ensembles.committees.ballots import Ballot, Plurality
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import columns_asked, hear, who_may_abstain
-from shortlist.ensembles.pools.pool import Pool, matched_columns
+from shortlist.ensembles.pools.pool import Pool, matched_columns, rows_without_values, unknown_words
 from shortlist.ensembles.votes.hard_votes import ClassCodes, smoothed_shares
 from shortlist.ensembles.votes.soft_votes import WHOLE, Calibration, Shares, whole_shares
 from shortlist.guarantees.cells import (
     ANSWERED,
     UNASKED,
-    empty_rows,
     labels_of,
     reject_label_for,
     states_of,
@@ -185,16 +183,11 @@ class Committee:
 
     def _cannot_answer(self, heard: PreparedRows) -> Mask:
         """Mark rows of features without a single value; a word that was not fitted on is none."""
-        if heard.states is not None:
-            return np.zeros(len(heard.rows), dtype=bool)
-        return empty_rows(heard.rows, self.unknown_words(heard.rows))
+        return rows_without_values(self.members, heard.rows)
 
     def unknown_words(self, rows: Any) -> Mask:
         """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
-        encoder = self.members.preprocessor
-        if not isinstance(encoder, TableEncoder):
-            return np.zeros((len(rows), 1), dtype=bool)
-        return encoder.unknown_words(matched_columns(self.members, rows))
+        return unknown_words(self.members, rows)
 
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
@@ -299,7 +292,20 @@ class Committee:
         if added is None:
             return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
         found = order_by_record(self.ballot, added, costs, copies=self.weights)
-        return found if self.states_on_record() is None else replace(found, is_best=False)
+        return replace(found, is_best=found.is_best and not self._settles_unheard())
+
+    def _settles_unheard(self) -> bool:
+        """Whether equal shares of members that abstain might settle a row, which no member has answered.
+
+        Orders are compared as if they did.
+        """
+        if self.states_on_record() is None:
+            return False
+        n_silent, n = np.arange(1, int(self.weights.sum())), len(self.classes)
+        each = self.ballot.added(whole_shares(np.full((1, n), 1 / n)))
+        totals = self.ballot.start + n_silent[:, None] * each
+        left = len(n_silent) + 1 - n_silent
+        return any(self.ballot.settled(totals[[k]], int(left[k])).any() for k in range(len(left)))
 
     def asking(self, least: float | None) -> Asking:
         """Return how the members are asked one after the other."""

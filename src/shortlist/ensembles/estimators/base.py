@@ -30,6 +30,7 @@ from shortlist.ensembles.estimators.rows import (
     own_pool,
     pruning_rows_of,
     rows_to_fit_and_prune,
+    with_values,
 )
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.fitting import refit_members
@@ -326,7 +327,7 @@ class PoolPruner(EnsembleClassifier):
         pool = own_pool(X, y, fitted, n_classifiers=self.n_classifiers, seed=seed, work=work)
         if pruning is None or isinstance(pool, CrossFittedPool):
             return pruning_rows_of(pool, X, y)
-        return PruningRows(pool, take_rows(X, pruning), y[pruning], pruning)
+        return with_values(PruningRows(pool, take_rows(X, pruning), y[pruning], pruning))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
 from shortlist.ensembles.estimators.base import EnsembleClassifier
+from shortlist.ensembles.estimators.rows import rows_with_values
 from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
@@ -176,11 +177,12 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         codes = np.searchsorted(self.classes_, y)
         self.encoder_ = fit_table(X)
         encoded = self.encoder_.transform(X)
+        kept = rows_with_values(empty_rows(X), y)
         self.space_ = open_space(self.space, encoded.shape[1], len(self.classes_))
         self.result_: Evolved = evolve(
             self.space_,
-            encoded,
-            codes,
+            encoded[kept],
+            codes[kept],
             self._settings(),
             n_classes=len(self.classes_),
             rng=np.random.default_rng(seed),
@@ -189,7 +191,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             study=study,
         )
         self.members_ = self.result_.members
-        self.training_: RecordedRows = record_rows(X, y, None, codes, within=within)
+        self.training_: RecordedRows = record_rows(X, y, kept, codes[kept], within=within)
         return self
 
     @property

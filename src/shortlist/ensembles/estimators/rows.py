@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.pools.fitting import cross_fit, make_pool
 from shortlist.ensembles.pools.members import as_pool
 from shortlist.ensembles.pools.plain import USUAL
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, rows_without_values
 from shortlist.errors import BadInputError
 from shortlist.runs import Work
 from shortlist.tables.fit_inputs import take_rows
@@ -55,6 +55,8 @@ class PruningRows(NamedTuple):
     """Where those are among all rows; None: they are all rows."""
     crossed: CrossFittedPool | None = None
     """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
+    empty: Labels | None = None
+    """Classes of the rows without a single value, which were left out; None: there were none."""
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
@@ -94,8 +96,42 @@ def own_pool(
 def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
     """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
 
-    Raises BadInputError if it was cross-fitted on another number of rows.
+    Rows without a single value are left out too. Raises BadInputError if the pool was cross-fitted on another
+    number of rows, or a class has no row with a value.
     """
+    return with_values(_given_rows(pool, X, y))
+
+
+def with_values(rows: PruningRows) -> PruningRows:
+    """Leave out rows without a single value, which no committee answers, whoever its members are.
+
+    Raises BadInputError if a class has no other rows.
+    """
+    empty = rows_without_values(rows.pool, rows.X)
+    if not empty.any():
+        return rows
+    kept = rows_with_values(empty, rows.y)
+    return PruningRows(
+        rows.pool, take_rows(rows.X, kept), rows.y[kept], kept if rows.places is None else rows.places[kept],
+        None if rows.crossed is None else rows.crossed.of_rows(kept), rows.y[empty],
+    )  # fmt: skip
+
+
+def rows_with_values(empty: Mask, y: Labels) -> RowNumbers:
+    """Return the rows that are not empty; refuse a class that has none.
+
+    Raises BadInputError as said.
+    """
+    kept = np.flatnonzero(~empty)
+    if lost := set(y.tolist()) - set(y[kept].tolist()):
+        raise BadInputError(
+            "every class needs a row with a value, as rows without any are not answered, got none of "
+            f"{all_of(sorted(lost))}. Fill in cells, or leave the class out."
+        )
+    return kept
+
+
+def _given_rows(pool: Any, X: Any, y: Labels) -> PruningRows:
     if not isinstance(pool, CrossFittedPool):
         return PruningRows(as_pool(pool), X, y, None)
     if len(pool.fold_of) != len(y):

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._words import all_of, counted
-from shortlist.arrays import Labels
-from shortlist.ensembles.pools.encoder import as_classes
-from shortlist.ensembles.pools.judges import check_answers, judges_of, prices_of
+from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.pools.encoder import TableEncoder, as_classes
+from shortlist.ensembles.pools.judges import check_answers, columns_asked, judges_of, prices_of
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import empty_rows
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
 
@@ -226,6 +227,33 @@ def matched_columns(pool: Pool, X: Any) -> Any:
             f"X has {shape[1]} features, but the pool is expecting {pool.n_features_in} features as input."
         )
     return X
+
+
+def unknown_words(pool: Pool, X: Any) -> Mask:
+    """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+    if not isinstance(pool.preprocessor, TableEncoder):
+        return np.zeros((len(X), 1), dtype=bool)
+    return pool.preprocessor.unknown_words(matched_columns(pool, X))
+
+
+def rows_without_values(pool: Pool, X: Any) -> Mask:
+    """Mark rows of features without a single value; a word that was not fitted on is none.
+
+    No committee of classifiers answers them. Of judges, whose columns are answers, no row is marked.
+    """
+    nothing = np.zeros(len(X), dtype=bool)
+    if columns_asked(pool.classifiers):
+        return nothing
+    rows = X if hasattr(X, "columns") else np.asarray(X)
+    if not isinstance(pool.preprocessor, TableEncoder):
+        return empty_rows(rows)
+    has_words = np.array([known is not None for known in pool.preprocessor.known_words])
+    rows = matched_columns(pool, rows)
+    maybe = np.flatnonzero(empty_rows(rows, has_words))  # if all of its words are unknown
+    if len(maybe):
+        some = take_rows(rows, maybe)
+        nothing[maybe] = empty_rows(some, pool.preprocessor.unknown_words(some))
+    return nothing
 
 
 @saved_from("shortlist.ensembles")
