@@ -63,9 +63,9 @@ def test_one_class_only_is_said_of_the_rows_where_it_is_so() -> None:
 
     assert notes(None, None) == []
     assert notes("well", "well") == [
-        "the selection answers 'well' for every row, of the selection rows and of the test rows."
+        "the selection gives no other answer than 'well', on the selection rows and on the test rows."
     ]
-    assert notes(None, "ill") == ["the selection answers 'ill' for every one of the test rows."]
+    assert notes(None, "ill") == ["the selection gives no other answer than 'ill' on the test rows."]
     assert len(notes("well", "ill")) == 2
 
 
@@ -96,7 +96,7 @@ def test_prune_and_evolve_say_that_they_answer_one_class_only(
     facts = json.loads(run.stdout)
     assert facts["only_answer"] == {fitted: "a little", "test": "a little"}
     assert len(facts["notes"]) == 1
-    assert f"the {who} answers 'a little' for every row" in facts["notes"][0]
+    assert f"the {who} gives no other answer than 'a little'" in facts["notes"][0]
     assert f"shortlist: note: {facts['notes'][0]}" in run.stderr
 
     predicted = shortlist("predict", "m.joblib", "flat.csv", "--out", "a.csv", "--json", cwd=tmp_path)

@@ -136,14 +136,14 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
 def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:
     """Say that a selection answers one class only, on the rows that it was chosen on or on the test rows.
 
-    `fitted`, `test`: the class that it gives all rows that it was chosen on, and all test rows; None where it
-    gives several. `who`: what answers, such as ``"the selection"``. `rows`: what the rows are called that it
+    `fitted`, `test`: the class that it gives rows that it was chosen on, and test rows; None where it gives
+    several. `who`: what answers, such as ``"the selection"``. `rows`: what the rows are called that it
     was chosen on.
     """
     if fitted is not None and fitted == test:
-        return [f"{who} answers {fitted!r} for every row, of the {rows} rows and of the test rows."]
+        return [f"{who} gives no other answer than {fitted!r}, on the {rows} rows and on the test rows."]
     return [
-        f"{who} answers {answer!r} for every one of the {name} rows."
+        f"{who} gives no other answer than {answer!r} on the {name} rows."
         for answer, name in ((fitted, rows), (test, "test"))
         if answer is not None
     ]
