@@ -45,7 +45,7 @@ NOTHING, NOTHING_ROWS, NOTHING_DRAWS = "nothing to tell", 200, 200
 N_BOOTSTRAPS = 200
 SINGLES = ("accuracy", "log-loss")
 """What the best single classifier is chosen by."""
-ONCE, BOOTSTRAP = "rows that chose", f"bootstrap x {N_BOOTSTRAPS}"
+ONCE, BOOTSTRAP = "selection rows", f"bootstrap x {N_BOOTSTRAPS}"
 PARTITIONS = {
     "2 parts x 5": (2, 5), "2 parts x 10": (2, 10), "3 parts x 5": (3, 5), "5 parts": (5, 1), "5 parts x 10": (5, 10),
     "10 parts": (10, 1), "10 parts x 10": (10, 10),
