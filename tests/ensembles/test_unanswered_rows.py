@@ -19,7 +19,7 @@ from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE
-from shortlist.ensembles.pruned_table import prune_table
+from shortlist.ensembles.pruned_table import Measuring, prune_table
 from shortlist.ensembles.verification.recheck_front import recheck_committees
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
@@ -231,7 +231,9 @@ def test_rows_of_features_without_a_value_choose_nothing(voting: str) -> None:
 def test_rows_of_features_without_a_value_are_wrong_where_rules_are_measured(protocol: str) -> None:
     table, truth, blank = _blank_rows()
     table.loc[blank, "c"] = None
-    found = prune_table(table, truth, ExactPruner(random_state=0), n_classifiers=6, protocol=protocol)
+    found = prune_table(
+        table, truth, ExactPruner(random_state=0), n_classifiers=6, measuring=Measuring(protocol)
+    )
 
     assert found.n_rows["validation"] == len(found.pruner.validation_.rows)
     assert not blank[found.pruner.validation_.rows].any()
