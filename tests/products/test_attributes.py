@@ -82,6 +82,11 @@ def test_repeated_names_are_told_apart_by_id_or_number(tmp_path: Path) -> None:
             "#FEATURE_INDEX COST\n4 2\n", r":2: the feature number must be 1 to 3", id="augment number"
         ),
         pytest.param(
+            f"#FEATURE_INDEX COST\n{'9' * 5000} 2\n",
+            r":2: the feature number must be 1 to 3",
+            id="augment number of 5,000 digits",
+        ),
+        pytest.param(
             "#FEATURE_INDEX COST\n1 2\n1 2\n", r":3: feature 1 has a second row", id="augment twice"
         ),
         pytest.param(

@@ -7,7 +7,7 @@ from pathlib import Path
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
-from shortlist.files import Source, unpacked
+from shortlist.files import MOST_DIGITS, Source, unpacked
 from shortlist.products.attributes import BUILT_IN, AttributeTable
 from shortlist.products.model import FeatureModel, FeatureNames, Value, feature_names
 from shortlist.tables.files import cells_of, read_content
@@ -188,13 +188,14 @@ def _augment(source: Source, model: FeatureModel) -> AttributeTable:
             continue
         if len(cells) != len(header):
             raise source.error(f"the row must have {len(header)} numbers, got {len(cells)}.", line=line)
-        if not cells[0].isdecimal() or not 1 <= int(cells[0]) <= model.n_features:
+        number = int(cells[0]) if cells[0].isdecimal() and len(cells[0]) <= MOST_DIGITS else 0
+        if not 1 <= number <= model.n_features:
             raise source.error(
-                f"the feature number must be 1 to {model.n_features}, got {cells[0]!r}. Is it the right "
+                f"the feature number must be 1 to {model.n_features}, got {cells[0][:40]!r}. Is it the right "
                 "model?",
                 line=line,
             )
-        feature = int(cells[0]) - 1
+        feature = number - 1
         if feature in lines:
             raise source.error(
                 f"feature {cells[0]} has a second row, after line {lines[feature]}.", line=line

@@ -62,6 +62,12 @@ def test_every_form_of_a_partial_configuration_is_read(
         pytest.param(
             "Yes_a.txt", "9   Shop\n", r":1: the line must start with a variable 1 to 4", id="number"
         ),
+        pytest.param(
+            "Yes_a.txt",
+            "9" * 5000 + " Shop\n",
+            r":1: the line must start with a variable 1 to 4",
+            id="number of 5,000 digits",
+        ),
         pytest.param("a.txt", "1   Shop\n", r"must be called Yes_... or No_", id="unnamed list"),
         pytest.param("a.config", "<x/>", r":1: the XML must be a <configuration>", id="other XML"),
         pytest.param("a.config", "<configuration><x/></configuration>", r":1: .*got <x>", id="other element"),

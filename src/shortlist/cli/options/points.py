@@ -29,7 +29,7 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
 
-    if text.isascii() and text.isdecimal():
+    if re.fullmatch("[0-9]{1,18}", text):
         return int(text)
     if text in rules:
         return text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from shortlist.errors import BadInputError
-from shortlist.files import Source, read_source
+from shortlist.files import MOST_DIGITS, Source, read_source
 from shortlist.pickles import saved_from
 from shortlist.products.model import FeatureModel, FeatureNames, feature_names, plain
 from shortlist.tables.spreadsheets import unguarded
@@ -212,9 +212,10 @@ def _numbered(source: Source, lines: _Lines, names: FeatureNames, sign: int) -> 
         if named and line == lines[-1][0] and text.isdecimal():
             continue  # the same without its unit: every variable of such a list has its name
         number, _, name = text.partition(" ")
-        if not number.isdecimal() or not 1 <= int(number) <= model.n_features:
+        is_short = number.isdecimal() and len(number) <= MOST_DIGITS
+        if not is_short or not 1 <= int(number) <= model.n_features:
             raise source.error(
-                f"the line must start with a variable 1 to {model.n_features}, got {text!r}.", line=line
+                f"the line must start with a variable 1 to {model.n_features}, got {text[:60]!r}.", line=line
             )
         label = model.labels[int(number) - 1]
         if name.strip() and plain(name) != plain(label):
