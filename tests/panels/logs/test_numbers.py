@@ -135,7 +135,7 @@ def test_by_majority_scores_and_confidences_are_those_of_the_answer(tmp_path: Pa
     assert log.confidence.tolist() == [[pytest.approx(0.8)]]
     numbers = rows.replace("A", "1").replace("B", "2").replace("C", "3").replace("D", "4")
     path.write_text(head + numbers)
-    with pytest.raises(BadFileError, match=r"must have no scores.*Take the majority"):
+    with pytest.raises(BadFileError, match=r"must have no scores.*Pass `repeats='majority'`"):
         read_log(path, columns=LogColumns(repeats="mean"))
 
 

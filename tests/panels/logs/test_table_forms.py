@@ -106,7 +106,8 @@ def test_several_columns_of_answers_of_a_platform_are_named(tmp_path: Path) -> N
         "t\tx\ty\ty\tt0\tw0\nt\ty\ty\ty\tt0\tw1\n"
     )
     with pytest.raises(
-        BadFileError, match=r"as a table of Toloka, got 'OUTPUT:a' and 'OUTPUT:b'\. Name it by `answer`"
+        BadFileError,
+        match=r"as a table of Toloka, got 'OUTPUT:a' and 'OUTPUT:b'\. Pass one of them: `answer=NAME`",
     ):
         read_log(path)
     log = read_log(path, columns=LogColumns(answer="OUTPUT:b"))

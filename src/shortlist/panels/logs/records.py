@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist._words import counted, did_you_mean
+from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.log_checks import RIGHT_ABOVE
@@ -217,7 +217,8 @@ def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]
     """Refuse to leave out what is no judge and no column of a file, or all judges."""
     wrong = [name for name in names if name not in judges and name not in columns]
     if wrong:
-        advice = did_you_mean(wrong[0], [*judges, *columns])
+        known = list(dict.fromkeys([*sorted(judges), *columns]))
+        advice = did_you_mean(wrong[0], known) or f"It has {all_of(map(repr, known), most=8)}."
         raise BadInputError("drop", "must name columns or judges of the log", repr(wrong[0]), advice)
     if judges <= set(names):
         raise BadInputError("drop", "must leave a judge", "all of them", "Drop fewer.")
@@ -378,7 +379,7 @@ def scores_of(source: str, values: Any) -> Any:
             source,
             "must have scores from 0 to 1, or right and wrong",
             f"{_short(uniques.tolist()[wrong])} in record {int(np.flatnonzero(codes == wrong)[0]) + 1:,}",
-            "Name another column.",
+            "Name another column by `score='NAME'`, or mend the cell.",
         )
     return np.array([*scores, np.nan], dtype=np.float64)[codes]
 
@@ -416,7 +417,7 @@ def _with_one_each(records: Records, repeats: str | None) -> Records:
                     records.source,
                     "must have no scores where the mean of different answers counts",
                     "scores of single answers, of which none is that of their mean",
-                    "Take the majority.",
+                    "Pass `repeats='majority'`.",
                 )
         return replace(records, frame=frame, n_repeats=int(twice.sum()))
     first = frame[twice].iloc[0]
@@ -445,7 +446,7 @@ def _mean_answer(source: str, answers: list[Any]) -> Any:
     numbers = [_number(answer) for answer in answers if label_of(answer)]
     if not all(map(math.isfinite, numbers)):
         raise BadFileError(
-            source, "must have numbers as answers for their mean", "words", "Take the majority."
+            source, "must have numbers as answers for their mean", "words", "Pass `repeats='majority'`."
         )
     return math.fsum(numbers) / len(numbers) if numbers else None
 

@@ -288,7 +288,7 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
             all_of(map(repr, answers), most=8)
             if answers
             else f"none in which answers to a task differ; its other columns are {others}",
-            "Name it by `answer`.",
+            "Pass one of them: `answer=NAME`.",
         )
     roles["answer"] = answers[0]
     golden = answers[0].replace("OUTPUT:", "GOLDEN:", 1)

@@ -89,7 +89,7 @@ def _long_records(
             source,
             f"must have a column of the {missing[0]} of each answer, such as {names}",
             f"{all_of(table.columns, most=8)}",
-            "Name the column.",
+            f"Name it by `{missing[0]}='NAME'`.",
         )
     roles, unsure = with_price(table, columns, roles)
     table = with_number_labels(

@@ -43,7 +43,7 @@ def wide_records(
             source,
             "must have a column of answers for each judge, or columns of the case, the judge and the answer",
             all_of(names, most=8),
-            "Name the columns.",
+            "Write a column of answers for each judge.",
         )
     target = layout.target
     table = with_number_labels(source, table, [*layout.labels.values(), *([target] if target else [])], notes)
