@@ -395,9 +395,10 @@ def _leaves(text: str) -> dict[tuple[Any, ...], Any]:
 
 def _same_kind(old: Any, new: Any) -> bool:
     """Whether a value is another one of the kind of an old one, so that a log says what it says."""
-    new = new[0] if isinstance(new, list) and len(new) == 1 else new
+    old, new = (one[0] if isinstance(one, list) and len(one) == 1 else one for one in (old, new))
+    old = next(iter(old.values())) if isinstance(old, dict) and len(old) == 1 else old
     if isinstance(old, bool) or isinstance(new, bool):
-        return isinstance(old, bool) and isinstance(new, bool)
+        return isinstance(new, bool) and isinstance(old, bool | str)
     if not isinstance(old, str | int | float) or not isinstance(new, str | int | float):
         return False
     if isinstance(old, str):

@@ -324,7 +324,7 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
         pytest.param('{"a": 1}\n[2]\n', {}, "JSON", id="a line that is a list"),
         pytest.param('{"a": 1}\n{"a"\n', {}, "line 2 must be JSON", id="a line that is cut"),
         pytest.param("[" * 10**5, {}, "nested too deeply", id="nested"),
-        pytest.param('[{"case": ' + "9" * 10**6 + "}]", {}, "got case. Name", id="digits in JSON"),
+        pytest.param('[{"case": ' + "9" * 10**6 + "}]", {}, "got case. Write", id="digits in JSON"),
         pytest.param(
             "case,judge,answer,target\n1,a,x,x\n1,a,y,x\n",
             {},

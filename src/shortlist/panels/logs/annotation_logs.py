@@ -25,6 +25,7 @@ from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    listed,
     name_of,
     number,
     objects,
@@ -120,7 +121,7 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
         raise BadFileError(
             place,
             "must have one answer of each annotation to the question",
-            all_of(map(repr, answers), most=4),
+            listed(answers, most=4),
             "Keep one of them.",
         )
     return answers[0] if answers else None
@@ -133,7 +134,7 @@ def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
         raise BadFileError(
             place,
             "must have one ground truth",
-            all_of(map(repr, told), most=4),
+            listed(told, most=4),
             "Unmark all but one.",
         )
     return next(iter(told), None)
@@ -292,7 +293,7 @@ def _one_question(
         return columns.answer
     if columns.answer is None and len(questions) == 1:
         return next(iter(questions))
-    got = all_of(map(repr, questions), most=8) if questions else without or "no answer"
+    got = listed(questions, most=8) if questions else without or "no answer"
     advice = (
         "Pass one of them: `answer=NAME`."
         if questions
@@ -316,7 +317,7 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
         if name is not None and not any(name in one for _, one in told):
             known = dict.fromkeys(key for _, one in told for key in one)
             advice = did_you_mean(name, known) or "Name one of them."
-            raise BadInputError(source, f"must have the field {name!r}", all_of(map(repr, known)), advice)
+            raise BadInputError(source, f"must have the field {name!r}", listed(known), advice)
     seen = Counter[str]()
     has_options = any(isinstance(one.get("options"), list) for _, one in told)
     marks = all(str(one.get("_view_id")).endswith("_manual") or "relations" in one for _, one in told)

@@ -27,6 +27,7 @@ from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    listed,
     name_of,
     number,
     numbers_at,
@@ -77,7 +78,7 @@ def _of_one_filter(
 ) -> list[tuple[str, Row]]:
     filters = list(dict.fromkeys(str(sample.get("filter")) for _, sample in samples))
     if columns.answer is not None and columns.answer not in filters:
-        got, advice = all_of(map(repr, filters)), "Pass one of them: `answer=NAME`."
+        got, advice = listed(filters), "Pass one of them: `answer=NAME`."
         raise BadInputError(source, f"must have the filter {columns.answer!r}", got, advice)
     chosen = columns.answer or filters[0]
     if len(filters) > 1:
@@ -222,7 +223,7 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
     if not isinstance(lines[0].get("spec"), dict):
         rows = [_on_platform(place, line, columns) for place, line in objects(source, lines)]
         if columns.target is None:
-            items = all_of(map(repr, rows[0]["features"]), most=8)
+            items = listed(rows[0]["features"], most=8)
             notes.append(
                 f"{source}: the items have {items}; name the truth by `target` if it is one of them."
             )

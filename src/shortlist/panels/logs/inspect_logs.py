@@ -18,13 +18,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from shortlist._words import all_of, counted
+from shortlist._words import counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    listed,
     number,
     numbers_at,
     objects,
@@ -174,7 +175,7 @@ def _setting(source: str, about: dict[str, Any], name: str) -> str:
         known = dict.fromkeys(
             key for part in parts for key, one in part.items() if isinstance(one, str | int)
         )
-        got = f"{all_of(map(repr, known), most=8)} in the evaluation and its arguments"
+        got = f"{listed(known, most=8)} in the evaluation and its arguments"
         raise BadInputError(source, f"must have the setting {name!r}", got, "Pass one of them: `judge=NAME`.")
     return label_of(plain(found))
 
@@ -203,7 +204,7 @@ def _answer(place: str, sample: Row, scorer: str | None) -> tuple[str, Any, floa
     """Return who tells the answer, that of a scorer or else the completion, and its score."""
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
-        got = f"scores of {all_of(map(repr, scores))}"
+        got = f"scores of {listed(scores)}"
         raise BadInputError(
             place, f"must have a score of {scorer!r}", got, "Pass one of them: `answer=NAME`."
         )
@@ -242,7 +243,7 @@ def _usage(place: str, sample: Row, model: str) -> Row:
 def _note(source: str, rows: list[Row], columns: LogColumns, notes: list[str]) -> None:
     graders = dict.fromkeys(name for row in rows for name in row.get("graders", ()))
     if graders:
-        notes.append(f"{source}: what {all_of(map(repr, graders))} cost besides the judge is not counted.")
+        notes.append(f"{source}: what {listed(graders)} cost besides the judge is not counted.")
     if untold := sum(row["scorer"] == "" for row in rows):
         notes.append(
             f"{source}: no scorer tells the answer of {counted(untold, 'sample')}, so the whole output "
@@ -250,4 +251,4 @@ def _note(source: str, rows: list[Row], columns: LogColumns, notes: list[str]) -
         )
     named = [name for name in dict.fromkeys(row["scorer"] for row in rows) if name]
     if columns.answer is None and len(named) > 1:
-        notes.append(f"{source}: the answers are those of the scorers {all_of(map(repr, named))}. Name one.")
+        notes.append(f"{source}: the answers are those of the scorers {listed(named)}. Name one.")

@@ -5,13 +5,13 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist._words import all_of, counted
+from shortlist._words import MOST_IN_MESSAGE, all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, records_of
 from shortlist.tables.text import decoded
@@ -167,6 +167,21 @@ def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         yield place, value
 
 
+def short(value: Any) -> str:
+    """Return a value as messages show it: the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def listed(values: Iterable[Any], *, most: int = MOST_IN_MESSAGE) -> str:
+    """List values as messages show them."""
+    return all_of(map(short, values), most=most)
+
+
+MOST_SHOWN = 60
+"""Letters of a value that a message shows."""
+
+
 def plain(value: Any) -> Any:
     """Return a value that can be a label: a list of one label as that label, other lists and objects as text.
 
@@ -293,7 +308,7 @@ def truth_of(place: str, known: Mapping[str, Any], columns: LogColumns, usual: A
     if columns.target is None:
         return usual
     if columns.target not in known:
-        there = f"; it has {all_of(map(repr, known), most=8)}" if known else ""
+        there = f"; it has {listed(known, most=8)}" if known else ""
         advice = "Pass one of them: `target=NAME`." if known else "Leave it out."
         raise BadInputError(
             place, f"must have the field {columns.target!r}", f"none in {where}{there}", advice
@@ -353,7 +368,7 @@ def _features_of(
             raise BadInputError(
                 source,
                 f"must tell the feature {name!r} in {where}",
-                all_of(map(repr, known), most=8),
+                listed(known, most=8),
                 "Pass some of them as `router`.",
             )
     return pd.DataFrame(table, index=range(len(rows)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog, label_of
-from shortlist.panels.logs.json_content import is_json, parsed_json
+from shortlist.panels.logs.json_content import is_json, listed, parsed_json
 from shortlist.panels.logs.records import Records, numbers_of
 from shortlist.tables.files import read_content, unpacked
 from shortlist.tables.learning import MOST_NUMBERS, ROWS_PER_NUMBER, read_table
@@ -108,9 +108,7 @@ def with_number_labels(
         return table
     for name in changed:
         notes[:] = [one for one in notes if not ("is taken for words" in one and f"column {name!r}" in one)]
-    notes.append(
-        f"{source}: numbers among the words of {all_of(map(repr, changed), most=8)} are compared as numbers."
-    )
+    notes.append(f"{source}: numbers among the words of {listed(changed, most=8)} are compared as numbers.")
     return table.assign(**{name: _replaced(table[name], cells) for name, cells in changed.items()})
 
 
@@ -210,12 +208,12 @@ def prices_by_name(
         raise BadInputError(
             "costs",
             "must price every judge",
-            f"none for {all_of(map(repr, missing), most=8)}",
+            f"none for {listed(missing, most=8)}",
             did_you_mean(missing[0], prices) or "Add a price for each.",
         )
     others = [name for name in prices if name not in judges]
     if others:
-        notes.append(f"The prices of {all_of(map(repr, others), most=8)} are of no judge in the log.")
+        notes.append(f"The prices of {listed(others, most=8)} are of no judge in the log.")
     if n_replaced := int(known[np.isfinite(by_name)].sum()):
         notes.append(f"The prices of {counted(n_replaced, 'call')} in the log are replaced by those given.")
     return by_name if told is None else np.where(np.isnan(by_name), told, by_name)
@@ -312,11 +310,11 @@ def priced_by_tokens(
         raise BadInputError(
             source,
             "must have prices per token of the log's models",
-            f"none of {all_of(map(repr, unknown), most=8)}",
+            f"none of {listed(unknown, most=8)}",
             did_you_mean(unknown[0], prices) or "Add them.",
         )
     if unknown:
-        notes.append(f"{source} has no prices per token of {all_of(map(repr, unknown), most=8)}.")
+        notes.append(f"{source} has no prices per token of {listed(unknown, most=8)}.")
     if n_untold := int(untold.sum()):
         notes.append(f"{counted(n_untold, 'call')} of the log tell no numbers of tokens.")
     return replace(records, frame=frame.assign(price=price))
@@ -324,7 +322,7 @@ def priced_by_tokens(
 
 def _without_tokens(records: Records) -> BadInputError:
     told = [name for name in records.columns if "token" in name.casefold()]
-    places = f"; its columns are {all_of(map(repr, told or records.columns))}"
+    places = f"; its columns are {listed(told or records.columns)}"
     return BadInputError(
         records.source,
         "must tell how many tokens each call read and wrote, as prices per token are given",

@@ -15,16 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shortlist._words import all_of, any_of
+from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import (
     Row,
     field,
     fingerprint,
+    listed,
     numbers_at,
     objects,
     plain,
     records_of_rows,
+    short,
     truth_of,
 )
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, as_score
@@ -146,7 +148,7 @@ def _output(place: str, output: Any, name: str | None) -> Any:
     if isinstance(output, str) or output is None:
         return None  # what a judge said outside the form it was asked for is no answer
     if not isinstance(output, dict) or name not in output:
-        known = all_of(map(repr, output), most=8) if isinstance(output, dict) else "no object"
+        known = listed(output, most=8) if isinstance(output, dict) else "no object"
         advice = "Pass one of them: `answer=NAME`." if isinstance(output, dict) else "Leave it out."
         raise BadInputError(place, f"must have the field {name!r} in its output", known, advice)
     return plain(output[name])
@@ -271,7 +273,7 @@ def _judged(place: str, title: str, said: str, parts: Mapping[str, str]) -> tupl
     if verdict not in VERDICTS and (verdict or said):
         raise BadFileError(
             place,
-            f"must say {any_of(VERDICTS)} of the output {title!r}",
+            f"must say {any_of(VERDICTS)} of the output {short(title)}",
             repr(verdict or said)[:40],
             "Export the table again.",
         )

@@ -17,7 +17,7 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.log_checks import FOLDS
 from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.evaluation_logs import TASK_IN_NAME
-from shortlist.panels.logs.json_content import refusing_depth, with_fields
+from shortlist.panels.logs.json_content import listed, refusing_depth, with_fields
 from shortlist.panels.logs.long_roles import LONG_ROLES
 from shortlist.panels.logs.numbers import (
     BESIDE_NUMBERS,
@@ -282,9 +282,7 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
-        fields = (
-            f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) and rows else ""
-        )
+        fields = f" with the fields {listed(rows, most=6)}" if isinstance(rows, dict) and rows else ""
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}", LONG)
     table = with_fields(pd.DataFrame([{str(key): value for key, value in row.items()} for row in rows]))
     return with_plain_cells(name, without_gaps(table, rules), notes, rules)
