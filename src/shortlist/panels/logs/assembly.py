@@ -304,7 +304,7 @@ def _filled_prices(
             "prices",
             "must be known for every judge, or for none",
             f"none for {without[0]!r}" + (f" and {len(without) - 1} more" if len(without) > 1 else ""),
-            "Give a table of prices with the columns name and cost (`costs`), or leave the judge out (`drop`).",
+            "Give prices in a table of the columns name and cost (`costs`), or leave it out (`drop`).",
         )
     means = np.nanmean(prices, axis=0)
     n_filled = int((unknown & (codes != UNASKED)).sum())

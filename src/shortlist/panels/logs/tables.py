@@ -73,7 +73,10 @@ def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> No
     names_of_table = list(map(str, table.columns))
     for name in names:
         if name not in names_of_table:
-            advice = did_you_mean(name, names_of_table) or f" It has {all_of((one[:60] for one in names_of_table), most=8)}."
+            advice = (
+                did_you_mean(name, names_of_table)
+                or f" It has {all_of((one[:60] for one in names_of_table), most=8)}."
+            )
             raise BadInputError(source, f"must have the column {name!r}", "none of that name", advice)
 
 
