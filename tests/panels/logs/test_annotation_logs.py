@@ -231,6 +231,38 @@ def test_annotations_that_name_nobody_are_said_to_be_of_one(tmp_path: Path) -> N
     assert any("2 annotations that name no annotator" in note for note in log.notes)
 
 
+WHO: dict[str, Any] = {"name": "u"}
+NESTED: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "Label Studio": ("completed_by", [
+        {"id": 1, "data": {}, "annotations": [{"completed_by": [1], "result": [choice("a")]}]}
+    ]),
+    "Argilla": ("user_id", [
+        {"id": 1, "fields": {}, "responses": {"q": [{"user_id": WHO, "value": "a"}]}}
+    ]),
+    "Argilla's models": ("agent", [
+        {"id": 1, "fields": {}, "responses": [], "suggestions": {"q": {"agent": WHO, "value": "a"}}}
+    ]),
+    "Prodigy": ("_annotator_id", [
+        {"_input_hash": 1, "_task_hash": 1, "answer": "accept", "_annotator_id": WHO}
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", NESTED)
+def test_a_judge_that_is_no_name_is_refused(tool: str, tmp_path: Path) -> None:
+    name, records = NESTED[tool]
+    with pytest.raises(BadFileError, match=f"must have a name or number as '{name}'"):
+        read(tmp_path, records)
+
+
+def test_responses_without_values_are_counted(tmp_path: Path) -> None:
+    told = {"user_id": "u1", "values": {"q": {"value": "x"}}}
+    records = [{"id": n, "fields": {}, "responses": [told, {"user_id": "u2"}]} for n in range(2)]
+    log = read(tmp_path, records)
+    assert log.judges == ("u1",)
+    assert any("2 responses have no values and are left out" in note for note in log.notes)
+
+
 def prodigy(task: int, who: str | None, taken: list[str], answer: str = "accept") -> dict[str, Any]:
     return {
         "text": f"t{task}", "_input_hash": task, "_task_hash": -task, "_view_id": "choice",

@@ -47,6 +47,19 @@ def test_choices_of_the_harness_have_the_probabilities_of_their_likelihoods() ->
             assert log.classes[log.truth[row]] == ("yes" if line["doc"]["truth"] else "no")
 
 
+def test_choices_without_texts_are_their_numbers_and_that_is_noted(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in _samples_of("small", "harmful").read_text().splitlines()]
+    usual = _read(tmp_path, lines)
+    for line in lines:
+        line["arguments"]["gen_args_1"]["arg_1"] = None
+    log = _read(tmp_path, lines)
+    assert (usual.classes, log.classes) == (("no", "yes"), ("0", "1"))
+    assert log.answers.tolist() == usual.answers.tolist()
+    assert any("no text of a choice is told" in note for note in log.notes)
+    lines[0]["arguments"]["gen_args_1"]["arg_1"] = " yes"
+    assert any("the choices are not the same in all samples" in note for note in _read(tmp_path, lines).notes)
+
+
 def test_texts_of_the_harness_that_are_no_class_are_unknown_words() -> None:
     log = read_log([_samples_of("small", "harmful_text"), _samples_of("large", "harmful_text")])
 

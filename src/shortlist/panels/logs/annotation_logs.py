@@ -68,7 +68,7 @@ def label_studio_records(
                     marked.append(answers)
                 else:
                     latency = number(one.get("lead_time"))
-                    own.append({"judge": _annotator(one), "answer": answers, "latency": latency})
+                    own.append({"judge": _annotator(at, one), "answer": answers, "latency": latency})
                     seen["unnamed"] += own[-1]["judge"] == UNNAMED
         about = {
             "case": _case(place, task, ("id",), data, seen),
@@ -140,12 +140,18 @@ def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
     return next(iter(told), None)
 
 
-def _annotator(annotation: dict[str, Any]) -> str:
+def _annotator(place: str, annotation: dict[str, Any]) -> str:
     """Return who annotated: an address, a number, or the version of a model."""
-    who = annotation.get("completed_by", annotation.get("model_version"))
+    who = annotation.get("completed_by")
     if isinstance(who, dict):
-        who = who.get("email") or who.get("id")
-    return UNNAMED if who is None or who == "" else str(who)
+        return _judge(place, who, ("email", "id"))
+    return _judge(place, annotation, ("completed_by", "model_version"))
+
+
+def _judge(place: str, record: Row, names: Sequence[str]) -> str:
+    """Return the first name of a judge that a record has."""
+    found = [name_of(place, record, name) for name in names]
+    return next((str(one) for one in found if one is not None), UNNAMED)
 
 
 def _case(place: str, record: Row, names: Sequence[str], known: Any, seen: Counter[str]) -> Any:
@@ -195,6 +201,8 @@ def argilla_records(source: str, document: Sequence[Any], columns: LogColumns, n
     seen["unnamed"] = sum(row["judge"] == UNNAMED for row in rows)
     if unsent := sum(seen[state] for state in UNSENT):
         notes.append(f"{source}: {counted(unsent, 'response')} are left out, as drafts or as discarded.")
+    if seen["empty"]:
+        notes.append(f"{source}: {counted(seen['empty'], 'response')} have no values and are left out.")
     if seen["agentless"]:
         suggestions = counted(seen["agentless"], "suggestion")
         notes.append(f"{source}: {suggestions} without an agent are left out.")
@@ -209,15 +217,15 @@ UNSENT = ("draft", "discarded")
 
 def _people(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Row]]:
     """Yield the question and the record of each response that was submitted."""
-    for question, user, state, said in _responses(place, record):
+    for question, user, state, said in _responses(place, record, seen):
         if state in UNSENT:
             seen[state] += 1
         else:
-            judge = UNNAMED if user is None or user == "" else str(user)
+            judge = _judge(place, {"user_id": user}, ("user_id",))
             yield question, {"judge": judge, "answer": unordered(said)}
 
 
-def _responses(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
+def _responses(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Any, Any, Any]]:
     """Yield the question, the user, the state and the value of each response."""
     responses = record.get("responses")
     if isinstance(responses, dict):
@@ -226,7 +234,9 @@ def _responses(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
                 yield question, one.get("user_id"), one.get("status"), one.get("value")
     else:
         for at, one in objects(place, field(place, record, "responses", list) or []):
-            for question, given in (field(at, one, "values", dict) or {}).items():
+            values = field(at, one, "values", dict) or {}
+            seen["empty"] += not values and one.get("status") not in UNSENT
+            for question, given in values.items():
                 said = given.get("value") if isinstance(given, dict) else given
                 yield question, one.get("user_id"), one.get("status"), said
     for name in record:
@@ -253,11 +263,12 @@ RESPONSES, SUGGESTION = ".responses", ".suggestion"
 def _models(place: str, record: Row, seen: Counter[str]) -> Iterator[tuple[str, Row]]:
     """Yield the question and the record of each suggestion that names its agent."""
     for question, agent, value, score in _suggestions(place, record):
+        judge = _judge(place, {"agent": agent}, ("agent",))
         if agent is None or agent == "":
             seen["agentless"] += value is not None
             continue
         sure = number(score) if _is_number(score) else None
-        yield question, {"judge": str(agent), "answer": unordered(value), "confidence": sure}
+        yield question, {"judge": judge, "answer": unordered(value), "confidence": sure}
 
 
 def _suggestions(place: str, record: Row) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -332,13 +343,10 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
     for place, one in told:
         meta = one.get("meta")
         known = {**(meta if isinstance(meta, dict) else {}), **one}
-        judge = (
-            one.get(columns.judge) if columns.judge else one.get("_annotator_id") or one.get("_session_id")
-        )
         truth = truth_of(place, known, columns, None, "the task or its metadata")
         row = {
             "case": name_of(place, one, columns.case or "_task_hash", needed=True),
-            "judge": UNNAMED if judge is None or judge == "" else str(judge),
+            "judge": _judge(place, one, (columns.judge,) if columns.judge else ANNOTATOR),
             "answer": _decided(place, one, columns, seen, has_options=has_options),
             "truth": unordered(truth), "features": known,
         }  # fmt: skip
@@ -355,6 +363,7 @@ def prodigy_records(source: str, document: Sequence[Any], columns: LogColumns, n
     return records_of_rows(source, rows, columns, notes, where="the tasks")
 
 
+ANNOTATOR = ("_annotator_id", "_session_id")
 DECISIONS = ("accept", "reject", "ignore")
 
 

@@ -56,6 +56,8 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     named = choices[0] if choices[0] and all(one == choices[0] for one in choices) else None
     if any(choices) and named is None:
         notes.append(f"{source}: the choices are not the same in all samples, so answers are their numbers.")
+    elif named == tuple(map(str, range(len(named or ())))):
+        notes.append(f"{source}: no text of a choice is told, so answers are the numbers of the choices.")
     n_called = sum(not isinstance(sample.get("doc_hash"), str) for _, sample in kept)
     if 0 < n_called < len(kept):
         notes.append(
@@ -94,9 +96,9 @@ def _choices(place: str, sample: Row) -> tuple[str, ...]:
         return ()
     given = field(place, sample, "arguments", dict) or {}
     texts = [
-        str(one.get("arg_1")).strip()
+        one["arg_1"].strip()
         for name, one in given.items()
-        if isinstance(one, dict) and str(name).startswith("gen_args_")
+        if str(name).startswith("gen_args_") and isinstance(one, dict) and isinstance(one.get("arg_1"), str)
     ][: len(responses)]
     is_told = len(texts) == len(responses) == len(set(texts))
     return tuple(texts) if is_told else tuple(map(str, range(len(responses))))
@@ -236,8 +238,9 @@ def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns,
     judge = all_of(functions, most=8)
     samples: dict[str, Row] = {}
     for place, event in objects(source, lines):
-        if "sample_id" in event:
-            case = str(event["sample_id"])
+        case = name_of(place, event, "sample_id")
+        if case is not None:
+            case = str(case)
             row = samples.setdefault(case, {"case": case, "judge": judge, "features": {}})
             _take_event(row, str(event.get("type")), field(place, event, "data", dict) or {}, columns)
     if not samples:
