@@ -78,7 +78,7 @@ def chosen(question: PanelQuestion, budget: Budget, **options: Any) -> Answer:
 def seen(question: PanelQuestion, budget: Budget) -> Answer:
     """Return the mean accuracy for each price on the cases that choose, which the search makes as large as it can."""
     front = choose_panels(question.train, budget=budget).front
-    price, accuracy = (front.values[:, front.names.index(name)] for name in ("price", "accuracy"))
+    price, accuracy = front.values[:, front.names.index("price")], np.array(front.extras["on_training_cases"])
     return Answer(float(np.mean([_most(accuracy, price, most) for most in question.prices])), complete=False)
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import shortlist
 from shortlist.errors import BadFileError
 from shortlist.files import dump_object, load_object
 from shortlist.pickles import saved_from
-from shortlist.results.measured_again import Figure
+
+if TYPE_CHECKING:
+    from shortlist.results.measured_again import Figure
 
 
 @saved_from("shortlist")
@@ -30,7 +32,7 @@ class SavedModel:
     version: str = shortlist.__version__
     ids: tuple[str, ...] = ()
     group: str = ""
-    reported: Mapping[str, Figure] = field(default_factory=dict)
+    reported: "Mapping[str, Figure]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Take of a fitted pruner what it chose, which needs nothing of what found it."""

@@ -93,6 +93,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
               pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
+    "measure": [load_model, read_table],
     "export": [load_model, read_table],
     "verify": [load_model, load_pool, read_table, verify, Front.load, read_program, recheck_front, recheck_products, prove_completeness],
     "solve": [read_program, chosen_objectives, method_options, solve_program],
@@ -131,7 +132,7 @@ NOT_TYPED = {
     "given", "reject_label", "requirements", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
-    "classes", "columns", "content", "demand", "emsco_options", "test", "take", "plain", "like", "log", "rules", "n_folds", "paths",
+    "classes", "columns", "content", "demand", "emsco_options", "test", "take", "plain", "measuring", "like", "log", "rules", "n_folds", "paths",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

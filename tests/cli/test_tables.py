@@ -16,7 +16,11 @@ from tests.cli.running import done, shortlist
 COMMANDS = {
     words: command for words, command in commands().items() if any(p.name == "table" for p in command.params)
 }
-LEARNING = [words for words, command in COMMANDS.items() if any(p.name == "target" for p in command.params)]
+LEARNING = [
+    words
+    for words, command in COMMANDS.items()
+    if any(p.name == "target" for p in command.params) and words != "measure"
+]
 SMALL = {
     "prune": ["--classifiers", "3", "--method", "backfitting"],
     "evolve": ["--set", "generations=2", "--set", "population=10"],
@@ -58,7 +62,7 @@ def _line(words: str, table: str) -> list[str]:
 
 
 def test_every_command_that_reads_a_table_is_known() -> None:
-    assert set(COMMANDS) == {"prune", "evolve", "stage", "predict", "verify", "export"}
+    assert set(COMMANDS) == {"prune", "evolve", "stage", "predict", "measure", "verify", "export"}
     assert set(LEARNING) == set(SMALL)
 
 
@@ -92,7 +96,7 @@ def test_a_target_that_is_a_number_to_predict_is_refused(folder: Path, words: st
         assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", LEARNING)
+@pytest.mark.parametrize("words", [*LEARNING, "measure"])
 def test_a_missing_target_is_met_with_a_guess(folder: Path, words: str) -> None:
     run = shortlist(*_line(words, "t.csv"), "--target", "Targte", cwd=folder)
     assert run.returncode == 2
@@ -201,7 +205,7 @@ def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Pa
     facts = json.loads(run.stdout)
     assert facts["options"]["group"] == "case"
     rows = facts["rows"]
-    assert all(n % 10 == 0 for part, n in rows.items() if part != "folds"), rows
+    assert all(n % 10 == 0 for part, n in rows.items() if part not in {"folds", "parts", "partitions"}), rows
     done("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
     answers = pd.read_csv(folder / "g.csv")
     assert answers.columns[:2].tolist() == ["case", "prediction"]

@@ -57,8 +57,8 @@ class PanelReport:
     and of those of each branch. `verdict`: the panel beside the best single judge, on these cases. `facts`:
     plain values that JSON takes, which text and page read. Among them: `point`, its number on the front, None
     of the best single judge. `front`: for each point ``number``, its objectives by name, ``latency`` or None,
-    ``promised`` or None, and ``stages`` in words, on the training cases, the first objective less its optimism
-    (:mod:`shortlist.panels.optimism`); `judges` and `cascades_of_two`, the
+    ``promised`` or None, and ``stages`` in words, on the training cases, the first objective less its
+    optimism (:mod:`shortlist.panels.optimism`); `judges` and `cascades_of_two`, the
     same of each judge by ``name``, and of each policy of at most two judges that no other such one beats.
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
     `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested

@@ -9,7 +9,7 @@ from shortlist.panels.objectives import ACCURACY, ERROR_COST, sign_of
 from shortlist.panels.panel_choice import PanelChoice
 
 LEAST_NEIGHBOURS = 2
-"""Points on each side, by price, over which optimism is averaged at least; a quarter of all on long fronts."""
+"""Points on each side, by price, over which optimism is averaged at least; a quarter of all if more."""
 
 
 def without_optimism(choice: PanelChoice) -> PanelChoice:
@@ -56,7 +56,7 @@ def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Float
 
 
 def _optimism(choice: PanelChoice) -> Floats:
-    """Return how much too good each point looks, by the hold-out cases or by what was chosen without parts."""
+    """Return how much too good each point looks, by hold-out cases or by choices without each part."""
     if not choice.parts:
         return _told_less_true(choice)
     found = np.zeros(len(choice.found))

@@ -190,9 +190,10 @@ def labelled_rows(
     import numpy as np
 
     if target not in table.columns:
+        names = [str(name) for name in table.columns]
         raise BadInputError(
-            f"{_file(table)} must have the column {target!r} with the true classes, got "
-            f"{shown([str(name) for name in table.columns])}. Name it with `target`."
+            f"{_file(table)} must have the column {target!r} with the true classes, got {shown(names)}."
+            f"{did_you_mean(target, names) or ' Name it with `target`.'}"
         )
     y = table[target]
     if y.isna().any():

@@ -176,7 +176,7 @@ def test_people_read_rows_generations_and_both_errors(
     facts = evolved_facts(evolved, Path("e.joblib"))
     print_evolved(evolved, facts, WrittenFiles(model=Path("e.joblib")), details=True)
     said = capsys.readouterr().out
-    assert said.startswith(facts["advice"]["sentence"])
+    assert " ".join(said.split()).startswith(facts["advice"]["sentence"])
     assert "\nNext: shortlist predict e.joblib NEW.csv --out ANSWERS.csv\n" in said
     said = " ".join(said.split())
     result = evolved.classifier.result_
@@ -198,5 +198,4 @@ def test_many_members_and_one_answer_are_worth_a_note(evolved: EvolvedTable) -> 
     assert note.startswith(f"the ensemble has {MANY_MEMBERS} members")
     assert "--set max-members=N" in note
     (note,) = evolved_notes(dataclasses.replace(evolved, only_answer="2"))
-    assert "2" in note
-    assert "every" in note
+    assert "no other answer than '2'" in note

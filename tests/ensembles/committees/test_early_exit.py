@@ -32,7 +32,7 @@ QUICK: dict[str, Any] = {"node_limit": 200, "time_limit_s": None, "random_state"
 def pools() -> dict[str, Any]:
     return {
         "two": make_pool(X[:120], Y[:120], n_classifiers=8, random_state=0),
-        "three": make_pool(FLOWERS[::2], KINDS[::2], n_classifiers=8, random_state=0),
+        "three": make_pool(FLOWERS[::2], KINDS[::2], n_classifiers=8, random_state=0, plain=()),
     }
 
 

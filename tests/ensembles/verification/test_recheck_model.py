@@ -27,7 +27,7 @@ def table(n_classes: int) -> tuple[pd.DataFrame, np.ndarray]:
 def pool_of(n_classes: int) -> Pool:
     X, y = make_classification(N, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1)
     return make_pool(pd.DataFrame(X, columns=list("abcdef")), np.array(["no", "yes", "perhaps"])[y], n_classifiers=10,
-                     random_state=0)  # fmt: skip
+                     random_state=0, plain=())  # fmt: skip
 
 
 @pytest.fixture(scope="module")

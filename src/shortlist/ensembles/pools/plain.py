@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from shortlist._validation import as_seed
 from shortlist.ensembles.pools.encoder import NO_FOLDED_COLUMNS, FoldedColumns
 from shortlist.ensembles.pools.families import Family
 from shortlist.errors import BadInputError, MissingDependencyError
@@ -49,6 +50,7 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         refuse_fit_options(self, unsupported)
+        seed = as_seed(self.random_state, "random_state")
         self.classes_ = np.unique(y)
         self.n_features_in_ = np.shape(X)[1]
         unfolded = self.folded.unfold(np.asarray(X, dtype=np.float64))
@@ -59,7 +61,7 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
             max_iter=500 if stops else 100,
             early_stopping=stops,
             categorical_features=is_word if is_word.any() else None,
-            random_state=self.random_state,
+            random_state=seed,
         ).fit(unfolded, y)
         return self
 
