@@ -63,7 +63,7 @@ def test_a_saved_committee_answers_without_what_chose_it(fitted: ExactPruner, tm
     told = json.loads(run.stdout)
     assert told["labels"] == fitted.predict(X[400:450]).tolist()
     assert told["modules"] < 40
-    assert told["lines"] < 6_000
+    assert told["lines"] < 6_400  # words as categories and rows without an answer have come in
 
 
 class OfAll(Ballot):
