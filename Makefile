@@ -1,6 +1,6 @@
 # Two commands from a fresh clone: `make run` and `make test`. `make help` lists the rest.
 PYTHON ?= python3
-# make run PYTHON=python3.13 VENV=out/python3.13 leaves the environment of another interpreter as it is.
+# Another interpreter has an environment of its own: make test PYTHON=python3.13 VENV=.venv-3.13
 VENV ?= .venv
 UV_VERSION := 0.13.8
 # The caller's own environments are nobody's business here: every step works on .venv alone. Bytecode is kept,
@@ -17,7 +17,7 @@ OF_PAPERS := src/shortlist_papers tests/shortlist_papers
 LEFT_OUT = $(if $(filter changed,$(PAPERS)),$(if $(shell git status --short -- $(OF_PAPERS); \
   git log --oneline main.. -- $(OF_PAPERS)),,$(OF_PAPERS:%=--ignore=%)))
 
-.PHONY: run test pytest style fuzz check browser bench docs dist changelog help clean lock
+.PHONY: run test pytest style fuzz check browser bench lowest docs dist changelog help clean lock
 run: $(VENV)/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
 	$(VENV)/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
@@ -54,6 +54,13 @@ browser:  ## a Chromium for the tests of pages, where apt-get can install one
 
 bench: $(VENV)/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
 	$(VENV)/bin/python -m benchmarks $(BENCH_ARGS)
+
+# The lowest versions of what pyproject.toml names, and the newest of what these need. PYTHON is the oldest one.
+LOWEST := .venv-lowest
+lowest: export NUMBA_CACHE_DIR = $(abspath $(LOWEST)/kernels)  # of another numba than that of .venv
+lowest:  ## the main job and the fast tests with the lowest versions that pyproject.toml allows
+	@$(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/lowest
+	@$(MAKE) --no-print-directory VENV=$(LOWEST) run pytest PYTEST_ARGS="-m 'not slow' $(PYTEST_ARGS)"
 
 docs: $(VENV)/ready-dev  ## the site, in docs/_build/html; a warning is an error
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -94,8 +101,15 @@ $(VENV)/ready-dev: pyproject.toml requirements-dev.lock | $(VENV)/bin/uv
 	$(VENV)/bin/python -m compileall -q src tests benchmarks
 	@touch $@ $(VENV)/ready
 
-clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis out dist docs/_build docs/reference/api
+$(VENV)/lowest: pyproject.toml requirements.lock requirements-dev.lock | $(VENV)/bin/uv
+	$(UV) compile --resolution lowest-direct --all-extras --group dev --no-header \
+	  --python $(VENV)/bin/python --output-file $(VENV)/lowest.lock pyproject.toml requirements.build.in > /dev/null
+	$(UV) sync --python $(VENV)/bin/python $(VENV)/lowest.lock
+	$(UV) install --python $(VENV)/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@ $(VENV)/ready $(VENV)/ready-dev
+
+clean:  ## remove the environments and every cache
+	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis out dist docs/_build docs/reference/api
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10

@@ -2,7 +2,7 @@
 
 import shlex
 import subprocess
-import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def main() -> None:
         (Path(folder) / "phone.uvl").write_text(PHONE)
         for command in COMMANDS:
             print(f"$ shortlist {command}", flush=True)
-            words = [str(Path(sys.executable).parent / "shortlist"), *shlex.split(command)]
+            words = [str(Path(sysconfig.get_path("scripts")) / "shortlist"), *shlex.split(command)]
             subprocess.run(words, cwd=folder, check=True)
 
 

@@ -3,11 +3,13 @@
 import ast
 import functools
 import importlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +43,16 @@ def test_lock_files_hold_no_addresses() -> None:
         text = (ROOT / name).read_text()
         assert "://" not in text
         assert "--hash=sha256:" in text
+
+
+def test_every_python_that_is_named_is_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert project["requires-python"] == f">={named[0]}"
+    assert f"Python {named[0]} or later" in (ROOT / "README.md").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+    assert f"python: {json.dumps(named)}" in workflow
+    assert workflow.count(f'"{named[0]}"') == 3  # the lowest versions and the wheel have the oldest too
 
 
 def test_every_cited_paper_is_in_the_bibliography_once() -> None:
