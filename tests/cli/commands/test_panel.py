@@ -503,6 +503,7 @@ REFUSED = [
     ("P --objectives 'max accuracy'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
     ("P --objectives 'max accuracy, min latency'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
     ("P --limit price<=0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
+    ("answers.csv --target truth --limit price<=2", "--limit price<=2 needs prices, got a log in which every answer costs nothing."),
     ("P --limit size<=2", "got 'size'."),
     ("P --pick 99", "there is no point 99: the front has "),
     ("P --pick x", "--pick must be "),

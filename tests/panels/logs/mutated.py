@@ -382,7 +382,7 @@ def _leaves(text: str) -> dict[tuple[Any, ...], Any]:
         except ValueError:
             value = [json.loads(line) for line in text.split("\n") if line.strip()]
     else:
-        value = list(csv.reader(io.StringIO(text, newline="")))
+        value = [row for row in csv.reader(text.splitlines()) if row]
     leaves = {}
     for place in places(value):
         one = value

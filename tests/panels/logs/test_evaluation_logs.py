@@ -68,6 +68,13 @@ def test_texts_of_the_harness_that_are_no_class_are_unknown_words() -> None:
     assert (log.answers == SILENT).all()
 
 
+def test_the_first_of_several_responses_counts_and_that_is_noted(tmp_path: Path) -> None:
+    line = {"doc_id": 1, "doc": {}, "target": "a", "filter": "none", "filtered_resps": ["a", "b", "b"]}
+    log = _read(tmp_path, [line, line | {"doc_id": 2, "filtered_resps": ["b"]}])
+    assert log.is_right.tolist() == [[True], [False]]
+    assert any("1 sample with several responses are read by the first" in note for note in log.notes)
+
+
 def test_tasks_of_one_judge_are_other_cases_that_share_what_was_shown() -> None:
     log = read_log([_samples_of("small", "harmful"), _samples_of("small", "harmful_text")])
 

@@ -237,6 +237,7 @@ WRITTEN = {
     "Langfuse's usage": ("usageDetails.input", "usageDetails.output"),
     "OpenTelemetry": ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
     "OpenTelemetry before": ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
+    "promptfoo": ("tokenUsage.prompt", "tokenUsage.completion"),
     "OpenInference": ("llm.token_count.prompt", "llm.token_count.completion"),
 }
 """Columns of numbers of tokens, by who writes them."""

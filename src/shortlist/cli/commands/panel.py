@@ -29,7 +29,12 @@ from shortlist.cli.options.shared import (
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shortlist.panels.answer_log import AnswerLog
     from shortlist.panels.panel_choice import PanelChoice
+    from shortlist.panels.policy import Final
+    from shortlist.results.objective import Limit
 
 SINGLE = "single"
 """The rule by which the best single judge is written, in place of a panel."""
@@ -94,6 +99,7 @@ def panel(
     asked = limits_asked(policy)
     rule_asked(policy)  # which is refused before any work
     read = log.read(logs, policy.router)
+    _check_priced(read, asked, options.final)
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
         budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
@@ -143,6 +149,18 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
         raise BadInputError(f"--pick {SINGLE} writes the best single judge: name the file, --out JUDGE.json.")
     if promised.answer_accuracy is not None:
         raise BadInputError(f"--pick {SINGLE} writes a judge without a promise. Leave out one of them.")
+
+
+def _check_priced(log: "AnswerLog", limits: "Sequence[Limit]", final: "Final") -> None:
+    """Refuse a limit on the price where nothing costs anything, which any panel would keep."""
+    from shortlist.errors import BadInputError
+
+    limit = next((one for one in limits if one.name == "price"), None)
+    if limit is not None and not log.prices.any() and not final.price:
+        raise BadInputError(
+            f"--limit {limit} needs prices, got a log in which every answer costs nothing. Give them by --costs "
+            "or --set token-prices, or name their column by --columns price=NAME."
+        )
 
 
 def _check_promised(choice: "PanelChoice") -> None:

@@ -72,7 +72,8 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
         for (place, sample), one in zip(kept, choices, strict=True)
     ]
     ties = ("tied", "sample", "with equally likely choices count as no answer.")
-    return records_of_rows(source, rows, columns, notes, where="the documents", counts=[ties])
+    several = ("several", "sample", "with several responses are read by the first of them.")
+    return records_of_rows(source, rows, columns, notes, where="the documents", counts=[ties, several])
 
 
 def _of_one_filter(
@@ -123,7 +124,7 @@ def _sample(place: str, sample: Row, columns: LogColumns, n_choices: int, named:
         "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer,
         "probabilities": shares, "confidence": max(shares.values()) if shares else None, "truth": truth,
         "score": _metric(sample, is_choice=n_choices > 0), "features": doc,
-        "tied": shares is not None and answer is None,
+        "tied": shares is not None and answer is None, "several": shares is None and len(said) > 1,
     }  # fmt: skip
 
 

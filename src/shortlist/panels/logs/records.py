@@ -56,6 +56,7 @@ KNOWN_COLUMNS = {
         "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.token_count.prompt",
         "usage.input_tokens", "usage.prompt_tokens", "usage.input", "usagedetails.input",
         "usage_details.input", "usage_input_tokens", "usage_prompt_tokens", "n_context_tokens_total",
+        "token_usage.prompt", "token_usage.input",
     ),
     "output_tokens": (
         "output_tokens", "completion_tokens", "tokens_out", "tokens_output", "tokens_completion",
@@ -65,7 +66,7 @@ KNOWN_COLUMNS = {
         "llm.usage.completion_tokens", "llm.token_count.completion", "usage.output_tokens",
         "usage.completion_tokens", "usage.output", "usagedetails.output", "usage_details.output",
         "usage_output_tokens", "usage_completion_tokens", "candidates_token_count",
-        "n_generated_tokens_total",
+        "n_generated_tokens_total", "token_usage.completion", "token_usage.output",
     ),
     "score": ("score", "correct", "is_correct", "success", "passed"),
 }  # fmt: skip
