@@ -231,7 +231,9 @@ class FrontPruner(ExactPruner):
         self._check_prices(names)
 
     def _check_prices(self, names: Sequence[str]) -> None:
-        given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
+        given: Any = self.member_costs
+        if given is None and self.pool is not None:
+            given = whole_pool(self.pool).costs
         priced = [name for name in ("cost", PAID) if name in names]
         if priced and given is None:
             raise BadInputError(
