@@ -162,7 +162,9 @@ def judged() -> str:
             battles(), "'winner', 'turn' and 'tstamp', none of which ever agrees", id="battles of an arena"
         ),
         pytest.param(
-            measured(), "got none of them in 'faithfulness' and 'relevancy'", id="metrics of answers"
+            measured(),
+            "got none of them in 'user_input', 'response', 'faithfulness'",
+            id="metrics of answers",
         ),
         pytest.param(traced(), "got 'outputs' and 'reference_outputs', which may be it", id="traces"),
         pytest.param(rated(), "whose answers are in 'joy' or 'anger'", id="several questions a rater"),
@@ -198,7 +200,9 @@ def test_counts_of_votes_are_no_answers_and_their_share_no_truth(
     path.write_text("track_id,no,yes,rate\n" + "\n".join(rows) + "\n")
     with pytest.raises(BadFileError, match="'no', 'yes' and 'rate', none of which ever agrees with another"):
         read_log(path)
-    assert read_log(path, columns=LogColumns(target="rate")).judges == ("no", "yes")
+    assert read_log(path, columns=LogColumns(target="rate")).judges == (
+        "no",
+    )  # no word of it is in the other
 
 
 @pytest.mark.parametrize("form", ["long", "wide"])

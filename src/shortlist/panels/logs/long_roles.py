@@ -106,10 +106,25 @@ def settled(
         return Settled(roles | {role: there[0] for role, there in given.items() if there})
     target = _target(source, table, given, columns)
     answer = _answer(source, table, given["answer"], columns, case=case, target=target)
+    used = {*taken, *(name for there in given.values() for name in there), columns.content, *columns.features}
+    free = [name for name in map(str, table.columns) if name not in used]
+    has_truth = target is not None or truth_elsewhere
+    if columns.answer is None and (
+        answer is None or (not has_truth and _is_maybe_truth(table, answer, case))
+    ):
+        maybe = [name for name in called(free, MAYBE_TRUTHS) if _is_maybe_truth(table, name, case)]
+        like = target or answer or (maybe[0] if maybe and not truth_elsewhere else None)
+        if (found_answer := _unnamed_answer(source, table, free, case=case, like=like)) is not None:
+            notes.append(
+                f"{source}: {found_answer!r} is read as the answers, as it alone differs within cases and has "
+                f"words of {like!r}."
+            )
+            target, answer = like, found_answer
     if answer is not None:
         roles["answer"] = answer
     if target is None and answer is not None and not truth_elsewhere:
-        target = _leftover_truth(source, table, given["answer"], case=case, answer=answer)
+        maybe = [*given["answer"], *(name for name in called(free, MAYBE_TRUTHS))]
+        target = _leftover_truth(source, table, maybe, case=case, answer=answer)
     scores = [name for name in given["score"] if name not in {answer, target}]
     has_truth = target is not None or truth_elsewhere
     score, is_truth, passed_over = _score(
@@ -126,6 +141,35 @@ def settled(
     return Settled(roles, passed_over)
 
 
+def _is_maybe_truth(table: "pd.DataFrame", name: str, case: str) -> bool:
+    return spelled(name) in MAYBE_TRUTHS and not differing(table, name, case)
+
+
+def _unnamed_answer(
+    source: str, table: "pd.DataFrame", names: Sequence[str], *, case: str, like: str | None
+) -> str | None:
+    """Return the column that differs within cases and has words of another one, as answers have of a truth.
+
+    Raises BadFileError if there are several.
+    """
+    if like is None:
+        return None
+    words = words_of(table[like])
+    found = [
+        name
+        for name in names
+        if may_hold_words(table[name]) and words & words_of(table[name]) and differing(table, name, case)
+    ]
+    if len(found) > 1:
+        raise BadFileError(
+            source,
+            "must tell which column holds the answers",
+            any_of(map(repr, found), most=8),
+            "Pass one of them: `answer=NAME`.",
+        )
+    return next(iter(found), None)
+
+
 def differing(table: "pd.DataFrame", name: str, case: str) -> int:
     """Return in how many cases a column has different labels; gaps do not count."""
     return len(_differing_cases(table, name, case))
@@ -136,6 +180,16 @@ def words_of(column: "pd.Series[Any]") -> set[str]:
     return {
         label_of(one) for one in column.dropna().unique().tolist() if not isinstance(one, list | dict)
     } - {""}
+
+
+def has_fractions(column: "pd.Series[Any]") -> bool:
+    """Whether a column has numbers that are not whole."""
+    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
+
+
+def may_hold_words(column: "pd.Series[Any]") -> bool:
+    """Whether a column may hold answers, which times and numbers that are not whole are not."""
+    return column.dtype.kind not in "mM" and not has_fractions(column)
 
 
 def same_labels(table: "pd.DataFrame", one: str, other: str) -> bool:
@@ -270,6 +324,7 @@ def _score(
             passed_over.append(name)
             continue
         if answer is None:
+            _refuse_truth_alone(source, table, name, case)
             return name, False, passed_over
         kind = _kind_of_score(source, table, name, case=case, answer=answer, has_truth=has_truth)
         if kind == "target" and has_truth:
@@ -281,6 +336,21 @@ def _score(
         elif kind:
             return name, kind == "target", passed_over
     return None, False, passed_over
+
+
+def _refuse_truth_alone(source: str, table: "pd.DataFrame", name: str, case: str) -> None:
+    """Refuse scores without answers that are the same for all judges of each case, as truths are."""
+    if None in {as_score(one) for one in table[name].dropna().unique().tolist()}:
+        return  # they are refused as what they are
+    told = table[[bool(label) for label in labels_in(table, name)]]
+    n_several = int((told.groupby(case, sort=False).size() > 1).sum())
+    if len(words_of(table[name])) > 1 and n_several >= FEWEST_CASES and not differing(told, name, case):
+        raise BadFileError(
+            source,
+            f"must tell what {name!r} holds",
+            "scores that are the same for all judges of each case, as the right answers would be",
+            f"Pass `score={name!r}`, or name the answers and the truth by `answer` and `target={name!r}`.",
+        )
 
 
 def _has_call_states(table: "pd.DataFrame") -> bool:

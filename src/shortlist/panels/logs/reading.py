@@ -175,6 +175,9 @@ def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str
     if len(parts) == 1:
         return parts[0]
     _refuse_nameless_judges(parts, asked.columns)
+    _refuse_other_cases(parts)
+    if asked.form is None:
+        _refuse_one_answer_each(parts)
     return joined(parts, asked.columns.repeats)
 
 
@@ -217,21 +220,72 @@ def _refuse_nameless_judges(parts: Sequence[Records], columns: LogColumns) -> No
     These are columns of one name, which is that of no judge, and samples of lm-evaluation-harness in one
     folder, unless repeats of one judge are expected. Other judges that are in several files answered again.
     """
-    seen: dict[tuple[str, str], tuple[set[str], str]] = {}
-    for part in parts:
+    if columns.repeats is not None:
+        return
+    for at, part in enumerate(parts):
         is_harness = TASK_IN_NAME.fullmatch(PurePath(part.source).name) is not None and not part.columns
-        for (judge, task), own in part.frame.groupby(["judge", "task"], sort=False, dropna=False)["case"]:
-            cases, before = seen.get((str(judge), str(task)), (set[str](), ""))
-            is_named = part.columns and called([str(judge)], KNOWN_COLUMNS["answer"])
-            if cases & {*own} and columns.repeats is None and (is_named or is_harness):
-                own_place = FOLDER_OF_EACH if is_harness else COLUMN_OF_EACH
+        for other in (*parts[:at], *parts[at + 1 :]):
+            own, theirs = _answered(part), _answered(other)
+            same = {(judge, task) for judge, task, _ in own & theirs} if is_harness else set()
+            cases = {case for _, _, case in theirs}
+            if part.columns:
+                same |= {
+                    (judge, task) for judge, task, case in own
+                    if case in cases and called([judge], KNOWN_COLUMNS["answer"])
+                }  # fmt: skip
+            if same:
                 raise BadFileError(
                     part.source,
                     "must tell whose answers it has",
-                    f"answers of {judge!r} to cases that {before} has answers of {judge!r} to",
-                    f"{own_place}; if all are of one judge, pass `repeats='first'` or `repeats='majority'`.",
+                    f"answers of {min(same)[0]!r} to cases that {other.source} has, too",
+                    f"{FOLDER_OF_EACH if is_harness else COLUMN_OF_EACH}; if all are of one judge, pass "
+                    "`repeats='first'` or `repeats='majority'`.",
                 )
-            seen[str(judge), str(task)] = (cases | {*own}, before or part.source)
+
+
+def _answered(part: Records) -> set[tuple[str, str, str]]:
+    """Return judge, task and case of all answers."""
+    return {
+        (str(judge), str(task), str(case))
+        for judge, task, case in part.frame[["judge", "task", "case"]].itertuples(index=False)
+    }
+
+
+def _refuse_other_cases(parts: Sequence[Records]) -> None:
+    """Refuse a table that shares neither a case nor a judge with any other file."""
+    for part in parts:
+        others = [other.frame for other in parts if other is not part]
+        own = {name: {*part.frame[name]} for name in ("case", "judge")}
+        if part.columns and not any(own[name] & {*frame[name]} for frame in others for name in own):
+            raise BadFileError(
+                part.source,
+                "must have cases of the other logs",
+                f"{part.frame['case'].iloc[0]!r} and others where {others[0]['case'].iloc[0]!r} is one of theirs",
+                "Name the column of cases by `case`.",
+            )
+
+
+def _refuse_one_answer_each(parts: Sequence[Records]) -> None:
+    """Refuse a file with one answer to each case, of several judges, if another file has the same cases.
+
+    A column of few names then tells whose answers they are, or something else of one judge's answers.
+    """
+    for part in parts:
+        cases = part.frame["case"]
+        others = {case for other in parts if other is not part for case in other.frame["case"]}
+        if (
+            part.columns
+            and not cases.duplicated().any()
+            and part.frame["judge"].nunique() > 1
+            and others & {*cases}
+        ):
+            raise BadFileError(
+                part.source,
+                "must tell whose answers it has",
+                f"one answer to each case, of judges {all_of(map(repr, part.frame['judge'].unique()), most=4)}",
+                "If all are of one judge, who is called as the file, leave the column of judges out by `drop`; "
+                "otherwise pass `form='long'`.",
+            )
 
 
 def _without(records: Records, names: Sequence[str]) -> Records:

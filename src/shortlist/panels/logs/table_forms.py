@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.long_roles import LONG_ROLES, candidates, key_of, settled, words_of
-from shortlist.panels.logs.records import LogColumns, spelled
+from shortlist.panels.logs.long_roles import LONG_ROLES, candidates, key_of, may_hold_words, settled, words_of
+from shortlist.panels.logs.records import MAYBE_TRUTHS, LogColumns, spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,14 +92,27 @@ def told_form(
     if form is not None or tool:
         is_long = form == "long" or (bool(tool) and form is None)
         return long_form(found) if is_long else TableForm(False)
-    has_answers = "answer" in found or "score" in found
-    if key is not None and has_answers and not _contradicts(table, found):
+    if key is not None and _is_long(source, table, found, columns):
         return long_form(found)
+    roles = _roles_by_structure(source, table, found, columns)
+    if roles is not None:
+        return long_form(roles)
+    _refuse_nameless_cases(source, table, found)
+    return TableForm(False)
+
+
+def _roles_by_structure(
+    source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
+) -> dict[str, list[str]] | None:
+    """Return the columns of a table that is long by its structure, whatever they are called; None if it is not.
+
+    Raises BadFileError if its answers may be in several columns.
+    """
     if len(table) < FEWEST_ROWS or any(str(name).endswith(".label") for name in table.columns):
-        return TableForm(False)
+        return None
     named = {role: [name] for role in LONG_ROLES if (name := getattr(columns, role)) is not None}
     for case, judge in _pairs(table, columns):
-        told = {**found, **named, "case": [case], "judge": [judge]}
+        told = {role: [*there] for role, there in found.items()} | named | {"case": [case], "judge": [judge]}
         told["answer"] = [name for name in told.get("answer", ()) if name not in {case, judge}]
         taken = {*(name for there in told.values() for name in there), *columns.features, columns.content}
         others = [name for name in map(str, table.columns) if name not in taken]
@@ -109,27 +122,86 @@ def told_form(
             if len(others) == 1:
                 told["answer"] = others
         if told["answer"] or "score" in told:
-            return long_form({role: there for role, there in told.items() if there})
+            return {role: there for role, there in told.items() if there}
+        places = any_of(map(repr, others)) if others else "no column that is known"
         raise BadFileError(
             source,
             "must tell its form",
-            f"a table that may have a row for each answer (case = {case!r}, judge = {judge!r}), whose "
-            f"answers "
-            f"are in {any_of(map(repr, others)) if others else 'no column that is known'}, or a row for "
-            f"each case",
+            f"a table that may have a row for each answer (case = {case!r}, judge = {judge!r}), whose answers "
+            f"are in {places}, or a row for each case",
             "Name the column of answers by `answer`, or pass `form='wide'`.",
         )
-    return TableForm(False)
+    return None
 
 
-def _contradicts(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a table has one row a case, and what is called like a judge holds answers."""
+def _is_long(
+    source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
+) -> bool:
+    """Whether a table with columns called like a case and a judge has a row for each answer.
+
+    It has if cases repeat. Otherwise what is called like a judge may hold answers, or say who told the truth.
+
+    Raises BadFileError if it may have a row for each answer, and other columns have words of the answers.
+    """
     (case,), (judge,) = found["case"], found["judge"]
-    if table[case].duplicated().any() or table[judge].nunique() <= 1 or len(table) < FEWEST_ROWS:
-        return False
+    has_answers = bool({"answer", "score"} & {*found})
+    if table[case].duplicated().any() or len(table) == 1:
+        return has_answers or len(table) < FEWEST_ROWS
+    told = [name for role in ("answer", "target") for name in found.get(role, ()) if name in table]
     words = words_of(table[judge])
-    others = [name for role in ("answer", "target") for name in found.get(role, ()) if name in table]
-    return any(len(words & words_of(table[name])) > 1 for name in others)
+    if not has_answers or any(len(words & words_of(table[name])) > 1 for name in told):
+        return False
+    taken = {name for there in found.values() for name in there}
+    words = set[str]().union(*(words_of(table[name]) for name in told))
+    alike = [
+        name
+        for name in map(str, table.columns)
+        if name not in taken and may_hold_words(table[name]) and words & words_of(table[name])
+    ]
+    is_named = columns.judge is not None or columns.answer is not None
+    is_of_one = len(words_of(table[judge])) < 2 and {*map(spelled, found.get("answer", ()))} - {*MAYBE_TRUTHS}
+    if not alike or is_named or is_of_one:
+        return True
+    raise BadFileError(
+        source,
+        "must tell its form",
+        f"a table that may have a row for each answer, of the judge in {judge!r}, or a row for each case, "
+        f"with answers in {all_of(map(repr, alike), most=8)}",
+        "Pass `form='long'` or `form='wide'`.",
+    )
+
+
+def is_key(table: "pd.DataFrame", case: str, judge: str) -> bool:
+    """Whether rows may be answers of few judges to each case, at most one of each, and most of them."""
+    told = table[[case, judge]].dropna()
+    n_cases, n_judges = told[case].nunique(), told[judge].nunique()
+    if not 2 <= n_judges <= n_cases <= len(told) / 1.5:
+        return False
+    n_repeats = int(told.duplicated().sum())
+    return 2 * len(told) >= n_cases * n_judges and n_repeats <= max(1, MOST_REPEATS * len(told))
+
+
+def _refuse_nameless_cases(source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a table whose rows are answers of named judges, if no column is called like a case."""
+    told = [name for role in ("answer", "target", "score") for name in found.get(role, ()) if name in table]
+    for judge in found.get("judge", ()) if "case" not in found else ():
+        words, n_judges = words_of(table[judge]), table[judge].nunique()
+        if not told or not 2 <= n_judges <= len(table) // 2:
+            continue
+        if any(words & words_of(table[name]) for name in told):
+            continue
+        others = [name for name in map(str, table.columns) if name != judge and name not in told]
+        keys = [name for name in others if is_key(table, name, judge)]
+        if keys:
+            raise BadFileError(
+                source,
+                "must have a column that names the case of each answer, such as case or id",
+                f"rows that may be answers of the judge in {judge!r} to the cases in "
+                f"{any_of(map(repr, keys), most=8)}",
+                f"Pass `case={keys[0]!r}`, or `form='wide'` if each row is a case."
+                if len(keys) == 1
+                else "Name it by `case`, or pass `form='wide'` if each row is a case.",
+            )
 
 
 def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, str]]:
@@ -146,7 +218,7 @@ def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, st
             is_key = case != judge and 2 <= table[case].nunique() <= len(table) / 1.5
             if not is_key or table.duplicated([case, judge]).mean() > MOST_REPEATS:
                 continue
-            others = (name for name in names if name not in {case, judge} and table[name].dtype.kind != "f")
+            others = (name for name in names if name not in {case, judge} and may_hold_words(table[name]))
             if not any(_has_words_of(table, name, judge, words) for name in others):
                 yield case, judge
 
@@ -159,7 +231,7 @@ def _has_words_of(table: "pd.DataFrame", name: str, judge: str, words: set[str])
 
 def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:
     """Whether a column may hold answers: it differs within a case, and has words of a truth that is known."""
-    if table[name].dtype.kind in "fmM" or not _differs(table, name, case):
+    if not may_hold_words(table[name]) or not _differs(table, name, case):
         return False
     return target is None or bool(words_of(table[name]) & words_of(table[target]))
 

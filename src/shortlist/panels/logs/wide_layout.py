@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from shortlist._words import all_of, any_of
 from shortlist.errors import BadFileError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.long_roles import labels_in, same_labels, words_of
+from shortlist.panels.logs.long_roles import has_fractions, labels_in, may_hold_words, same_labels, words_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, MAYBE_TRUTHS, LogColumns, as_score, called, spelled
-from shortlist.panels.logs.table_forms import FEWEST_ROWS, IDENTIFIER
+from shortlist.panels.logs.table_forms import FEWEST_ROWS, IDENTIFIER, MOST_REPEATS, is_key
 from shortlist.panels.logs.wide_parts import (
     ANSWER_PARTS,
     PARTS,
     TableHints,
-    has_fractions,
     is_right,
     is_score_of,
     parts_of,
@@ -79,7 +78,12 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
     ids = [name for name in ids if name != target]
     copies = [name for name in free if name != target and _is_copy(table, name, target, columns, hints)]
     rest = [name for name in free if name != target and name not in copies]
+    told = _who_told(source, table, rest, target, hints)
+    rest = [name for name in rest if name not in told]
     found = Layout(ids, target, copies=copies)
+    if hints.form is None:
+        unpriced = [name for name in (*rest, *told) if name not in hints.priced]
+        _refuse_rows_of_answers(source, table, ids, unpriced, target)
     if answer := _answer_of_one(source, table, rest, columns, hints=hints, layout=found):
         parts = {
             part: {hints.file: name}
@@ -97,9 +101,39 @@ def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: Ta
         found = replace(found, labels=suffixed, parts=parts, unused=unused)
     else:
         found = _with_bare_names(source, table, rest, found, hints)
+    found = replace(found, unused=(*found.unused, *told))
     has_scores = {*found.judges} <= {*found.parts.get("score", {})}
     if found.judges and target is None and not (hints.truth_elsewhere or has_scores):
         raise _without_truth(source, table, rest, hints)
+    return found
+
+
+def _who_told(
+    source: str, table: "pd.DataFrame", names: Sequence[str], target: str | None, hints: TableHints
+) -> list[str]:
+    """Return columns called like a judge that have no words of others, as of people who told the truths.
+
+    Raises BadFileError unless two columns or more hold answers: each row may then be an answer of one of them.
+    """
+    if hints.form is not None:
+        return []
+    words = {name: words_of(table[name]) for name in (*names, *([target] if target else []))}
+    alike = [
+        name for name in names
+        if may_hold_words(table[name]) and any(words[name] & words[other] for other in words if other != name)
+    ]  # fmt: skip
+    found = [
+        name
+        for name in called(names, KNOWN_COLUMNS["judge"])
+        if name not in hints.priced and name not in alike and len(words[name]) > 1
+    ]
+    if found and len(alike) < 2:
+        raise BadFileError(
+            source,
+            "must have a column that names the case of each answer, such as case or id",
+            f"none beside {found[0]!r}, which may name the judge of each row",
+            f"Name it by `case`, or leave the judges out by `drop={found[0]!r}` if each row is a case.",
+        )
     return found
 
 
@@ -163,9 +197,9 @@ def _is_copy(
         return is_same or hints.form != "wide"
     if spelled(name) not in MAYBE_TRUTHS:
         return False
-    words, others = words_of(table[name]), [one for one in map(str, table.columns) if one != name]
-    may_be = hints.truth_elsewhere and any(words & words_of(table[one]) for one in others)
-    return is_same or (may_be and hints.form != "wide")
+    others = [one for one in map(str, table.columns) if one not in {name, target}]
+    is_alone = not any(words_of(table[name]) & words_of(table[one]) for one in others)
+    return not is_alone and (is_same or (hints.truth_elsewhere and hints.form != "wide"))
 
 
 def _answer_of_one(
@@ -201,13 +235,12 @@ def _answer_of_one(
             any_of(map(repr, found), most=8),
             "Pass one of them: `answer=NAME`. If each is a judge, pass `form='wide'`.",
         )
-    if key := _key_of_answers(table, layout.ids, others):
-        told = all_of(f"`{role}={name!r}`" for role, name in (key | {"answer": found[0]}).items())
+    if layout.ids and table.duplicated(list(layout.ids)).mean() > MOST_REPEATS:
         raise BadFileError(
             source,
-            "must tell its form",
-            f"a table that may have a row for each answer, of the judge in {key['judge']!r}",
-            f"If so, name {told}. Otherwise pass `form='wide'`.",
+            "must have one answer to each case",
+            f"several in {found[0]!r}, and no column that is called like a judge or an epoch",
+            "Name the judge of each answer by `judge`. If all are of one judge, pass `form='wide'`.",
         )
     is_wrong = layout.target is not None and not may_be_truth(table, layout.target, found)
     return None if is_wrong and not is_named and len(table) >= FEWEST_ROWS else found[0]
@@ -217,21 +250,27 @@ def _are_same(table: "pd.DataFrame", names: Sequence[str]) -> bool:
     return all(same_labels(table, names[0], other) for other in names[1:])
 
 
-def _key_of_answers(table: "pd.DataFrame", ids: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of case and judge, if rows may be answers of several judges; nothing if not.
-
-    Cases repeat, and each judge answers each case at most once, and most of them.
-    """
-    for case in ids[:1] or names:
-        n_cases = table[case].nunique()
-        if not 2 <= n_cases <= len(table) / 1.5 or (ids and not table.duplicated(list(ids)).any()):
-            continue
-        for judge in names:
-            n_judges = table[judge].nunique()
-            is_grid = n_judges >= 2 and 2 * len(table) >= n_cases * n_judges
-            if judge != case and is_grid and not table.duplicated([case, judge]).any():
-                return {"case": case, "judge": judge}
-    return {}
+def _refuse_rows_of_answers(
+    source: str, table: "pd.DataFrame", ids: Sequence[str], names: Sequence[str], target: str | None
+) -> None:
+    """Refuse a table whose rows may be answers of several judges: cases repeat, each with several judges."""
+    truths = set() if target is None else words_of(table[target])
+    keys = [name for name in names if not (truths & words_of(table[name]) or has_fractions(table[name]))]
+    for case in ids or keys:
+        for judge in keys:
+            if judge != case and is_key(table, case, judge):
+                answers = [
+                    name for name in names if name not in {case, judge} and truths & words_of(table[name])
+                ]
+                found = {"case": case, "judge": judge} | ({"answer": answers[0]} if len(answers) == 1 else {})
+                told = all_of(f"`{role}={name!r}`" for role, name in found.items())
+                raise BadFileError(
+                    source,
+                    "must tell its form",
+                    f"a table that may have a row for each answer, of the judge in {judge!r}",
+                    f"If so, name {told}{'' if 'answer' in found else ' and the `answer`'}. Otherwise pass "
+                    "`form='wide'`.",
+                )
 
 
 def _is_told_of_one(name: str) -> bool:
@@ -274,9 +313,9 @@ def _with_bare_names(
         before = stems(name, words)
         if ends is not None:
             before = [name.removesuffix(end) for end in ends if name.endswith(end)]
-        if any(stem in begins and stem != name for stem in before) and not _is_answer(
-            table, name, found.target
-        ):
+        is_scored = any(stem in begins for stem in stems(name, PARTS["score"]))
+        is_answer = not is_scored and _is_answer(table, name, found.target)
+        if any(stem in begins and stem != name for stem in before) and not is_answer:
             measured.append(name)
     bare = [name for name in names if name not in measured]
     labels, shares = _judges_of(table, bare, found.target)

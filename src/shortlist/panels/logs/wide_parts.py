@@ -3,6 +3,7 @@
 Columns of scores alone are told from answers by their words, by their names and by prices, or refused.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist._words import all_of
 from shortlist.errors import BadFileError
 from shortlist.panels.logs.long_roles import labels_in, words_of
-from shortlist.panels.logs.records import as_score, spelled
+from shortlist.panels.logs.records import as_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,11 +33,63 @@ MARKS = ".|_"
 RIGHT_WORDS = frozenset({"True", "False", "correct", "incorrect", "right", "wrong"})
 """Labels that say whether an answer is right, and are no usual answers."""
 
-TRUTH_WORDS = frozenset(
-    {"is", "has", "was", "truth", "true", "gold", "label", "human", "target", "class", "expected", "actual"}
-    | {"reference", "answer", "y"}
+MODEL_WORDS = frozenset(
+    [
+        "alpaca",
+        "bert",
+        "claude",
+        "command",
+        "dbrx",
+        "deepseek",
+        "dolly",
+        "falcon",
+        "flan",
+        "gemini",
+        "gemma",
+        "glm",
+        "gpt",
+        "granite",
+        "grok",
+        "haiku",
+        "kimi",
+        "koala",
+        "llama",
+        "mistral",
+        "mixtral",
+        "nemotron",
+        "nova",
+        "olmo",
+        "opus",
+        "palm",
+        "phi",
+        "qwen",
+        "solar",
+        "sonnet",
+        "vicuna",
+        "wizardlm",
+        "yi",
+        "zephyr",
+    ]
 )
-"""Words of the names of columns that may be the truth, where all columns are true or false."""
+TRUTH_WORDS = frozenset(
+    [
+        "truth",
+        "true",
+        "gold",
+        "label",
+        "labels",
+        "human",
+        "target",
+        "class",
+        "expected",
+        "actual",
+        "annotation",
+        "annotated",
+        "reference",
+        "answer",
+    ]
+)
+"""Words of the names of columns of models, and of truths, where all columns are true or false."""
 
 LIKE_RIGHT = 0.9
 """Share of the answers that scores with the words of the truth have to tell right, to be scores."""
@@ -136,12 +189,22 @@ def scores_of(
     priced = {*hints.priced, *prices_of(table, [*map(str, table.columns)], found)}
     is_sure = {*found} <= priced or all(name != judge for judge, name in found.items())
     words = set[str]().union(*(words_of(table[name]) for name in found.values()))
-    are_told = words <= RIGHT_WORDS and not any(TRUTH_WORDS & {*spelled(name).split("_")} for name in found)
+    are_told = words <= RIGHT_WORDS and all(_is_model(name) for name in found)
     texts = [name for name in others if not any(name.startswith(f"{judge}|") for judge in found)]
-    are_apart = not any(
-        words_of(table[one]) & words_of(table[other]) for one, other in combinations(texts, 2)
-    )
+    of_texts = [words_of(table[name]) for name in texts if table[name].dtype.kind not in "iuf"]
+    are_apart = not any(one & other for one, other in combinations(of_texts, 2))
+    are_apart &= not any(_is_mostly(table, name, words) for name in texts)
     return found if len(found) > 1 and are_apart and (is_sure or are_told) else {}
+
+
+def _is_model(name: str) -> bool:
+    """Whether a column is called like a model, perhaps with who provides it, and not like a truth.
+
+    >>> [_is_model(name) for name in ("gpt-4o", "openai/o1", "is_spam", "gpt_label")]
+    [True, True, False, False]
+    """
+    words = {*re.findall(r"[a-z]+", name.casefold())}
+    return not TRUTH_WORDS & words and ("/" in name or bool(MODEL_WORDS & words))
 
 
 def _scores_beside_truth(
@@ -153,13 +216,15 @@ def _scores_beside_truth(
     """
     truths = words_of(table[target])
     words = set[str]().union(*(words_of(table[name]) for name in found.values()))
-    are_texts = all(
-        not truths & words_of(table[name]) and table[name].dtype.kind not in "iuf" for name in others
+    are_texts = not any(
+        truths & words_of(table[name]) or table[name].dtype.kind in "iuf" or _is_mostly(table, name, words)
+        for name in others
     )
-    if not words <= {"0", "1", *RIGHT_WORDS} or not are_texts:
+    are_whole = words <= {"0", "1", *RIGHT_WORDS}
+    if not are_texts or not (are_whole or truths <= {"0", "1"}):
         return {}
     n_beyond = sum(label not in {*words, ""} for label in labels_in(table, target))
-    if words & truths and (n_beyond < FEWEST_BEYOND or truths <= words):
+    if are_whole and words & truths and (n_beyond < FEWEST_BEYOND or truths <= words):
         return {}
     if words & truths or len(truths) <= 2:
         raise BadFileError(
@@ -170,6 +235,12 @@ def _scores_beside_truth(
             "`form='wide'`.",
         )
     return found
+
+
+def _is_mostly(table: "pd.DataFrame", name: str, words: Collection[str]) -> bool:
+    """Whether most cells of a column have some words, as where one cell of a column of scores is none."""
+    told = [label for label in labels_in(table, name) if label]
+    return 2 * sum(label in words for label in told) > len(told)
 
 
 def is_right(column: "pd.Series[Any]") -> bool:
@@ -190,8 +261,3 @@ def prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]
         judge: next((name for name in several if name in numeric), "") for judge, several in wanted.items()
     }
     return {judge: name for judge, name in found.items() if name}
-
-
-def has_fractions(column: "pd.Series[Any]") -> bool:
-    """Whether a column has numbers that are not whole."""
-    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())

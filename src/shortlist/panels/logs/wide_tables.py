@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.errors import BadFileError
+from shortlist.panels.log_checks import FOLDS, folded
 from shortlist.panels.logs.assembly import Wide, coded
-from shortlist.panels.logs.long_roles import words_of
+from shortlist.panels.logs.long_roles import has_fractions, words_of
 from shortlist.panels.logs.numbers import with_number_labels
 from shortlist.panels.logs.records import (
     LogColumns,
@@ -21,9 +22,9 @@ from shortlist.panels.logs.records import (
     scores_of,
     seconds_of,
 )
-from shortlist.panels.logs.table_forms import long_columns, told_roles
+from shortlist.panels.logs.table_forms import FEWEST_ROWS, long_columns, told_roles
 from shortlist.panels.logs.wide_layout import LABEL, Layout, layout_of
-from shortlist.panels.logs.wide_parts import RIGHT_WORDS, TableHints, has_fractions
+from shortlist.panels.logs.wide_parts import RIGHT_WORDS, TableHints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,8 @@ def wide_records(
     table = with_number_labels(source, table, [*layout.labels.values(), *([target] if target else [])], notes)
     are_suffixed = any(column != judge and column.endswith(LABEL) for judge, column in layout.labels.items())
     if target is not None and hints.form is None and not (are_suffixed or layout.is_of_one):
-        _check_words(source, table, target, [*layout.labels.values()])
+        _check_words(source, table, target, layout)
+        layout = _without_features(table, layout, target, hints)
     _tell(source, layout, notes)
     if layout.scored:
         return _score_records(source, table, columns, layout)
@@ -111,22 +113,25 @@ MOST_WORDS = 20
 """A column without any word of the truth that has more different ones than these holds no answers."""
 
 
-def _check_words(source: str, table: "pd.DataFrame", target: str, names: Sequence[str]) -> None:
+def _check_words(source: str, table: "pd.DataFrame", target: str, layout: Layout) -> None:
     """Refuse a table with columns that are no answers: no word of the truth, and fractions or many words.
 
-    Neither are right and wrong, where other columns have words of the truth.
+    Neither are right and wrong, where other columns have words of the truth, nor any column if none has them,
+    be it in another spelling.
     """
-    truths = words_of(table[target])
+    truths, names = words_of(table[target]), [*layout.labels.values()]
     is_open = 2 * len(truths) > len(table)
-    apart, shared = dict[str, set[str]](), False
+    alike = _with_words(table, names, truths)
+    apart = dict[str, set[str]]()
     for name in names:
         words = words_of(table[name])
-        shared |= bool(words & truths)
         if not words & truths and (
             has_fractions(table[name]) or (len(words) > MOST_WORDS and not is_open) or words <= RIGHT_WORDS
         ):
             apart[name] = words
-    found = [name for name, words in apart.items() if shared or not words <= RIGHT_WORDS]
+    found = [name for name, words in apart.items() if alike or not words <= RIGHT_WORDS]
+    if not alike and not layout.parts.get("score") and not layout.shares and any(map(bool, truths)):
+        found = [name for name in names if words_of(table[name])] or found
     if not found:
         return
     columns = long_columns(table, found, names, target)
@@ -141,8 +146,36 @@ def _check_words(source: str, table: "pd.DataFrame", target: str, names: Sequenc
         source,
         f"must have answers with words of the truth {target!r}",
         f"none of them in {all_of(map(repr, found), most=6)}",
-        f"{first} out by `drop={','.join(found)!r}`, or pass `form='wide'` if they are answers.",
+        f"{first} out by `drop={','.join(found)!r}`, or pass `form='wide'` if they are answers."
+        if alike or columns
+        else "Name the truth by `target`, or pass `form='wide'` if these are answers.",
     )
+
+
+def _with_words(table: "pd.DataFrame", names: Sequence[str], words: set[str]) -> list[str]:
+    """Return the columns that have some of the words, whatever their spelling."""
+    known = {folded(word, FOLDS) for word in words}
+    return [name for name in names if known & {folded(word, FOLDS) for word in words_of(table[name])}]
+
+
+def _without_features(table: "pd.DataFrame", layout: Layout, target: str, hints: TableHints) -> Layout:
+    """Return a layout without the judges that have no word of the truth, where others have: columns of cases.
+
+    Words that only spelling tells from those of the truth are such words, too.
+    """
+    alike = _with_words(table, [*layout.labels.values()], words_of(table[target]))
+    apart = {judge for judge, name in layout.labels.items() if name not in alike} - {*hints.priced}
+    if not apart or not alike or len(table) < FEWEST_ROWS:
+        return layout
+    labels = {judge: name for judge, name in layout.labels.items() if judge not in apart}
+    parts = {
+        part: {judge: name for judge, name in found.items() if judge in labels or judge in layout.shares}
+        for part, found in layout.parts.items()
+    }
+    used = {*labels.values(), *(name for found in parts.values() for name in found.values())}
+    before = [*layout.labels.values(), *(name for found in layout.parts.values() for name in found.values())]
+    unused = (*layout.unused, *(name for name in before if name not in used))
+    return replace(layout, labels=labels, parts=parts, unused=unused)
 
 
 def _score_records(source: str, table: "pd.DataFrame", columns: LogColumns, layout: Layout) -> Records:
