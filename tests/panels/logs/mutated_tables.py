@@ -194,7 +194,7 @@ class Maker:
         )
         for judge in self.judges:
             right = [one == other for one, other in zip(self.said[judge], self.truth, strict=True)]
-            forms = {
+            forms: dict[str, Callable[[bool], str]] = {
                 "truths": str,
                 "numbers": lambda one: str(int(one)),
                 "shares": lambda one: str(0.25 + 0.5 * one),

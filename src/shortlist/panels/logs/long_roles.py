@@ -116,8 +116,8 @@ def settled(
         like = target or answer or (maybe[0] if maybe and not truth_elsewhere else None)
         if (found_answer := _unnamed_answer(source, table, free, case=case, like=like)) is not None:
             notes.append(
-                f"{source}: {found_answer!r} is read as the answers, as it alone differs within cases and has "
-                f"words of {like!r}."
+                f"{source}: {found_answer!r} is read as the answers, as it alone differs within cases and "
+                f"has words of {like!r}."
             )
             target, answer = like, found_answer
     if answer is not None:

@@ -104,7 +104,7 @@ def told_form(
 def _roles_by_structure(
     source: str, table: "pd.DataFrame", found: Mapping[str, Sequence[str]], columns: LogColumns
 ) -> dict[str, list[str]] | None:
-    """Return the columns of a table that is long by its structure, whatever they are called; None if it is not.
+    """Return the columns of a table that is long by its structure, whatever their names; None if it is not.
 
     Raises BadFileError if its answers may be in several columns.
     """
@@ -127,8 +127,8 @@ def _roles_by_structure(
         raise BadFileError(
             source,
             "must tell its form",
-            f"a table that may have a row for each answer (case = {case!r}, judge = {judge!r}), whose answers "
-            f"are in {places}, or a row for each case",
+            f"a table that may have a row for each answer (case = {case!r}, judge = {judge!r}), whose "
+            f"answers are in {places}, or a row for each case",
             "Name the column of answers by `answer`, or pass `form='wide'`.",
         )
     return None

@@ -113,7 +113,7 @@ def _who_told(
 ) -> list[str]:
     """Return columns called like a judge that have no words of others, as of people who told the truths.
 
-    Raises BadFileError unless two columns or more hold answers: each row may then be an answer of one of them.
+    Raises BadFileError unless two columns or more hold answers, as each row may be an answer of one of them.
     """
     if hints.form is not None:
         return []
