@@ -451,6 +451,23 @@ ADVICE_OF_OTHERS: dict[str, Any] = {
     "Export the project as JSON.": right("label-studio"),
     "Run the evaluation again, and write its results by --output results.json.": right("promptfoo"),
 }
+MAYBE_LONG = "id,model,answer,checked,label\n" + "".join(
+    f"c{n},{'ab'[n % 2]},{'xy'[n % 3 % 2]},{'xy'[n % 2]},{'xy'[n % 5 % 2]}\n" for n in range(40)
+)
+NAMELESS = "question,model,answer,label\n" + "".join(
+    f"q{n // 2},{'ab'[n % 2]},{'xy'[n % 3 % 2]},{'xy'[n // 2 % 2]}\n" for n in range(60)
+)
+REFUSED |= {
+    "a table of one row a case that may be an answer of a judge": Refused(
+        {"log.csv": MAYBE_LONG}, "may have a row for each answer, of the judge",
+        {"log.csv": MAYBE_LONG},
+        instead={"form": "long", "columns": LogColumns(answer="answer", target="label")},
+    ),
+    "a long table whose cases have no name": Refused(
+        {"log.csv": NAMELESS.replace("question", "text")}, "must have a column that names the case",
+        {"log.csv": NAMELESS.replace("question", "text")}, instead={"columns": LogColumns(case="text")},
+    ),
+}  # fmt: skip
 REFUSED |= {
     f"{other.name}, by {min(other.needs)}": Refused(
         {"log": dict.fromkeys(other.needs, "x")}, other.name, {"log": ADVICE_OF_OTHERS[other.advice]}

@@ -158,8 +158,8 @@ def _check_priced(log: "AnswerLog", limits: "Sequence[Limit]", final: "Final") -
     limit = next((one for one in limits if one.name == "price"), None)
     if limit is not None and not log.prices.any() and not final.price:
         raise BadInputError(
-            f"--limit {limit} needs prices, got a log in which every answer costs nothing. Give them by --costs "
-            "or --set token-prices, or name their column by --columns price=NAME."
+            f"--limit {limit} needs prices, got a log in which every answer costs nothing. Give them by "
+            "--costs or --set token-prices, or name their column by --columns price=NAME."
         )
 
 
