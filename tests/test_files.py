@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import types
+from decimal import Decimal
 from pathlib import Path
 
 import joblib
@@ -123,6 +124,7 @@ def test_a_trusted_file_that_is_no_pickle_is_a_sentence(tmp_path: Path) -> None:
 
 THREADS = """
 import os, sys
+from decimal import Decimal
 from pathlib import Path
 import pandas as pd, pyarrow as pa
 from shortlist.tables.learning import read_table
@@ -207,9 +209,9 @@ def test_a_file_of_another_version_is_said_to_be_one(
     ],
 )  # fmt: skip
 def test_a_class_that_is_not_importable_is_named(tmp_path: Path, module: str, said: str) -> None:
-    content = pickle.dumps(Path, protocol=0).replace(b"cpathlib\nPath", f"c{module}\nKl".encode())
-    newest = pickle.dumps(Path).replace(b"\x8c\x07pathlib", bytes([0x8C, len(module)]) + module.encode())
-    newest = newest[:2] + newest[11:].replace(b"\x8c\x04Path", b"\x8c\x02Kl")  # without its frame
+    content = pickle.dumps(Decimal, protocol=0).replace(b"cdecimal\nDecimal", f"c{module}\nKl".encode())
+    newest = pickle.dumps(Decimal).replace(b"\x8c\x07decimal", bytes([0x8C, len(module)]) + module.encode())
+    newest = newest[:2] + newest[11:].replace(b"\x8c\x07Decimal", b"\x8c\x02Kl")  # without its frame
     for written in (b"\x80\x02" + content, newest):
         (tmp_path / "pool.joblib").write_bytes(written)
         with pytest.raises(BadFileError) as error:

@@ -66,7 +66,8 @@ def evolve_table(
 
     def ask_best(rows: Any) -> NDArray[np.int64]:
         codes = classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
-        return np.where(empty_rows(rows, classifier.unknown_words(rows)), NO_CLASS, codes)
+        nothing = empty_rows(rows, classifier.unknown_words(rows))
+        return np.where(nothing, NO_CLASS, codes.astype(np.int64))  # codes have no sign
 
     def ask_ensemble(rows: Any) -> NDArray[np.int64]:
         return places_of(classifier.predict(rows), classes)

@@ -308,7 +308,7 @@ def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> P
     tally = class_tally(codes, n)
     whole: NDArray[Any] = np.where(tally.any(axis=1), plurality(tally).astype(np.int64), -1)
     if chosen.committee.ballot.by_mean and shares is not None:
-        whole = np.where(tally.any(axis=1), decided_by_mean(shares, chosen.gains), -1)
+        whole = np.where(tally.any(axis=1), decided_by_mean(shares, chosen.gains).astype(np.int64), -1)
     parts: list[Any] = []
     for title, decided in (
         ("before: the whole pool", whole),
