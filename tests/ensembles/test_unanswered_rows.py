@@ -20,8 +20,7 @@ from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pruned_table import Measuring, prune_table
-from shortlist.ensembles.verification.recheck_front import recheck_committees
-from shortlist.ensembles.verification.recheck_model import verify
+from shortlist.ensembles.verification.recheck_model import recheck_committees, verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.errors import BadInputError, UnknownWordWarning
 from shortlist.results.proof import Status

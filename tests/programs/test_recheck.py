@@ -187,7 +187,7 @@ def test_values_that_no_continuous_column_can_attain_are_wrong() -> None:
     front = solve_program(named, tolerance={"b(1,2)": 0.25})
     assert recheck_front(named, front).status == "rechecked"
     for change in (2.0, -2.0):  # z is from 0 to 1
-        proof = Proof(ProofKind.APPROXIMATE)
+        proof = Proof(ProofKind.APPROXIMATE, tolerances=front.proof.tolerances)
         forged = dataclasses.replace(front, values=front.values + np.array([0.0, change]), proof=proof)
         assert "no continuous part with these values" in recheck_front(named, forged).failures[0]
 

@@ -4,7 +4,7 @@
 from shortlist.ensembles.committees.asking import AskingOrder
 from shortlist.ensembles.committees.ballots import Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen as Chosen
-from shortlist.ensembles.committees.chosen import RecordedRows, Terms
+from shortlist.ensembles.committees.chosen import FittedRows, RecordedRows, Terms
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.estimators.evolved_ensemble import (

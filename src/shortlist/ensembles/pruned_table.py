@@ -14,7 +14,7 @@ from sklearn.base import clone
 from shortlist._validation import AUTO, as_choice, as_count
 from shortlist.arrays import Floats, Labels
 from shortlist.ensembles.committees.asking import EarlyAnswers
-from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.chosen import Chosen, FittedRows
 from shortlist.ensembles.committees.committee import MEAN, Committee
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
@@ -56,6 +56,7 @@ from shortlist.results.intervals import MARGIN
 from shortlist.results.repeated_choice import N_PARTS, deal_parts, measured_rows
 from shortlist.runs import Work
 from shortlist.runs.budget import seconds_now
+from shortlist.runs.records import versions
 from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
@@ -187,8 +188,9 @@ def prune_table(
     plan = _plan(table, selective, how, seed=seed, cases=cases)
     rest, own = table.some(plan.rest), cases_of_rows(cases, plan.rest)
     fits, selecting = pruner.pool is None, np.arange(len(rest.y))
+    fitted = selecting
     if fits:
-        pool, selecting = _fitted_pool(rest, own, n_classifiers, seed, work, apart=plan.fits_apart)
+        pool, fitted, selecting = _fitted_pool(rest, own, n_classifiers, seed, work, apart=plan.fits_apart)
         pruner = pruner.set_params(pool=pool)
     start = seconds_now()
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation}
@@ -221,6 +223,11 @@ def prune_table(
     )
     seconds = seconds_now() - start
     advice, chosen = _advice(question, figures, how.margin), question.chosen
+    facts: dict[str, Any] = {"calibrated_on": None if selective is None else plan.calibration}
+    if fits:
+        again = plan.rest if refits or chosen.refitted else None
+        facts["fitted"] = FittedRows(plan.rest[fitted], again, seed, versions())
+    chosen = dataclasses.replace(chosen, **facts)
     take = advice.take if how.take == AUTO else how.take
     written = COMMITTEE if selective is not None else take
     return PrunedTable(
@@ -230,7 +237,9 @@ def prune_table(
         right_where_chosen=_right_where_chosen(question, figures.measured),
         best_single=rows.pool.names[question.alone], chosen=chosen, early=figures.early, advice=advice,
         rule_saved=written,
-        saved=chosen if written == COMMITTEE or question.is_alone else _model_of(question, written, selected),
+        saved=chosen if written == COMMITTEE or question.is_alone else dataclasses.replace(
+            _model_of(question, written, selected), **facts
+        ),
     )  # fmt: skip
 
 
@@ -261,12 +270,13 @@ def _plan(
 
 def _fitted_pool(
     rows: TableRows, cases: Cases | None, n_classifiers: int, seed: int, work: Work, *, apart: bool
-) -> tuple[Pool | CrossFittedPool, RowNumbers]:
+) -> tuple[Pool | CrossFittedPool, RowNumbers, RowNumbers]:
     """Fit a pool on all rows, and again without each fold; `apart`: on seven tenths, so that the rest select.
 
-    Return it, and the rows that select.
+    Return it, the rows that fitted it, and those that select.
     """
-    fitted, selecting = None, np.arange(len(rows.y))
+    everything = np.arange(len(rows.y))
+    fitted, selecting = None, everything
     if apart:
         share = PRUNING_SHARE / (1 - TEST_SHARE)
         fitted, selecting = split_rows(selecting, rows.y, share, seed, cases)
@@ -274,7 +284,7 @@ def _fitted_pool(
         *rows, fitted, n_classifiers=n_classifiers, seed=seed, work=work,
         folds=N_FOLDS if cases is None else deal_folds(rows.y, N_FOLDS, seed, cases),
     )  # fmt: skip
-    return pool, selecting
+    return pool, everything if fitted is None else fitted, selecting
 
 
 def _counts(plan: RowPlan, pool: Any, n_rest: int, n_selected: int, *, fits: bool) -> dict[str, int]:

@@ -185,9 +185,11 @@ class SelectiveClassifier(TableClassifier):
     @property
     def chosen_(self) -> Any:
         """What a pruner chose, with the promise about it."""
+        chosen = self.classifier_.chosen_
         return replace(
-            self.classifier_.chosen_, committee=self.committee_, promised_instead=self.promised_instead_
-        )
+            chosen, committee=self.committee_, promised_instead=self.promised_instead_,
+            terms=replace(chosen.terms, reject_label=self.reject_label),
+        )  # fmt: skip
 
     @available_if(_asks_one_after_the_other)
     def predict_early(self, X: Any) -> Any:
@@ -210,30 +212,13 @@ class SelectiveClassifier(TableClassifier):
         return as_demand(self.answer_accuracy, self.confidence_level)
 
     def _calibrate(self, fitted: Any, calibration: tuple[Any, Any], chose: tuple[Any, Any] | None) -> Self:
-        X, y = calibration
         self.classifier_ = fitted
         self.classes_ = fitted.classes_
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
-        codes, scores = _scored(fitted, X)
-        right = fitted.classes_[codes] == np.asarray(y)
-        if chose is None:
-            tested, planning = keep_rows_apart(len(right), PLANNING_SHARE, integer_seed(self.random_state))
-            chose_scores, chose_right = scores[planning], right[planning]
-            scores, right = scores[tested], right[tested]
-        else:
-            codes, chose_scores = _scored_as_chosen(fitted, chose[0])
-            chose_right = fitted.classes_[codes] == np.asarray(chose[1])
-        thresholds = possible_thresholds(chose_scores[chose_scores >= 0])
-        trial = Trial(
-            thresholds,
-            count_answers([chose_scores], [chose_right], thresholds),
-            count_answers([scores], [right], thresholds),
+        self.guarantee_: Guarantee
+        self.guarantee_, self.promised_instead_ = promised_by(
+            fitted, calibration, chose, self._demand(), seed=self.random_state
         )
-        demand = self._demand()
-        self.guarantee_: Guarantee = promise(*trial, demand)
-        self.promised_instead_ = None
-        if not self.guarantee_.promised:
-            self.promised_instead_ = most_that_holds(lambda one: promise_each([trial], one)[0], demand)
         return self
 
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
@@ -250,6 +235,41 @@ class SelectiveClassifier(TableClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # a row that is not answered counts as wrong in `score`
         return tags
+
+
+def promised_by(
+    fitted: Any,
+    calibration: tuple[Any, Any],
+    chose: tuple[Any, Any] | None,
+    demand: Demand,
+    *,
+    seed: Any = None,
+) -> tuple[Guarantee, Guarantee | None]:
+    """Return what can be promised about a classifier, and where that is nothing, the most that could be.
+
+    `calibration`: rows and classes that the threshold is tested on. `chose`: those that choose which
+    thresholds are tested; None: a part of the others, drawn with `seed`, that takes no part in the tests.
+    """
+    X, y = calibration
+    codes, scores = _scored(fitted, X)
+    right = fitted.classes_[codes] == np.asarray(y)
+    if chose is None:
+        tested, planning = keep_rows_apart(len(right), PLANNING_SHARE, integer_seed(seed))
+        chose_scores, chose_right = scores[planning], right[planning]
+        scores, right = scores[tested], right[tested]
+    else:
+        codes, chose_scores = _scored_as_chosen(fitted, chose[0])
+        chose_right = fitted.classes_[codes] == np.asarray(chose[1])
+    thresholds = possible_thresholds(chose_scores[chose_scores >= 0])
+    trial = Trial(
+        thresholds,
+        count_answers([chose_scores], [chose_right], thresholds),
+        count_answers([scores], [right], thresholds),
+    )
+    found = promise(*trial, demand)
+    if found.promised:
+        return found, None
+    return found, most_that_holds(lambda one: promise_each([trial], one)[0], demand)
 
 
 def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

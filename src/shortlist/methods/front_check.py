@@ -22,7 +22,8 @@ from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind, proof_conflict
 from shortlist.runs.budget import Budget, Progress
 from shortlist.solvers import TITLES
 
@@ -38,7 +39,7 @@ class FrontCheck:
     rows within the tolerance of HiGHS, as far as is known. `n_tried`: how many committees there are, where
     all of them were counted. `n_states`: of the search for the whole front in another way, 0 where there was
     none (:mod:`shortlist.methods.row_states`). `unasked`: why what the front claims of others was not
-    asked again, a sentence, or "".
+    asked again, a sentence, or "". `rounded`: which values are rounded, a sentence, or "".
     """
 
     failures: tuple[str, ...]
@@ -51,6 +52,7 @@ class FrontCheck:
     n_tried: int = 0
     n_states: int = 0
     unasked: str = ""
+    rounded: str = ""
 
     @property
     def status(self) -> str:
@@ -80,6 +82,8 @@ class FrontCheck:
                 f"{self.n_completed:,} of {counted(self.n_points, 'point')} is claimed by HiGHS, "
                 "within its tolerance."
             )
+        if self.rounded:
+            said.append(self.rounded)
         if self.n_tried:
             said.append(
                 f"All {self.n_tried:,} committees were counted, with every threshold where they have one."
@@ -159,31 +163,34 @@ def check_claims(
 
     `program`: with the objectives of the front, in its order. `front`: sorted, without equal points.
     `solver`: who is asked; by default one that did not find the front. `exact`: whether the tolerances of the
-    proof are in the program already.
+    proof are in the program already; otherwise there must be none, as all values are sums of integers.
 
-    Its failures say which point dominates another, and which solution the front lacks.
+    Its failures say which point dominates another, which solution the front lacks, and what is better than
+    the best that the front calls possible.
     """
     found_by = finder_of(front)
     integers = integer_objectives(program)
     facts = FrontCheck((), len(front), front.proof.kind, None, found_by)
     vectors, off = _vectors(front, integers)
-    if off:
-        return dataclasses.replace(facts, failures=(off,), seconds=budget.elapsed)
-    if worse := dominated_points(front, vectors):
-        return dataclasses.replace(facts, failures=worse, seconds=budget.elapsed)
-    covers = _covers(vectors, front.proof, integers, exact=exact)
-    if covers is None:
+    ideal, no_ideal = _ideal(front, integers)
+    wrong = tuple(filter(None, [off, no_ideal, proof_conflict(front, may_round=exact)]))
+    if wrong := wrong or dominated_points(front, vectors):
+        return dataclasses.replace(facts, failures=wrong, seconds=budget.elapsed)
+    covers = _covers(vectors, front.proof, integers)
+    below = vectors if front.proof.kind is ProofKind.NONDOMINATED else vectors[:0]
+    if covers is None and not len(below) and not len(ideal):
         return dataclasses.replace(facts, seconds=budget.elapsed)
     if solver is None and (swept := sweep_states(program, integers, budget=budget.share(0.5))) is not None:
-        all_covered = front.proof.kind is not ProofKind.NONDOMINATED
-        better = _uncovered(swept.vectors, covers, all_covered=all_covered)
+        better = _broken(swept.vectors, covers, below, ideal)
         failures = tuple(_lacking(front, integers, vector) for vector in better[:1])
-        return dataclasses.replace(facts, failures=failures, n_states=swept.n_states, seconds=budget.elapsed)
-    corners = _corners(vectors, covers, front.proof, integers, budget)
+        n_states = 0 if covers is None and not len(below) else swept.n_states
+        return dataclasses.replace(facts, failures=failures, n_states=n_states, seconds=budget.elapsed)
+    corners = _corners(covers, below, ideal, integers, budget)
     chosen = solver or other_solver(found_by, program)
     search = search_boxes(program, integers, corners, solver=chosen, budget=budget)
     failures = () if search.found is None else (_lacking(front, integers, search.found),)
-    return dataclasses.replace(facts, failures=failures, search=search, seconds=budget.elapsed)
+    asked = None if covers is None and not len(below) and not failures else search
+    return dataclasses.replace(facts, failures=failures, search=asked, seconds=budget.elapsed)
 
 
 def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
@@ -194,6 +201,15 @@ def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
         wrong = int(np.argmax((points / factors != front.values).any(axis=1) | rest.any(axis=1)))
         return points, f"point {wrong} has values that no solution can have"
     return (points - integers.offsets) // integers.steps, ""
+
+
+def other_objectives(front: Front, meant: Sequence[Objective]) -> tuple[str, ...]:
+    """Say which objectives of a front have another scale or unit than the question gives them."""
+    return tuple(
+        f"the objective {mine.name} has another scale or unit than it should"
+        for mine, one in zip(front.objectives, meant, strict=True)
+        if mine != one
+    )
 
 
 def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
@@ -216,39 +232,57 @@ def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives, *, exact: bool) -> Points | None:
-    """Return the vectors of which one is no worse than any solution, as the front claims, or None.
+def _ideal(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
+    """Return corners in which nothing is, if nothing is better than the best that a front calls possible.
 
-    Of points that are each said to be non-dominated: the points, which no solution dominates.
+    `corners`, ``(n_known, n_objectives)``; none of a complete front, which says so of each of its points.
+    With it comes what is wrong with these values, or "".
     """
-    allowed: Sequence[float] | None = None if exact else proof.tolerances
-    if proof.kind is ProofKind.NONDOMINATED:
-        return vectors if len(vectors) else None
-    if proof.kind is ProofKind.APPROXIMATE:
-        allowed = proof.missing
-        if allowed is None or not all(math.isfinite(value) for value in allowed):
-            return None
-    return vectors - _in_steps(allowed, integers) if allowed and any(allowed) else vectors
+    if front.proof.kind is ProofKind.COMPLETE:
+        return np.empty((0, len(integers)), dtype=np.int64), ""
+    told = front.extras.get("ideal") or [None] * len(integers)
+    if not isinstance(told, list) or len(told) < len(front.objectives):
+        return np.empty((0, len(integers)), dtype=np.int64), "the front has no best value of each objective"
+    corners = []
+    for number, (best, one) in enumerate(zip(told, integers.objectives, strict=False)):
+        if best is not None:
+            in_steps = best * one.sign * (one.scale or 1) - integers.offsets[number]
+            corner = np.full(len(integers), UNLIMITED, dtype=np.int64)
+            corner[number] = math.ceil(in_steps / integers.steps[number]) - 1
+            corners.append(corner)
+    return np.array(corners, dtype=np.int64).reshape(-1, len(integers)), ""
 
 
-def _uncovered(found: Points, covers: Points, *, all_covered: bool) -> Points:
-    """Return the solutions that break the claim: that no cover is as good as, or that dominate one."""
-    both = np.vstack([covers, found])
-    if all_covered:
-        return found[nondominated_unique(both)[len(covers) :]]
-    worse = covers[~nondominated(both)[: len(covers)]]
-    return found[[(one <= worse).all(axis=1).any() for one in found]] if len(worse) else found[:0]
+def _covers(vectors: Points, proof: Proof, integers: IntegerObjectives) -> Points | None:
+    """Return the vectors of which one is no worse than any solution, as the front claims, or None."""
+    if proof.kind is ProofKind.COMPLETE:
+        return vectors
+    if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
+        return None
+    return vectors - _in_steps(proof.missing, integers)
+
+
+def _broken(found: Points, covers: Points | None, below: Points, ideal: Points) -> Points:
+    """Return solutions that break a claim: no cover is as good, they dominate a point, or are in a corner."""
+    marks = np.zeros(len(found), dtype=bool)
+    if covers is not None:
+        marks |= nondominated_unique(np.vstack([covers, found]))[len(covers) :]
+    if len(below):
+        worse = below[~nondominated(np.vstack([below, found]))[: len(below)]]
+        marks |= np.array([(one <= worse).all(axis=1).any() for one in found], dtype=bool)
+    for corner in ideal:
+        marks |= (found <= corner).all(axis=1)
+    return found[marks]
 
 
 def _corners(
-    vectors: Points, covers: Points, proof: Proof, integers: IntegerObjectives, budget: Budget
+    covers: Points | None, below: Points, ideal: Points, integers: IntegerObjectives, budget: Budget
 ) -> Points:
     """Return the boxes that must be empty if the front is as it claims."""
-    if proof.kind is not ProofKind.NONDOMINATED:
-        return _zones(covers, integers, budget) - 1
     n = len(integers)
-    better = vectors[:, None, :] - np.eye(n, dtype=np.int64)[None, :, :]
-    return np.asarray(better.reshape(-1, n))
+    better = below[:, None, :] - np.eye(n, dtype=np.int64)[None, :, :]
+    uncovered = ideal[:0] if covers is None else _zones(covers, integers, budget) - 1
+    return np.vstack([better.reshape(-1, n), uncovered, ideal])
 
 
 def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Points:
@@ -278,6 +312,9 @@ def _lacking(front: Front, integers: IntegerObjectives, found: Vector) -> str:
         value * objective.sign / (objective.scale or 1)
         for value, objective in zip(point, integers.objectives, strict=True)
     ]
+    ideal, _ = _ideal(front, integers)
+    if any((found <= corner).all() for corner in ideal):
+        return f"there is a solution with {_text(front, values)}, better than what the front calls possible"
     better = [
         number
         for number, row in enumerate(front.values.tolist())

@@ -363,7 +363,7 @@ class MultiStageClassifier(StagedAnswers):
             self.front_, self.coverage_ = promised_front(
                 self.front_, self.problem_, self._models, tested, demand
             )
-            self._keep_models()
+            self.keep_models()
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
@@ -414,10 +414,10 @@ class MultiStageClassifier(StagedAnswers):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
         measures = problem.measures(self.front_.decisions.astype(np.int8))
         self.coverage_ = measures[:, CONCLUSIVE] / problem.n_rows
-        self._keep_models()
+        self.keep_models()
 
-    def _keep_models(self) -> None:
-        """Keep the models behind the front, fitted on all rows that fit.
+    def keep_models(self) -> None:
+        """Keep the models behind the front after a search, fitted on all rows that fit.
 
         Where other rows validate, they are those that made the bits, to the last coefficient.
         """

@@ -13,17 +13,35 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist._bits import unpack
+from shortlist._differences import differences
 from shortlist._words import all_of, counted, number_text
 from shortlist.arrays import Labels
 from shortlist.errors import ShortlistError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
+from shortlist.multistage.predict.stage_answers import answers_as_chosen
 from shortlist.multistage.problem.stages import REMOVED
+from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 from shortlist.results.front import Front
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import Cases
+
+ANSWERED_BY = (
+    "classes_", "reject_label_", "n_features_in_", "feature_names_in_", "costs_", "coverage_", "_encoding",
+    "_rule", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
+)  # fmt: skip
+"""What a classifier answers by, and tells of its points."""
+
+MEASURED = (
+    "held_out", "promised", "promises", "promised_instead", "answer_from", "without_promise",
+    "n_searched_points", "largest_change",
+)  # fmt: skip
+"""What a front tells that was measured, and not reported by a search of itself."""
+
+CLOSE = 1e-9
+"""Share by which fitted numbers may be rounded otherwise."""
 
 N_SAMPLED = 1000
 """Stage assignments that are drawn against a complete front."""
@@ -46,6 +64,8 @@ class StageCheck:
     """What the front claims."""
     uncounted: tuple[str, ...] = ()
     """Objectives that only the search's own code counted again."""
+    is_found_again: bool = True
+    """Whether the repeated search found the same front."""
     n_sampled: int = 0
     """Random stage assignments of which none was better than a complete front."""
     seconds: float = 0.0
@@ -56,7 +76,7 @@ class StageCheck:
         """``invalid``, ``rechecked``, or ``counted`` where only the search's own code counted something."""
         if self.failures:
             return "invalid"
-        return "counted" if self.uncounted else "rechecked"
+        return "rechecked" if self.is_found_again and not self.uncounted else "counted"
 
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
@@ -66,6 +86,10 @@ class StageCheck:
         said = [f"All classifiers were fitted again, and {points} counted row by row on {rows}."]
         if self.uncounted:
             said.append(f"Only the search's own code counted {all_of(self.uncounted)} again.")
+        if not self.is_found_again:
+            said.append(
+                "The repeated search found other points, so figures of held-out rows were not compared."
+            )
         if self.claim is not ProofKind.COMPLETE:
             return [*said, "The front claims nothing about other stage assignments."]
         said.append("The search was repeated and found the same front, which rests on its own bounds.")
@@ -105,21 +129,71 @@ def recheck_stages(
     if budget.cancellation.cancelled:
         raise ShortlistError("the front was not searched again to its end, so nothing was compared.")
     front, problem = classifier.front_, again.problem_
+    promises = "promises" in front.extras
     uncounted = tuple(name for name in problem.names if name not in DEFAULT_OBJECTIVES)
     facts = StageCheck((), len(front), len(problem.labels), front.proof.kind, uncounted)
-    failures = _other_values(problem, front)
-    if front.proof.kind is ProofKind.COMPLETE and not failures:
+    failures = tuple(filter(None, [proof_conflict(front)])) or _other_values(problem, front)
+    if (front.proof.kind is ProofKind.COMPLETE or promises) and not failures:
         failures = _other_points(front, again.front_)
-        if not failures and not uncounted and problem.rules is None:
-            failures = better_samples(problem, front, n_sampled)
-            facts = dataclasses.replace(facts, n_sampled=n_sampled)
+    sampled = front.proof.kind is ProofKind.COMPLETE and not uncounted and problem.rules is None
+    if sampled and not failures:
+        failures = better_samples(problem, front, n_sampled)
+        facts = dataclasses.replace(facts, n_sampled=n_sampled)
+    same = _other_points(front, again.front_) == ()
+    if not failures:
+        failures = tuple(_other_parts(classifier, again, same=same))
+    facts = dataclasses.replace(facts, is_found_again=same)
     return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
 
 
-def outcome(problem: StageProblem, assignment: NDArray[np.int8]) -> Outcome:
-    """Return what a stage assignment achieves, row by row from the definitions (Eqs. 3 to 5)."""
+def _other_parts(
+    classifier: MultiStageClassifier, again: MultiStageClassifier, *, same: bool
+) -> Iterator[str]:
+    """Say what a classifier answers or tells by that is not what fitting and searching again gives.
+
+    `same`: whether the search found the same front. Otherwise the models behind the points are fitted again,
+    and what was measured of them on other rows is passed over.
+    """
+    front = classifier.front_
+    if not same:
+        again.front_ = front
+        again.coverage_ = (
+            again.problem_.measures(front.decisions.astype(np.int8))[:, CONCLUSIVE] / again.problem_.n_rows
+        )
+        again.keep_models()
+    if hasattr(classifier, "point_"):
+        again.use(int(classifier.point_))
+    for name in ANSWERED_BY:
+        kept, meant = (getattr(one, name, None) for one in (classifier, again))
+        for part in differences(kept, meant, name, within=CLOSE):
+            yield f"`{part}` is not what fitting and searching again gives"
+    kept, meant = ({name: one.front_.extras.get(name) for name in MEASURED} for one in (classifier, again))
+    for part in differences(kept, meant, "front_.extras", within=CLOSE):
+        yield f"`{part}` is not what measuring again gives"
+    for part in differences(front.objectives, again.front_.objectives, "front_.objectives"):
+        yield f"`{part}` is not what the options say"
+    yield from _other_claims(front, again)
+
+
+def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
+    """Say what a front claims that no search of its options does."""
+    if front.candidates != tuple(again.costs_.names):
+        yield "the features of the front are called otherwise than those of the table"
+    if ((front.decisions < REMOVED) | (front.decisions >= again.problem_.max_stages)).any():
+        yield "a feature of a point is bought at a stage that there is not"
+    if front.proof.kind not in {ProofKind.APPROXIMATE, again.front_.proof.kind}:
+        yield f"the front is called {front.proof.kind}, which the same search does not claim"
+    if not (front.proof.kind is ProofKind.COMPLETE or front.proof.missing is None):
+        yield "the front says what may be missing, which no search of stages knows"
+
+
+def outcome(problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None) -> Outcome:
+    """Return what a stage assignment achieves, row by row from the definitions (Eqs. 3 to 5).
+
+    `threshold`: least probability of an answer besides those of the classes; None: nothing was promised.
+    """
     conclusive, credit, paid = 0, 0, 0
-    stages = list(_stages(problem, assignment))
+    stages = list(_stages(problem, assignment, threshold))
     for row, label in enumerate(problem.labels.tolist()):
         confident, right, price = next((stage for stage in stages if stage[0][row]), stages[-1])
         paid += price
@@ -135,21 +209,27 @@ def outcome(problem: StageProblem, assignment: NDArray[np.int8]) -> Outcome:
 
 
 def _stages(
-    problem: StageProblem, assignment: NDArray[np.int8]
+    problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None
 ) -> Iterator[tuple[list[bool], list[bool], int]]:
     """Yield of each stage which rows it is confident about, which it is right about, and the price so far."""
     for stage in range(int(assignment.max()) + 1):
         known = (assignment >= 0) & (assignment <= stage)
-        slot = int(problem.decisions.slots(known[None, :])[0])
-        confident, right = problem.decisions.bits[slot]
-        n = len(problem.labels)
-        yield unpack(confident, n).tolist(), unpack(right, n).tolist(), int(problem.costs.price(known))
+        price = int(problem.costs.price(known))
+        if threshold is None:
+            slot = int(problem.decisions.slots(known[None, :])[0])
+            confident, right = problem.decisions.bits[slot]
+            n = len(problem.labels)
+            yield unpack(confident, n).tolist(), unpack(right, n).tolist(), price
+        else:
+            answers = answers_as_chosen(problem, known)
+            yield (answers.scores >= threshold).tolist(), answers.right.tolist(), price
 
 
 def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
     said = []
+    thresholds = front.extras.get("answer_from") or [None] * len(front)
     for number, assignment in enumerate(front.decisions.astype(np.int8)):
-        exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment), strict=True))
+        exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment, thresholds[number]), strict=True))
         for name, value in zip(front.names, front.values[number].tolist(), strict=True):
             if name in exact and not math.isclose(exact[name], value, rel_tol=1e-12, abs_tol=1e-12):
                 counted_value = number_text(float(exact[name]))

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,14 @@ from shortlist._words import all_of, number_text
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, seen
 from shortlist.methods.boxes import BoxSearch
-from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
+from shortlist.methods.front_check import FrontCheck, check_claims, finder_of, other_objectives
+from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.current import empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program, whole_rows
 from shortlist.programs.named_program import NamedProgram, chosen_objectives, with_steps
 from shortlist.results.front import Front
+from shortlist.results.proof import rounding
 from shortlist.runs.budget import Budget
 
 FINEST_PART = 10**6
@@ -61,15 +64,57 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
             f"the {len(front.candidates):,} of the front. Name the program it was made from."
         )
     steps = dict(front.extras.get("program", {}).get("tolerance", {}))
-    failures, n_near = _wrong_points(named, front, steps)
+    program = exact_program(with_steps(named, steps).program)
+    failures, n_near = _other_facts(named, program, front, steps), 0
+    if not failures:
+        failures, n_near = _wrong_points(named, front, steps)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
-    program = exact_program(with_steps(named, steps).program)
     if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(program, front, budget=budget, exact=bool(steps))
-    return dataclasses.replace(found, n_completed=n_near)
+    return dataclasses.replace(found, n_completed=n_near, rounded=rounding(front))
+
+
+def program_facts(named: NamedProgram, program: Program, steps: Mapping[str, float]) -> dict[str, Any]:
+    """Return what the file of a front says of its program.
+
+    `program`: the one that was searched, with the steps of objectives with continuous columns.
+    """
+    facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
+    if within := int((~whole_rows(program).whole).sum()):
+        facts["rows_within_tolerance"] = within
+    if not named.program.integer.all():
+        facts["continuous"] = int((~named.program.integer).sum())
+    if steps:
+        facts["tolerance"] = dict(steps)
+    return facts
+
+
+def _other_facts(
+    named: NamedProgram, program: Program, front: Front, steps: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Say what a front tells of its program, objectives or rounding that is not so."""
+    meant = program_facts(named, program, steps)
+    told = front.extras.get("program", {})
+    said = [
+        f"the front says otherwise what {name} the program has"
+        for name in meant
+        if told.get(name) != meant[name]
+    ]
+    said += [
+        f"the front says of the program what nothing tells: {name}" for name in told if name not in meant
+    ]
+    if any(front.proof.tolerances) != bool(steps) or (
+        steps and front.proof.tolerances != tuple(steps.get(name, 0.0) for name in front.names)
+    ):
+        said.append("the tolerances of the proof are not those by which values are rounded")
+    nothing = leaves_nothing(program)
+    objectives = (
+        [one.objective for one in program.objectives] if nothing else integer_objectives(program).objectives
+    )
+    return (*said, *other_objectives(front, objectives))
 
 
 def _wrong_points(
@@ -97,8 +142,6 @@ def _wrong_points(
 
 def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list[str]:
     """Say which points are not the sums of their solutions, as far as only integer columns cost something."""
-    from shortlist.methods.integer.integer_objectives import integer_objectives
-
     even = np.array([not linear.costs[~program.integer].any() for linear in program.objectives])
     left_out = [
         linear if counted else dataclasses.replace(linear, costs=np.zeros(program.n_columns), offset=0.0)

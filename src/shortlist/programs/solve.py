@@ -13,12 +13,11 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method, method_options
 from shortlist.milp.program import Program
-from shortlist.milp.whole_rows import exact_program, whole_rows
+from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.named_program import NamedProgram, with_steps
-from shortlist.programs.recheck import broken_limits, leaves_nothing
+from shortlist.programs.recheck import broken_limits, leaves_nothing, program_facts
 from shortlist.results.front import Front
-from shortlist.results.objective import Sense
-from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.proof import Proof, ProofKind, rounding
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
@@ -72,18 +71,11 @@ def solve_program(
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
     why = front.extras.get("why", f"asked for {method}")
-    facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
-    if within := int((~whole_rows(program).whole).sum()):
-        facts["rows_within_tolerance"] = within
-    if not named.program.integer.all():
-        facts["continuous"] = int((~named.program.integer).sum())
-    if steps:
-        facts["tolerance"] = steps
     return dataclasses.replace(
         front,
         method="exact" if method == "auto" else method,
         seconds=budget.elapsed,
-        extras={**front.extras, "why": why, "program": facts},
+        extras={**front.extras, "why": why, "program": program_facts(named, program, steps)},
     )
 
 
@@ -167,13 +159,7 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
             f"The program has {counted(n_continuous, 'continuous column')}; "
             "the front holds the integer columns."
         )
-    if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
-        gaps = [
-            f"{one.name} {'up' if one.sense is Sense.MIN else 'down'} to multiples of {step:g}"
-            for one, step in zip(front.objectives, front.proof.tolerances, strict=True)
-            if step
-        ]
-        notes.append(f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one.")
+    notes += filter(None, [rounding(front)])
     return notes
 
 

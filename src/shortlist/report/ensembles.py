@@ -285,7 +285,8 @@ def _size_of_order(chosen: Chosen, right: NDArray[np.integer[Any]]) -> Parts:
         {"name": "in the rule's order", "points": _curve(right, len(chosen.record.labels))},
         {"name": "the selection", "points": [[size, chosen.accuracy]], "line": False},
     ]
-    return [_size_chart(series, f"The selection has {size} members, accuracy {chosen.accuracy:.4f}.")]
+    told = f"The selection has {size} members, accuracy {chosen.accuracy:.4f}."
+    return [_size_chart(series, f"{told} The rest of the curve is as the run reported it.")]
 
 
 def _curve(right: Sequence[int] | NDArray[np.integer[Any]], n_rows: int) -> list[list[float]]:

@@ -14,7 +14,7 @@ from shortlist.report.page import Chart, Explorer, Facts, Heading, Parts, Table,
 from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
-from shortlist.results.proof import ProofKind, counted_proof, proof_text
+from shortlist.results.proof import ProofKind, counted_proof, proof_text, rounding
 
 MOST_CHOICE_BYTES = 8_000_000
 """What is chosen at the points is left out of a page where it takes more than this, deflated."""
@@ -50,6 +50,7 @@ def front_parts(
     parts: list[Any] = [Heading(heading), *(_proved(name, front, fronts) for name, front in fronts.items())]
     if not filled:
         return [*parts, Text("There are no points to show.")]
+    parts += [Text(rounded) for rounded in map(rounding, filled.values()) if rounded]
     parts += [
         Text(why_none(front, None)) for front in filled.values() if not mark_takeable(front, None).any()
     ]

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import counted
+from shortlist.errors import UnmetChoiceError
 from shortlist.multistage.holdout import validation_decisions
+from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
 from shortlist.report.fronts import front_parts
@@ -43,7 +45,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
     parts: list[Any] = []
     picks = []
     if hasattr(classifier, "point_"):
-        rule = str(classifier.pick)
+        rule = _taken_by(classifier)
         pick = front.point(classifier.point_, rule)
         picks = [("front", pick, f"The classifier predicts with this point, taken by {rule}.")]
         parts += [*_steps(classifier), *_tested(classifier, staged)]
@@ -57,6 +59,15 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the selection rows")
     chart = bought_when(front)
     return [*parts, *([chart] if chart else [])]
+
+
+def _taken_by(classifier: "MultiStageClassifier") -> str:
+    """Return the rule that takes the point which predicts; ``number`` where somebody took another one."""
+    try:
+        taken = choose_point(classifier.front_, classifier.pick, classifier.limits)
+    except UnmetChoiceError:
+        return "number"
+    return str(classifier.pick) if taken == classifier.point_ else "number"
 
 
 def _without_point(classifier: "MultiStageClassifier") -> str:
@@ -119,7 +130,7 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
         Heading("The point"),
         Facts(
             (
-                ("point", f"{point} of the front, taken by {classifier.pick}"),
+                ("point", f"{point} of the front, taken by {_taken_by(classifier)}"),
                 *((f"{name}, on the selection rows", f"{value:.4g}") for name, value in values),
             )
         ),

@@ -12,7 +12,7 @@ from shortlist._words import counted, number_text
 from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
-from shortlist.results.objective import Objective
+from shortlist.results.objective import Objective, Sense
 
 
 @saved_from("shortlist")
@@ -229,6 +229,33 @@ def proof_text(front: FrontPoints) -> str:
     )
     worse = f"worse by at most {gaps}" if gaps else "no worse"
     return f"approximate: for every possible solution there is a point here that is {worse}{limit}"
+
+
+def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
+    """Say what the proof of a front cannot claim, without a full stop; empty where there is no conflict.
+
+    `may_round`: whether values of the front may be rounded, so that a proof may have tolerances.
+    """
+    proof, n = front.proof, len(front.objectives)
+    if len(proof.tolerances) not in {0, n} or (any(proof.tolerances) and not may_round):
+        return "the front has tolerances, and each of its values is a sum of whole numbers"
+    if proof.missing is not None and len(proof.missing) != n:
+        return f"the front says of {len(proof.missing)} objectives what may be missing, and has {n}"
+    if proof.kind is ProofKind.COMPLETE and (proof.limit or any(proof.missing or ())):
+        return "the front is called complete, and says that something may be missing"
+    return ""
+
+
+def rounding(front: FrontPoints) -> str:
+    """Say which values of a front are rounded, a sentence; empty where none is."""
+    gaps = [
+        f"{one.name} {'up' if one.sense is Sense.MIN else 'down'} to multiples of {step:g}"
+        for one, step in zip(front.objectives, front.proof.tolerances, strict=False)
+        if step
+    ]
+    return (
+        f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one." if gaps else ""
+    )
 
 
 def counted_proof(front: FrontPoints, behind: str = "") -> str:

@@ -23,8 +23,8 @@ from tests.cli.running import done, facts_of, shortlist, unwrapped
 
 pytestmark = pytest.mark.slow
 
-AS_PAPER = ("--set", "protocol=paper", "--pick", "committee")
-"""Three parts of the rows, and the committee whatever the verdict."""
+PAPER = ["--set", "protocol=paper", "--pick", "committee"]
+"""A part of the rows selects members, and the committee is written, whatever the advice."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(folder / "table.csv", index=False)
     run = done(
-        "prune", "table.csv", "--objective", "accuracy", *AS_PAPER, "--set", "refit=no", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
+        "prune", "table.csv", *PAPER, "--objective", "accuracy", "--set", "refit=no", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
         "--details", cwd=folder,
     )  # fmt: skip
     (folder / "pruned.txt").write_text(run.stdout)
@@ -107,9 +107,9 @@ def test_a_table_in_another_order_is_said_to_be_one_and_stands_the_check(folder:
 def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_nothing_proves_the_bound(
     folder: Path,
 ) -> None:
-    options = ["--classifiers", "5", "--time-limit", "20", "--workers", "1", "--out", "highs.joblib"]
+    options = [*PAPER, "--classifiers", "5", "--time-limit", "20", "--workers", "1", "--out", "highs.joblib"]
     options += ["--set", "solver=highs", "--set", "refit=no"]
-    run = done("prune", "table.csv", *options, *AS_PAPER, cwd=folder)
+    run = done("prune", "table.csv", *options, cwd=folder)
     assert "Proof by HiGHS alone: no other " in unwrapped(run.stdout)
 
     run = shortlist("verify", "highs.joblib", "table.csv", "--certificate", "none.json", "--json", cwd=folder)
@@ -199,7 +199,7 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
     priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
     joblib.dump(priced, folder / "priced.joblib")
     run = done(
-        "prune", "table.csv", "--pool", "priced.joblib", "--trust", *AS_PAPER, "--set", "max-cost=3", "--set", "max-size=2", "--workers", "1",
+        "prune", "table.csv", *PAPER, "--pool", "priced.joblib", "--trust", "--set", "max-cost=3", "--set", "max-size=2", "--workers", "1",
         "--time-limit", "5", "--out", "cheap.joblib", cwd=folder,
     )  # fmt: skip
 
@@ -241,7 +241,7 @@ def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(t
     few = table.assign(target=truth)[truth == 1].iloc[:2]
     few.assign(j0=None).to_csv(tmp_path / "few.csv", index=False)
     told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
-    done("prune", "answers.csv", *told, *AS_PAPER, cwd=tmp_path)
+    done("prune", "answers.csv", *told, *PAPER, cwd=tmp_path)
 
     same = shortlist("verify", "judges.joblib", "answers.csv", cwd=tmp_path)
     other = shortlist("verify", "judges.joblib", "few.csv", cwd=tmp_path)
@@ -257,8 +257,8 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, others) for k in range(3)})
     table = table.assign(target=truth)
     table.to_csv(tmp_path / "answers.csv", index=False)
-    told = ["--answers", "--objective", "accuracy", "--out", "judges.joblib"]
-    done("prune", "answers.csv", *told, *AS_PAPER, cwd=tmp_path)
+    told = [*PAPER, "--answers", "--objective", "accuracy", "--out", "judges.joblib"]
+    done("prune", "answers.csv", *told, cwd=tmp_path)
     pruned_on = load_model(tmp_path / "judges.joblib").estimator.record.rows
     place = int(pruned_on[-1])
     assert place != len(pruned_on) - 1, "the record has its rows in another order"
@@ -336,7 +336,8 @@ def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path
     objectives = ["--objectives", "max recall, max specificity", "--classifiers", "6", "--workers", "1"]
     done("prune", "table.csv", *objectives, *written, cwd=tmp_path)
     front = Front.load(tmp_path / "front.parquet")
-    extras = {**front.extras, "thresholds": front.extras["thresholds"][1:]}
+    shorter = {name: front.extras[name][1:] for name in ("thresholds", "proved", "calls")}
+    extras = {**front.extras, **shorter, "final_to": {}}
     less = dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:], extras=extras)
     less.save(tmp_path / "less.parquet")
 

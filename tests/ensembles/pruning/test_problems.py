@@ -22,7 +22,7 @@ from shortlist.ensembles.goals.weights import (
 )
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
-from shortlist.ensembles.pruning.pruning import evidence_of, selections_meant
+from shortlist.ensembles.pruning.pruning import evidence_of
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, n_right
 from shortlist.report.ensembles import pruned_parts
@@ -180,7 +180,9 @@ def fitted(**options: Any) -> ExactPruner:
 )
 def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], among: str) -> None:
     pruner = fitted(**options)
-    assert selections_meant(pruner) == among
+    evidence = pruner.chosen_.evidence
+    assert evidence is not None
+    assert evidence.among == among
     said = evidence_of(pruner.result_, pruner.solver, among).sentence()
     assert f"best of all selections{f' {among}' if among else ''} (" in said
     told = str([part.facts for part in pruned_parts(pruner.chosen_) if isinstance(part, Facts)])

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import FrontPruner
 from shortlist.ensembles.committees.chosen import Chosen
-from shortlist.ensembles.verification.recheck_front import recheck_committees
+from shortlist.ensembles.verification.recheck_model import recheck_committees
 from shortlist.errors import BadInputError
 from shortlist.methods.front_check import FrontCheck
 from shortlist.results.front import Front
@@ -113,10 +113,14 @@ def test_fronts_of_means_and_prices_paid_are_counted_where_there_are_few_committ
 
 
 def _with(front: Front, rows: list[int]) -> Front:
-    thresholds = front.extras["thresholds"]
-    more = {"thresholds": None if thresholds is None else [thresholds[i] for i in rows]}
+    """Return a front of some of the points, which does not say up to which size all was looked at."""
+    kept = {name: front.extras[name] for name in ("thresholds", "proved", "calls", "price_paid")}
+    more = {name: None if told is None else [told[i] for i in rows] for name, told in kept.items()}
     return dataclasses.replace(
-        front, values=front.values[rows], decisions=front.decisions[rows], extras={**front.extras, **more}
+        front,
+        values=front.values[rows],
+        decisions=front.decisions[rows],
+        extras={**front.extras, **more, "final_to": {}},
     )
 
 
@@ -144,6 +148,7 @@ def _with_dominated(saved: Saved, number: int) -> Front:
     """Return the front with a point that is its committee with everybody else, as the search counts it."""
     front = saved.front
     forged = _with(front, [*range(len(front)), number])
+    forged = dataclasses.replace(forged, extras={**forged.extras, "calls": None})
     decisions, values = forged.decisions.copy(), forged.values.copy()
     decisions[-1] = 1
     alone = saved.check(dataclasses.replace(forged, decisions=decisions)).failures

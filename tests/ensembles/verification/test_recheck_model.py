@@ -13,7 +13,6 @@ from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.selection_limits import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck_model import verify
-from shortlist.ensembles.verification.recorded_rows import other_calibration
 from shortlist_papers import OrderedPruner
 
 N = 120
@@ -195,7 +194,7 @@ def test_limits_that_the_members_break_fail_without_a_certificate_too(
 
 def test_diversity_of_several_classes_is_checked_from_the_answers_on_record(models: dict[str, Any]) -> None:
     n, model = models["classes by a solver"]
-    model.set_params(diversity={"each": 1.0})
+    model.set_params(diversity={"measure": "disagreement", "each": 1.0})
     try:
         found = verify(model, *table(n))
     finally:
@@ -285,6 +284,7 @@ def test_a_calibration_that_was_changed_is_told(pruner: Any) -> None:
     fitted.committee_ = dataclasses.replace(own, calibration=other)
     assert "calibrate the probabilities otherwise" in verify(fitted, X[80:], Y[80:]).failures[0]
     fitted.committee_ = dataclasses.replace(own, calibration=None)
-    assert other_calibration(fitted.chosen_, X[80:], Y[80:])
-    fitted.committee_ = dataclasses.replace(own, calibration=None, probabilities="mean")
-    assert other_calibration(fitted.chosen_, X[80:], Y[80:]) == []
+    assert "calibrate the probabilities otherwise" in verify(fitted, X[80:], Y[80:]).failures[0]
+    source = "shares" if own.probabilities.endswith("mean") else "mean"
+    fitted.committee_ = dataclasses.replace(own, calibration=None, probabilities=source)
+    assert f"probabilities come from {source}, and should" in verify(fitted, X[80:], Y[80:]).failures[0]

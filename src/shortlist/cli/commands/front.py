@@ -104,6 +104,7 @@ def show(
     from shortlist.cli.text.front_text import contract, empty_notes, front_facts, pick_facts
     from shortlist.results.front import Front
     from shortlist.results.picking import mark_within, why_none
+    from shortlist.results.proof import rounding
 
     check_shared(context.params)
     wanted = () if pick is None else read_picks(pick, SHOWN_RULES)
@@ -113,6 +114,7 @@ def show(
     picked = [taken_point(loaded, one, limits) for one in wanted if kept.any()]
     both = [one.index for one in picked]
     notes = [] if kept.any() else [why_none(loaded, limits)]
+    notes += filter(None, [rounding(loaded)])
     print_notes(notes)
     notes += empty_notes(loaded)
     most = JSON_POINTS if rows is None else rows or None

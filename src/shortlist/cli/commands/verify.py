@@ -1,6 +1,8 @@
 """`shortlist verify`: recheck what a pruned ensemble or a front claims."""
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,14 +83,32 @@ def verify(
         )  # fmt: skip
     check_shared(context.params)
     refuse_unused(context, KINDS, "a front" if is_front else "a model")
-    if is_front:
-        from shortlist.cli.text.front_checks import verify_front
+    with _undamaged(model.name):
+        if is_front:
+            from shortlist.cli.text.front_checks import verify_front
 
-        status = verify_front(model, table, front, json=json)
-    else:
-        status = _verify_model(model, table, ensemble, json=json)
+            status = verify_front(model, table, front, json=json)
+        else:
+            status = _verify_model(model, table, ensemble, json=json)
     if status in EXIT_CODES:
         raise typer.Exit(EXIT_CODES[status])
+
+
+@contextlib.contextmanager
+def _undamaged(name: str) -> Iterator[None]:
+    """Refuse a file of which a part is of another kind than was ever written, in a sentence."""
+    from shortlist.errors import BadFileError, ShortlistError
+
+    try:
+        yield
+    except (ShortlistError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+        raise BadFileError(
+            f"{name} must hold what Shortlist writes, and a part of it cannot be checked ({said}). It is "
+            "damaged or of another version: make it again. If it is neither, --debug shows where it fails."
+        ) from error
 
 
 def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
@@ -123,7 +143,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     whole = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
     if whole is None and isinstance(estimator, Chosen) and estimator.committee.judged_columns:
-        whole = Pool.of_judges_again(X, estimator.classes_)  # the table holds the answers of all judges
+        whole = Pool.of_judges_again(X, estimator.classes_, estimator.names)  # whose answers the table holds
     with working("checking"):
         found = recheck(estimator, X, y, pool=whole)
     kept = found.certificate
@@ -142,6 +162,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
                 "method": "certificate" if found.parts else "count",
                 "seconds": seconds_now() - start,
                 "failures": list(found.failures),
+                "doubts": list(found.doubts),
                 "notes": notes,
                 "value": found.value,
                 "bound": found.bound,
@@ -182,10 +203,11 @@ def _print(found: "Verification") -> None:
         least, most = limits["min_size"], limits["max_size"]
         sizes = f"exactly {most}" if least == most else f"{least} to {most}"
         lines.append(f"A selection has {sizes} of the {found.n_classifiers} classifiers{kept}.")
-    if found.certificate is not None and not found.all_votes:
+    if found.claimed_bound is not None and not found.all_votes:
         again = "nothing recomputes them" if found.out_of_fold else "--pool recomputes them"
         lines.append(f"The votes of the classifiers that were left out are taken from the model; {again}.")
-    if found.status == "counted":
+    lines += [f"{sentence} (exit code 3)." for sentence in found.doubts]
+    if found.status == "counted" and not found.doubts:
         lines.append("The value was counted again; nothing proves the bound (exit code 3).")
     print_lines(lines)
 

@@ -282,7 +282,9 @@ class PickOptions(MeasureOptions):
         """Return the rule whose model is written; refuse a name that there is not."""
         from shortlist._validation import as_choice
 
-        if self.pick is None or objectives is not None:
+        if objectives is not None:  # the point's: the front is rechecked with what it knows of the pool
+            return RULES_SAVED["committee"]
+        if self.pick is None:
             return "auto"
         return RULES_SAVED[as_choice(self.pick, "--pick", [*RULES_SAVED, "smallest"])]
 

@@ -88,7 +88,7 @@ def _of_committees(
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
     from shortlist.ensembles.pools.pool import Pool
-    from shortlist.ensembles.verification.recheck_front import recheck_committees
+    from shortlist.ensembles.verification.recheck_model import recheck_committees
     from shortlist.errors import BadInputError
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
@@ -114,7 +114,7 @@ def _of_committees(
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
     pool = None if given.pool is None else load_pool(given.pool, trust=given.trust)
     if pool is None and chosen.committee.judged_columns:
-        pool = Pool.of_judges_again(X, chosen.classes_)  # the table holds the answers of all judges
+        pool = Pool.of_judges_again(X, chosen.classes_, chosen.names)  # whose answers the table holds
     if pool is None:
         notes.append(
             "the votes of candidates that are not in the model's committee are taken from the model; --pool "
@@ -221,6 +221,7 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
         "claim": str(found.claim),
         "found_by": found.found_by,
         "completed_by_highs": found.n_completed,
+        "rounded": found.rounded or None,
         "committees_counted": found.n_tried,
         "states": found.n_states or None,
         "boxes": None

@@ -54,6 +54,11 @@ class RecordedRows:
     """
 
 
+def rows_counted_on(record: RecordedRows, *, out_of_fold: bool) -> str:
+    """Return the name of the rows on which a value is counted, as it follows "on the" in a sentence."""
+    return f"out-of-fold answers of {len(record.rows):,} rows" if out_of_fold else "selection rows"
+
+
 def record_rows(
     X: Any,
     y: Any,
@@ -99,6 +104,25 @@ class Terms:
     """What the members may cost together."""
     solver: str = AUTO
     """Who was asked for the proof."""
+    probabilities: str | None = None
+    """Where probabilities were to come from, as pruners take it; None where a file does not say."""
+    reject_label: Any = None
+    """The label that was asked for of a row without an answer, where something is promised."""
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """Rows of the recorded table that fitted members here, as places in it, with which seed and by what."""
+
+    pool: NDArray[np.intp]
+    """Those that fitted the pool, in the order in which they were given, ``(n_rows,)``."""
+    again: NDArray[np.intp] | None
+    """Those on which the members were fitted again; None where they were not."""
+    seed: int
+    """Of the pool, and of the members that were fitted again."""
+    versions: Mapping[str, str]
+    """Versions of the packages that fitted them, by name."""
 
 
 @saved_from("shortlist.ensembles")
@@ -146,6 +170,14 @@ class Chosen:
         The point of the front, and the rule that picked it.
     promised_instead : Guarantee or None
         The most that could have been promised if what was asked for cannot.
+    calibrated_on : ndarray of int or None
+        The places of the calibration rows in the table that `record` counts in; None without a promise.
+    fitted : FittedRows or None
+        The rows that fitted the members; None where they come from a pool that was given, or a file does not
+        say.
+    seed : int or None
+        Seed of the folds that chose where probabilities come from, and of members that were cross-fitted and
+        fitted again; None where a file does not say.
     """
 
     committee: Committee
@@ -166,6 +198,9 @@ class Chosen:
     front: "Front | None" = None
     pick: "Pick | None" = None
     promised_instead: "Guarantee | None" = None
+    calibrated_on: NDArray[np.intp] | None = None
+    fitted: FittedRows | None = None
+    seed: int | None = None
 
     @property
     def selection(self) -> Mask:

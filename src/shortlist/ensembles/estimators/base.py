@@ -93,6 +93,7 @@ class PoolPruner(EnsembleClassifier):
     probability_losses_: Mapping[str, float] = MappingProxyType({})
     chosen_pool_: Pool
     _names: tuple[str, ...]
+    _seed: int
     cross_fitted_: CrossFittedPool | None = None
 
     def __init__(
@@ -216,6 +217,7 @@ class PoolPruner(EnsembleClassifier):
             refitted=committee.members is not self.chosen_pool_,
             voting=self.voting_,
             losses=dict(self.probability_losses_),
+            seed=self._seed,
             **self._how_chosen(),
         )
 
@@ -275,7 +277,7 @@ class PoolPruner(EnsembleClassifier):
         seed: int,
         threshold: int | None = None,
     ) -> None:
-        self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
+        self._names, self.chosen_pool_, self._seed = rows.pool.names, taken(rows.pool), seed
         self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
         prices = self.chosen_pool_.costs
         if self.member_costs is not None:

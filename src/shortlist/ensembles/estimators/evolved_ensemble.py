@@ -22,7 +22,7 @@ from shortlist.results.proof import relative_gap
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import RowsOfTable
-from shortlist.tables.fit_inputs import checked_rows
+from shortlist.tables.fit_inputs import checked_rows, take_rows
 
 
 def as_space(value: Any, argument: str) -> Any:
@@ -175,9 +175,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         codes = np.searchsorted(self.classes_, y)
-        self.encoder_ = fit_table(X)
-        encoded = self.encoder_.transform(X)
         kept = rows_with_values(empty_rows(X), y)
+        self.encoder_ = fit_table(take_rows(X, kept))
+        encoded = self.encoder_.transform(X)
         self.space_ = open_space(self.space, encoded.shape[1], len(self.classes_))
         self.result_: Evolved = evolve(
             self.space_,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_positive_seconds
 from shortlist.ensembles.committees.ballots import Mean
-from shortlist.ensembles.committees.chosen import Terms, member_answers, record_rows
+from shortlist.ensembles.committees.chosen import Terms, member_answers, record_rows, rows_counted_on
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
@@ -226,9 +226,7 @@ class ExactPruner(ExactOptions):
     @property
     def counted_on(self) -> str:
         """The name of the rows on which the value is counted, as it follows "on the" in a sentence."""
-        if self.cross_fitted_ is None:
-            return "selection rows"
-        return f"out-of-fold answers of {len(self.validation_.rows):,} rows"
+        return rows_counted_on(self.validation_, out_of_fold=self.cross_fitted_ is not None)
 
     def fit(
         self,
@@ -309,23 +307,23 @@ class ExactPruner(ExactOptions):
     def _how_chosen(self) -> dict[str, Any]:
         least, most = self.sizes_
         pool = None if self.pool is None else whole_pool(self.pool)
-        costs = self.own_costs(pool).get("cost", self.member_costs)
-        return {
-            "terms": Terms(
-                goal=self.goal,
-                positive=self.positive_,
-                diversity=self.diversity,
-                min_size=least,
-                max_size=most,
-                why_sizes=self.why_sizes_,
-                max_copies=self.max_copies,
-                member_costs=None if costs is None else tuple(map(float, costs)),
-                max_cost=self.max_cost,
-                solver=self.solver,
-            ),
-            "evidence": evidence_of(self.result_, self.solver, selections_meant(self), self.counted_on),
-            "result": self.result_,
-        }
+        costs = self.member_costs if self.member_costs is not None or pool is None else pool.costs
+        terms = Terms(
+            goal=self.goal,
+            positive=self.positive_,
+            diversity=self.diversity,
+            min_size=least,
+            max_size=most,
+            why_sizes=self.why_sizes_,
+            max_copies=self.max_copies,
+            member_costs=None if costs is None else tuple(map(float, costs)),
+            max_cost=self.max_cost,
+            solver=self.solver,
+            probabilities=self.probabilities,
+        )
+        among = selections_meant(terms, self.result_, len(self.copies_), getattr(self, "front_", None))
+        evidence = evidence_of(self.result_, self.solver, among, self.counted_on)
+        return {"terms": terms, "evidence": evidence, "result": self.result_}
 
     def _answering(self) -> Committee:
         """Return the committee; refuse to answer where no selection keeps the limits."""
@@ -357,7 +355,8 @@ class ExactPruner(ExactOptions):
             soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
         )
         self.gains_ = goal.gains
-        self._take(result, kept, why_sizes=WHY_FEW if asks_for_choice(self.goal) else "")
+        why = WHY_FEW if asks_for_choice(self.goal) and self.max_size is None else ""
+        self._take(result, kept, why_sizes=why)
         return record
 
     def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:

@@ -1,7 +1,6 @@
 """The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +12,6 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import member_answers, record_rows
 from shortlist.ensembles.committees.committee import Committee
-from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_options import positive_class, price_settings
@@ -26,7 +24,7 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     mean_front_problem,
 )
-from shortlist.ensembles.fronts.front_claims import as_selection, best_at_its_price, mean_selection
+from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selection
 from shortlist.ensembles.fronts.objectives import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
@@ -37,14 +35,13 @@ from shortlist.ensembles.fronts.objectives import (
     read_objectives,
 )
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
-from shortlist.ensembles.goals.weights import decision_table, weights_of, worth_of_right
+from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, soft_metric
-from shortlist.ensembles.pruning.pruning import CHEAPER_WALK
-from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
@@ -53,9 +50,6 @@ from shortlist.results.picking import PICK_RULES
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
-
-SAME_QUOTIENT = 1e-9
-"""Value and bound that are closer are equal: both are quotients of whole numbers."""
 
 MEASURED_PRICES = "prices"
 """What a study calls the prices of members that were measured."""
@@ -299,7 +293,7 @@ class FrontPruner(ExactPruner):
         if isinstance(problem, MeanFrontProblem):
             result = mean_selection(problem, self.front_, self.point_)
         else:
-            result = self._committee(problem.votes)
+            result = vote_selection(problem.votes, self.goal, self.front_, self.point_)
         self._take(result, given["limits"])
         return record
 
@@ -396,34 +390,4 @@ class FrontPruner(ExactPruner):
             point
             for point in by_size
             if difference_of(is_right(point), best, worth).kind(cheaper=False) is not Kind.WORSE
-        )
-
-    def _committee(self, votes: Votes | ClassVotes) -> PrunedSelection:
-        front = self.front_
-        mask = front.decisions[self.point_].astype(bool)
-        weights: Any = weights_of(self.goal, votes)
-        make: Any
-        if isinstance(votes, Votes):
-            threshold = front.extras["thresholds"][self.point_]
-            counts = confusion(votes, mask, threshold)
-            all_right = Confusion(votes.n_positive, 0, votes.n_negative, 0)
-            total, everything = weights.total(counts), weights.total(all_right)
-            make = functools.partial(EnsembleSelection, mask=mask, threshold=threshold, confusion=counts)
-        else:
-            total = weights.total(votes, mask)
-            everything = int(weights.row_gains(votes).sum())
-            make = functools.partial(ClassSelection, mask=mask, decisions=decision_table(votes, mask))
-        value, bounds = weights.value(total), front.extras["bounds"]
-        share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
-        bound = max(value, weights.value(everything) * share)
-        optimal = bound - value < SAME_QUOTIENT
-        at_its_price = best_at_its_price(front, self.point_)
-        if not optimal and at_its_price is not None and share > 0:
-            # a share of the front may be a number of rows here
-            of_all = at_its_price[0] / bounds[0]["at_most"] * share
-            best = weights.value(round(of_all * everything))
-            if best < bound:
-                bound, optimal, by = best, at_its_price[1], CHEAPER_WALK
-        return as_selection(
-            front, make, objective=weights.objective, value=value, bound=bound, optimal=optimal, by=by
         )

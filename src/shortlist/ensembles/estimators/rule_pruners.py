@@ -87,7 +87,7 @@ class RulePruner(PoolPruner):
         counted_from = "probabilities" if self.averages else "votes"
         ordering = getattr(self, "ordering_", None)
         return {
-            "terms": Terms(),
+            "terms": Terms(probabilities=self.probabilities),
             "evidence": evidence_of_rule(self.accuracy_, counted_from=counted_from),
             "accuracy": self.accuracy_,
             "order_right": None if ordering is None else ordering.right,

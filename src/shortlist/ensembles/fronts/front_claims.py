@@ -4,6 +4,7 @@ What a walk has passed is final. The proof says how far any committee can be ahe
 there.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,17 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.fronts.committee_problem import FrontProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
-from shortlist.ensembles.pruning.pruning import CHEAPER_WALK, COMMITTEE_WALK, bound_of_front
+from shortlist.ensembles.goals.weights import decision_table, weights_of
+from shortlist.ensembles.pruning.pruning import CHEAPER_WALK, COMMITTEE_WALK, ObjectiveName, bound_of_front
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
 from shortlist.pareto import nondominated_unique
 from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
 from shortlist.runs.records import KeptState
+
+SAME_QUOTIENT = 1e-9
+"""Value and bound that are closer are equal: both are quotients of whole numbers."""
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
@@ -86,6 +92,39 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
         front, value.result(mask, 0), objective=value.objective, value=shown, bound=bound, optimal=optimal,
         by=by, tolerance=value.tolerance,
     )  # fmt: skip
+
+
+def vote_selection(
+    votes: Votes | ClassVotes, goal: ObjectiveName, front: Front, index: int
+) -> PrunedSelection:
+    """Return a committee of a front as a selection, with its value by a goal and what none can exceed."""
+    mask = front.decisions[index].astype(bool)
+    weights: Any = weights_of(goal, votes)
+    make: Callable[..., PrunedSelection]
+    if isinstance(votes, Votes):
+        threshold = front.extras["thresholds"][index]
+        counts = confusion(votes, mask, threshold)
+        all_right = Confusion(votes.n_positive, 0, votes.n_negative, 0)
+        total, everything = weights.total(counts), weights.total(all_right)
+        make = functools.partial(EnsembleSelection, mask=mask, threshold=threshold, confusion=counts)
+    else:
+        total = weights.total(votes, mask)
+        everything = int(weights.row_gains(votes).sum())
+        make = functools.partial(ClassSelection, mask=mask, decisions=decision_table(votes, mask))
+    value, bounds = weights.value(total), front.extras["bounds"]
+    share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
+    bound = max(value, weights.value(everything) * share)
+    optimal = bound - value < SAME_QUOTIENT
+    at_its_price = best_at_its_price(front, index)
+    if not optimal and at_its_price is not None and share > 0:
+        # a share of the front may be a number of rows here
+        of_all = at_its_price[0] / bounds[0]["at_most"] * share
+        best = weights.value(round(of_all * everything))
+        if best < bound:
+            bound, optimal, by = best, at_its_price[1], CHEAPER_WALK
+    return as_selection(
+        front, make, objective=weights.objective, value=value, bound=bound, optimal=optimal, by=by
+    )
 
 
 def looked_at(front: Front) -> str:

@@ -94,45 +94,60 @@ def make_pool(
     """
     n = as_count(n_classifiers, "n_classifiers")
     seed = None if random_state is None else as_seed(random_state, "random_state")
-    plain = check_plain(plain)
+    families = with_plain(list(FAMILIES), check_plain(plain), n)
+    names = [
+        family if family in PLAIN else name for name, family in zip(numbered(families), families, strict=True)
+    ]
+    work = Work(n_jobs, study, report, cancellation or Cancellation())
+    return members_called(X, y, names, seed=seed, work=work)
+
+
+def members_called(
+    X: Any, y: ArrayLike, names: Sequence[str], *, seed: int | None, work: Work | None = None
+) -> Pool:
+    """Return the classifiers of these names as :func:`make_pool` fits them, whatever others are in a pool.
+
+    `X`, `y`: as of that function. `seed`: its `random_state`. `work`: workers, progress, a way to stop, and
+    the study that keeps what is fitted.
+
+    >>> from sklearn.datasets import load_iris
+    >>> members_called(*load_iris(return_X_y=True), ["naive-bayes-2", "plain-logistic"], seed=0).families
+    ('naive-bayes', 'plain-logistic')
+    """
+    work = work or Work()
     frame = as_frame(X)
     classes, indices = as_classes(y)
     if len(frame) != len(indices):
         raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
     encoder = fit_table(X)
     encoded = encoder.transform(X)
-    families = with_plain(list(FAMILIES), plain, n)
-    names = tuple(
-        family if family in PLAIN else name for name, family in zip(numbered(families), families, strict=True)
-    )
-    folded = encoder.folded
-    units = [
-        Unit(name, fit_member, (family, encoded, indices, classes, seeds, folded))
-        for name, family, seeds in zip(names, families, _streams(families, seed), strict=True)
-    ]
-    if study.keeps:
-        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
-        study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
-    work = Work(n_jobs, study, report, cancellation or Cancellation())
-    members = fit_all(units, work, stage="fitting classifiers")
-    if len(members) < n:
-        raise ShortlistError(
-            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
-            "`n_classifiers`."
-        )
-    return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], named_columns(X))
-
-
-def _streams(families: Sequence[str], seed: int | None) -> Iterator[np.random.SeedSequence]:
-    """Yield the stream of every classifier: the j-th child of the seed for the j-th that is drawn."""
     root = np.random.SeedSequence(seed)
-    drawn = iter(root.spawn(len(families)))
-    for family in families:
-        if family in PLAIN:
-            key = 2**32 - 1 - list(PLAIN).index(family)
-            yield np.random.SeedSequence(root.entropy, spawn_key=(key,))
-        else:
-            yield next(drawn)
+    drawn = [_drawn(name, root) for name in names]
+    units = [
+        Unit(name, fit_member, (family, encoded, indices, classes, stream, encoder.folded))
+        for name, (family, stream) in zip(names, drawn, strict=True)
+    ]
+    if work.study.keeps:
+        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
+        work.study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
+    members = fit_all(units, work, stage="fitting classifiers")
+    if len(members) < len(names):
+        raise ShortlistError(
+            f"fitting was stopped after {len(members)} of {len(names)} classifiers. Run it again, or with a "
+            "smaller `n_classifiers`."
+        )
+    families = tuple(family for family, _ in drawn)
+    return Pool(members, classes, tuple(names), families, encoder, None, frame.shape[1], named_columns(X))
+
+
+def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.SeedSequence]:
+    """Return the family and the stream of a classifier: the j-th child of the seed for the j-th drawn one."""
+    if name in PLAIN:
+        family, key = name, 2**32 - 1 - list(PLAIN).index(name)
+    else:
+        family, _, number = name.rpartition("-")
+        key = (int(number) - 1) * len(FAMILIES) + list(FAMILIES).index(family)
+    return family, np.random.SeedSequence(root.entropy, spawn_key=(key,))
 
 
 LONG_FITS_S = 5.0

@@ -135,7 +135,7 @@ class Pool:
         return cls(tuple(judges), classes, names, ("judge",) * len(judges), costs=prices_of(names, costs))
 
     @classmethod
-    def of_judges_again(cls, answers: Any, classes: Labels) -> Self:
+    def of_judges_again(cls, answers: Any, classes: Labels, wanted: Sequence[str] | None = None) -> "Pool":
         """Return the judges of a table whatever they answer there, to compare it with one that is known.
 
         Parameters
@@ -144,6 +144,8 @@ class Pool:
             As for :meth:`from_answers`.
         classes : ndarray of shape (n_classes,)
             Those of the known table, sorted.
+        wanted : sequence of str, optional
+            The judges to return, in this order; all where the table lacks one.
 
         Raises
         ------
@@ -152,7 +154,10 @@ class Pool:
         """
         judges = judges_of(answers, classes, may_abstain=True)
         names = tuple(judge.name for judge in judges)
-        return cls(tuple(judges), classes, names, ("judge",) * len(judges))
+        pool = cls(tuple(judges), classes, names, ("judge",) * len(judges))
+        if wanted is None or not set(wanted) <= set(names):
+            return pool
+        return pool.subset([names.index(name) for name in wanted])
 
     def subset(self, chosen: ArrayLike) -> "Pool":
         """Return the pool of some of the classifiers.

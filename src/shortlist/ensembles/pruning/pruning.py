@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from shortlist._validation import AUTO, as_choice
 from shortlist._words import all_of, any_of, counted, did_you_mean
+from shortlist.ensembles.committees.chosen import Terms
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import (
@@ -16,12 +17,13 @@ from shortlist.ensembles.goals.weights import (
     weights_of,
 )
 from shortlist.ensembles.pruning.engines import SEARCH_ALONE, EngineSettings
-from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, asks_for_choice
+from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.vote_steps import prove
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, merge_class_rows
 from shortlist.errors import BadInputError
 from shortlist.milp import SOLVERS, Solver, open_solver
+from shortlist.results.front import Front
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
@@ -167,22 +169,30 @@ def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
     return f"of at least {least} members" if least > 1 else ""
 
 
-def selections_meant(pruner: Any) -> str:
-    """Say among which selections a fitted exact pruner chose, to go after "selection"; empty: among all."""
-    n_classifiers = len(pruner.selection_) * pruner.max_copies
-    least, most = pruner.sizes_
-    if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members
-        most = min(most, pruner.front_.extras.get("max_size", most))
-    sizes = sizes_in_words(least, most, n_classifiers)
-    if least == most and pruner.max_size is None and asks_for_choice(pruner.goal):
+def selections_meant(
+    terms: Terms, result: PrunedSelection, n_classifiers: int, front: Front | None = None
+) -> str:
+    """Say among which selections members were chosen, to go after "selection"; empty: among all.
+
+    `terms`: what was asked for. `result`: what was found, with who proved its bound. `n_classifiers`: of the
+    pool. `front`: of which the result is a point.
+    """
+    least, most = terms.min_size, terms.max_size
+    n_copies = n_classifiers * terms.max_copies
+    most = n_copies if most is None else most
+    if front is not None:  # the price that is paid is known of committees of few members
+        most = min(most, front.extras.get("max_size", most))
+    sizes = sizes_in_words(least, most, n_copies)
+    if least == most and terms.why_sizes:
         sizes = f"of {counted(most, 'member')}, a size that auto chose"
-    limits = ["cost"] if pruner.max_cost is not None else []
-    limits += ["diversity"] if pruner.diversity != "none" else []
+    limits = ["cost"] if terms.max_cost is not None else []
+    limits += ["diversity"] if terms.diversity != "none" else []
     within = f"within the limits on {all_of(limits)}" if limits else ""
     cheaper = ""
-    if pruner.result_.proved_by == CHEAPER_WALK:
-        objectives = pruner.front_.objectives
-        prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
+    if front is not None and result.proved_by == CHEAPER_WALK:
+        prices = [
+            one.name for one in front.objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES
+        ]
         cheaper = f"within its own {all_of(prices)}"
     return " ".join(filter(None, [sizes, within, cheaper]))
 

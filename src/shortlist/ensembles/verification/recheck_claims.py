@@ -19,6 +19,7 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import class_weights, weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
+from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
 from shortlist.ensembles.pruning.pruning import evidence_of_step, parse_objective
 from shortlist.ensembles.verification.recheck_mean_certificate import (
     check_mean_certificate,
@@ -49,21 +50,29 @@ MOST_OFF = 1e-8
 
 def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
     """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
-    terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
-    two = terms.positive is not None
-    votes: Votes | ClassVotes = (
-        merge_rows(answers, truth)
-        if two
-        else merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
-    )
-    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
-    limits = limits_of(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
-    claim = plain_problem(weights, limits)
+    truth, n_classes = chosen.record.labels, len(chosen.classes_)
+    two = chosen.terms.positive is not None
+    problem = vote_problem(chosen, answers)
+    weights = problem.weights
+    claim = plain_problem(weights, problem.limits)
     claim |= {"members": np.flatnonzero(chosen.selection).tolist(), "threshold": result.threshold}
     certificate = result.certificate
     check, checked = (count_selection, claim) if certificate is None else (check_certificate, certificate)
     verdict = check(checked, answers.tolist(), truth.tolist(), None if two else n_classes)
     return as_claimed(chosen, result, verdict, certificate, claim, unit=weights.denominator)
+
+
+def vote_problem(chosen: Chosen, answers: NDArray[np.uint8]) -> PruningProblem:
+    """Return the problem that exact pruning solved, with all answers on the recorded rows."""
+    terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
+    votes: Votes | ClassVotes = (
+        merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
+        if terms.positive is None
+        else merge_rows(answers, truth)
+    )
+    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
+    limits = limits_of(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
+    return problem_of(votes, weights, limits)
 
 
 def recheck_means(
@@ -129,6 +138,8 @@ def as_claimed(
     if bound is not None and sign * (result.bound - bound) > most_off:
         failures.append(f"the model claims the bound {result.bound:g}, the certificate proves {bound:g}")
     certified = result.certified_bound
+    if not most_off and certified != bound:
+        failures.append(f"the model says that its certificate proves {certified}, it proves {bound}")
     if most_off and bound is not None:
         if certified is None or sign * (certified - bound) < -most_off:
             failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")

@@ -11,31 +11,45 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._differences import differences
 from shortlist._words import all_of, number_text
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
-from shortlist.ensembles.committees.chosen import Chosen
-from shortlist.ensembles.committees.facts import price_paid
+from shortlist.ensembles.committees.chosen import Chosen, member_answers
+from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist.ensembles.committees.facts import exit_report, price_paid
 from shortlist.ensembles.estimators.base import SOFT
+from shortlist.ensembles.fronts.committee_problem import (
+    CommitteeProblem,
+    MeanFrontProblem,
+    committee_problem,
+    mean_front_problem,
+)
+from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selection
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
 from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
-from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS, every_committee
 from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
-from shortlist.methods.front_check import FrontCheck, check_claims, dominated_points
+from shortlist.methods.front_check import (
+    FrontCheck,
+    check_claims,
+    dominated_points,
+    other_objectives,
+)
 from shortlist.milp.program import LinearObjective, Program
 from shortlist.results.front import Front
-from shortlist.results.objective import Objective
-from shortlist.results.proof import ProofKind
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 
 
@@ -97,6 +111,9 @@ def _with_votes(chosen: Chosen, limits: SelectionLimits) -> Parts:
     return tight_program(rows).program, slice(n, n + rows.n_rows), worth, always
 
 
+CLOSE = 1e-9
+"""Share by which means of calls and prices may be rounded otherwise."""
+
 MOST_SLOW = 2**12
 """Committees that are all counted where that takes longer: by means, or with the price that is paid."""
 
@@ -104,56 +121,143 @@ Point: TypeAlias = list[int]
 """Objectives as the front counts them, minimised."""
 
 
-def recheck_committees(
+def check_front(
     chosen: Chosen,
     front: Front,
-    X: Any,
-    y: Any,
     *,
-    pool: Pool | CrossFittedPool | None = None,
-    budget: Budget | None = None,
+    budget: Budget,
     most: int = MOST_SELECTIONS,
-    solver: str = "cpsat",
+    solver: str | None = "cpsat",
 ) -> FrontCheck:
     """Count every committee of a front again, and ask again what the front claims of all others.
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    `chosen`: what was saved with the front: it knows the selection rows, and what every candidate answered.
-    `front`: of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that
-    both were made from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates.
-    `budget`: of the questions to the solver. `most`: up to this number
-    committees are all counted; of more a solver is asked, by sums of integers first. `solver`: which is
-    asked. No solver finds fronts of committees, so its claim is independent of the full search.
+    `chosen`: whose record has been checked. `budget`: of the questions to the solver. `most`: up to this
+    number committees are all counted; of more a solver is asked, by sums of integers first. `solver`: which
+    is asked; None: none. No solver finds fronts of committees, so its claim is independent of the full
+    search.
     """
-    budget = budget or Budget()
     count = _count_of(chosen, front)
-    rows = verify(chosen, X, y, pool=pool)
     facts = FrontCheck((), len(front), front.proof.kind)
     failures = (
-        rows.failures
-        or _other_prices(chosen, front)
+        _other_prices(chosen, front)
         or tuple(_wrong_points(front, count))
         or dominated_points(front, front.points)
+        or tuple(_other_facts(chosen, front))
     )
     if failures:
         return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
     proof, n_committees = front.proof, count.n_committees
-    if proof.kind is ProofKind.APPROXIMATE and proof.missing is None:
-        unasked = "The front claims nothing about other committees."
-        return dataclasses.replace(facts, unasked=unasked, seconds=budget.elapsed)
     if n_committees <= (min(most, MOST_SLOW) if count.slow else most):
         failures = _missing(front, count)
         facts = dataclasses.replace(facts, failures=failures, n_tried=0 if failures else n_committees)
-    elif not count.slow:
-        facts = _asked(chosen, front, count, budget, solver)
-    else:
+    elif count.slow:
         unasked = (
             f"There are {n_committees:,} committees, too many to count them all, and no program adds up "
             "probabilities or the price that is paid: what the front claims of others stands unchecked."
         )
         facts = dataclasses.replace(facts, unasked=unasked)
+    elif solver is None:
+        unasked = (
+            f"There are {n_committees:,} committees, too many to count them all: what the front claims of "
+            "others stands unchecked. To ask a solver, verify the front with --pruned."
+        )
+        facts = dataclasses.replace(facts, unasked=unasked)
+    else:
+        facts = _asked(chosen, front, count, budget, solver)
+    if not facts.failures and proof.kind is ProofKind.APPROXIMATE and proof.missing is None:
+        facts = dataclasses.replace(
+            facts, n_tried=0, unasked="The front claims nothing about other committees."
+        )
     return dataclasses.replace(facts, seconds=budget.elapsed)
+
+
+def front_selection(chosen: Chosen) -> PrunedSelection:
+    """Return the committee that was picked from a front, with its value and what none can exceed."""
+    front, pick = chosen.front, chosen.pick
+    assert front is not None, "the committee is of a front"
+    assert pick is not None, "the committee is of a front"
+    problem = _problem(chosen, front)
+    if isinstance(problem, MeanFrontProblem):
+        return mean_selection(problem, front, pick.index)
+    return vote_selection(problem.votes, chosen.terms.goal, front, pick.index)
+
+
+def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProblem:
+    """Return the problem that a front answers, from the answers on record."""
+    record, terms, n = chosen.record, chosen.terms, len(chosen.names)
+    texts = [f"{one.sense} {one.name}" for one in front.objectives]
+    given: dict[str, Any] = {
+        "costs": {name: np.asarray(own) for name, own in _given_prices(front).items()},
+        "classes": _class_names(chosen),
+        "limits": selection_limits(n, min_size=terms.min_size, max_size=terms.max_size),
+    }
+    if chosen.voting == SOFT:
+        assert record.shares is not None, "soft votes are on record"
+        return mean_front_problem(SoftVotes(record.shares, record.labels), texts, **given)
+    if record.packed_votes is not None:
+        answers = np.unpackbits(record.packed_votes, axis=1, count=n)
+        return committee_problem(merge_rows(answers, record.labels), texts, **given)
+    assert record.codes is not None, "answers are on record"
+    votes = class_votes(record.codes, record.labels, n_classes=len(chosen.classes_))
+    return committee_problem(merge_class_rows(votes), texts, **given)
+
+
+def _class_names(chosen: Chosen) -> list[str]:
+    """Return what the classes are called; of two that are counted apart the positive one is the last."""
+    names = [str(one) for one in chosen.classes_]
+    if chosen.record.packed_votes is None:
+        return names
+    positive = str(chosen.terms.positive)
+    return [*(one for one in names if one != positive), positive]
+
+
+def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
+    """Say what a front tells otherwise than its points and its problem do."""
+    problem, extras = _problem(chosen, front), front.extras
+    yield from other_objectives(front, [problem.objectives[place] for place in problem.asked])
+    if said := proof_conflict(front):
+        yield said
+    if extras.get("max_size", problem.limits.max_size) != problem.limits.max_size:
+        most = problem.limits.max_size
+        yield f"the front is of at most {extras['max_size']} members, and should be of {most}"
+    proved, complete = extras.get("proved", []), front.proof.kind is ProofKind.COMPLETE
+    if len(proved) != len(front) or not (all(proved) or front.proof.kind is ProofKind.APPROXIMATE):
+        yield "the front does not say of each point that it is proved, as its proof does"
+    if complete and extras.get("n_candidates", len(front.candidates)) != len(front.candidates):
+        yield "the front is called complete, and was searched among some candidates only"
+    told = {name: extras.get(name) for name in ("calls", "price_paid")}
+    if told["calls"] is not None and [*differences(told, _paid(chosen, front), within=CLOSE)]:
+        yield "asking one member after the other takes other calls, or costs otherwise, than the front says"
+
+
+def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
+    """Return the calls and the price that each committee takes for a row with early exit."""
+    costs, found = chosen.terms.member_costs, []
+    for point, mask in enumerate(front.decisions.astype(bool)):
+        n, thresholds = int(mask.sum()), front.extras["thresholds"]
+        names = tuple(name for name, one in zip(front.candidates, mask, strict=True) if one)
+        ballot: Ballot = Plurality(len(chosen.classes_))
+        if chosen.voting == SOFT:
+            ballot = Mean(np.ones(len(chosen.classes_), dtype=np.int64))
+        elif thresholds is not None:
+            ballot = Threshold(thresholds[point], n, chosen.positive_place or 0)
+        alone = Pool((None,) * n, chosen.classes_, names, names)  # answers are on record
+        found.append(
+            exit_report(
+                Committee(
+                    alone,
+                    np.ones(n, dtype=np.int64),
+                    ballot,
+                    prices=None if costs is None else np.asarray(costs, dtype=np.float64)[mask],
+                    record=member_answers(chosen.record, mask, chosen.positive_place),
+                )
+            )
+        )
+    told = [one for one in found if one is not None]
+    paid = [one.mean_cost for one in told if one.mean_cost is not None]
+    return {"calls": [one.mean_calls for one in told], "price_paid": paid or None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +364,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
         else record.codes
     )
     assert answers is not None, "votes are on record"
-    names = [str(one) for one in chosen.classes_]
-    if two:
-        names = [*(one for one in names if one != str(terms.positive)), str(terms.positive)]
+    names = _class_names(chosen)
     gains = {
         one.name: _gains(one.name, one.scale or 1, [labels.count(c) for c in range(n_classes)], names)
         for one in front.objectives
@@ -353,25 +455,37 @@ def _slack(name: str, scale: int, count: _Count) -> int:
 
 
 def _missing(front: Front, count: _Count) -> tuple[str, ...]:
-    """Count every committee, and say which of them the front should have, or which dominates a point."""
+    """Count every committee, and say which breaks what the front claims of others.
+
+    It should be in the front, dominates a point that is called proved, is better than a bound, or costs no
+    more than what was all looked at.
+    """
+    names, scales = front.names, np.array([one.scale or 1 for one in front.objectives])
     slack = np.array([_slack(one.name, one.scale or 1, count) for one in front.objectives])
-    points = front.points
-    allowed = np.zeros(len(slack), dtype=np.int64)
-    if front.proof.kind is ProofKind.APPROXIMATE:
-        scales = np.array([one.scale or 1 for one in front.objectives])
-        allowed = np.floor(np.array(front.proof.missing, dtype=np.float64) * scales + 1e-9).astype(np.int64)
+    points, missing = front.points, front.proof.missing
+    covers = points if front.proof.kind is ProofKind.COMPLETE else None
+    if missing is not None:
+        covers = points - np.floor(np.array(missing, dtype=np.float64) * scales + 1e-9).astype(np.int64)
+    proved = points[np.array(front.extras.get("proved", [True] * len(front)), dtype=bool)]
+    bounds = [
+        (names.index(one["name"]), -one["at_most"] if "at_most" in one else one["at_least"])
+        for one in front.extras.get("bounds", ())
+    ]
+    final = [(names.index(name), most) for name, most in front.extras.get("final_to", {}).items()]
     known: set[tuple[int, ...]] = set()
     for members, threshold, found in count.every():
         if tuple(found) in known:
             continue
         known.add(tuple(found))
         own = np.array(found)
-        if front.proof.kind is ProofKind.NONDOMINATED:
-            wrong = ((own <= points).all(axis=1) & (own < points - slack).any(axis=1)).any()
-        else:
-            wrong = not (points - allowed <= own + slack).all(axis=1).any()
+        wrong = ((own <= proved).all(axis=1) & (own < proved - slack).any(axis=1)).any()
+        looked_at = any(own[place] <= most * scales[place] for place, most in final)
+        for cover in ([covers] if covers is not None else []) + [points] * looked_at:
+            wrong = wrong or not (cover <= own + slack).all(axis=1).any()
         if wrong:
             return (_told(front, count, members, threshold, found),)
+        if any(own[place] < least * scales[place] - slack[place] - CLOSE for place, least in bounds):
+            return (_told(front, count, members, threshold, found) + ", better than the bound of the front",)
     return ()
 
 
@@ -387,6 +501,7 @@ def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: 
         objectives=tuple(linear.objective for linear in program.objectives),
         values=front.points.astype(np.float64),
         proof=proof,
+        extras={"ideal": [_bound_of(front, one) for one in front.objectives]},
     )
     facts = check_claims(program, whole, budget=budget, solver=solver)
     if facts.search is None or facts.search.columns is None:
@@ -395,6 +510,15 @@ def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: 
     members, threshold = np.flatnonzero(columns[:n]).tolist(), columns[n] if count.by_threshold else 0
     found = count.point(members, threshold, count.right(members, threshold))
     return dataclasses.replace(facts, failures=(_told(front, count, members, threshold, found),))
+
+
+def _bound_of(front: Front, objective: Objective) -> int | None:
+    """Return what no committee is below in an objective, minimised and in whole units, if that is told."""
+    for told in front.extras.get("bounds", ()):
+        if told["name"] == objective.name and objective.sense is Sense.MAX:
+            most: float = told["at_most"]
+            return -round(most * (objective.scale or 1))
+    return None
 
 
 def _told(front: Front, count: _Count, members: Sequence[int], threshold: int, point: Point) -> str:

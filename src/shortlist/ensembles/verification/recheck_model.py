@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.evidence import Evidence, evidence_of_rule
@@ -21,17 +22,23 @@ from shortlist.ensembles.verification.recheck_claims import (
     recheck_votes,
     recount_accuracy,
 )
+from shortlist.ensembles.verification.recheck_front import check_front
+from shortlist.ensembles.verification.recheck_parts import other_parts, other_promise
+from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS
 from shortlist.ensembles.verification.recorded_rows import (
     PRUNED_ON,
     find_recorded_rows,
-    other_calibration,
     other_probabilities,
     other_votes,
     unusable_answers,
     votes_of,
 )
+from shortlist.ensembles.verification.refitting import FitCheck, check_evolution, check_fits
 from shortlist.errors import BadInputError
+from shortlist.methods.front_check import FrontCheck
 from shortlist.pickles import saved_from
+from shortlist.results.front import Front
+from shortlist.runs.budget import Budget
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import IN_NO_FOLD
 
@@ -46,11 +53,12 @@ Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClas
 
 
 BY_FOLDS = (
-    "value and bound rest on out-of-fold answers that the model keeps; that each was given by a member not "
-    "fitted on that row was not rechecked; new rows are answered by members fitted on all rows"
+    "value and bound rest on out-of-fold answers{}; new rows are answered by members fitted on all rows"
 )
-"""What is said of models whose members were chosen so."""
+"""What is said of models whose members were chosen so, with who gave these answers."""
 
+UNFITTED = " that the model keeps; that each was given by a member not fitted on that row was not rechecked"
+FITTED = " of members that were fitted again without each fold"
 
 FITTED_AGAIN = (
     "value and bound are those of the members when they were chosen; new rows are answered by the same "
@@ -98,6 +106,8 @@ class Verification:
     """
     out_of_fold: bool = False
     """Whether value and bound are of answers out of fold."""
+    doubts: tuple[str, ...] = ()
+    """What is known of members that were fitted again, and hold other numbers than those of the model."""
 
     @property
     def valid(self) -> bool:
@@ -109,10 +119,12 @@ class Verification:
         """What was rechecked: ``"valid"`` for all that is claimed, ``"invalid"`` where something is wrong.
 
         ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that
-        bound. ``"counted"``: the value is right, and nothing proves a bound.
+        bound. ``"counted"``: the value is right, and nothing proves a bound, or members are in doubt.
         """
         if self.failures:
             return "invalid"
+        if self.doubts:
+            return "counted"
         if self.bound is None or self.claimed_bound is None:
             return "valid" if self.claimed_bound is None else "counted"
         if self.evidence is not None and self.evidence.sense == "min":
@@ -162,8 +174,14 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
             evolved.predict(rows) == classes,
             lambda value: evidence_of_rule(value, EVOLVED_ON),
         )
-        has_bound = evolved.result_.error_bound is not None
-        return recheck_step(evolved, rows, record.labels, counted) if has_bound else counted
+        if evolved.result_.error_bound is not None:
+            counted = recheck_step(evolved, rows, record.labels, counted)
+        if counted["failures"]:
+            return counted
+        found = check_evolution(evolved, rows, classes)
+        evidence = None if found.failures else counted["evidence"]
+        told = {"failures": found.failures, "doubts": found.doubts, "notes": found.notes}
+        return counted | {"evidence": evidence} | told
 
     return _verify_rows(
         table,
@@ -244,7 +262,9 @@ def _verify_rows(
     )
 
 
-def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool | None) -> Verification:
+def _verify_chosen(
+    chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool | None, *, its_front: bool = True
+) -> Verification:
     table = _Recorded(
         chosen.record, chosen.classes_, chosen.terms.positive,
         PRUNED_ON if chosen.out_of_fold else "selection rows",
@@ -254,14 +274,33 @@ def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool 
     asked = chosen.committee.members if pool is None or chosen.result is None else whole_pool(pool)
 
     def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
-        return _recheck_chosen(chosen, rows, classes, pool)
+        checked = _recheck_chosen(chosen, rows, classes, pool)
+        failures, notes = list(checked.get("failures", ())), list(checked.get("notes", ()))
+        if checked.get("evidence") is not None and chosen.committee.promise is not None:
+            said, unknown = other_promise(chosen, X, y, (rows, classes))
+            failures, notes = failures + said, notes + unknown
+        if its_front and chosen.front is not None and checked.get("evidence") is not None:
+            found = check_front(chosen, chosen.front, budget=Budget(), solver=None)
+            failures += [f"of the front of the model {sentence}" for sentence in found.failures]
+            notes += filter(None, [found.unasked])
+        fits = FitCheck()
+        if not failures and checked.get("evidence") is not None:
+            fits = check_fits(chosen, X, y)
+            failures, notes = [*failures, *fits.failures], [*notes, *fits.notes]
+        notes = [*_about_members(chosen, fits), *notes]
+        evidence = None if failures else checked.get("evidence")
+        return checked | {
+            "failures": tuple(failures),
+            "notes": tuple(notes),
+            "doubts": fits.doubts,
+            "evidence": evidence,
+        }
 
     looked_at = Verification(
         n_rows=len(chosen.record.rows),
         n_classifiers=len(chosen.copies),
         all_votes=pool is not None,
         out_of_fold=chosen.out_of_fold,
-        notes=tuple(_about_members(chosen)),
     )
     return _verify_rows(table, X, y, recheck, looked_at=looked_at, judges=tuple(asked.classifiers))
 
@@ -269,15 +308,30 @@ def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool 
 def _recheck_chosen(
     chosen: Chosen, rows: Any, classes: Labels, pool: Pool | CrossFittedPool | None
 ) -> dict[str, Any]:
-    record, failures = chosen.record, []
+    record, failures = chosen.record, list[str]()
+    unknown = sorted({*map(str, classes)} - {*map(str, chosen.classes_)})
+    if unknown:
+        told = (
+            f"the model tells {all_of(chosen.classes_)} apart, where the rows are of {all_of(unknown)}, too"
+        )
+        return {"other_answers": [told]}
     votes = None if chosen.result is None or chosen.voting == SOFT else votes_of(chosen, rows, pool)
     if votes is not None:
         failures = other_votes(chosen, votes, rows, pool)
     if record.shares is not None:
         failures = failures or other_probabilities(chosen, record.shares, rows, pool)
-    failures = failures or other_calibration(chosen, rows, classes)
     if failures:
         return {"other_answers": failures}
+    checked = _recheck_value(chosen, rows, classes, votes)
+    if not checked["failures"]:
+        failures = other_parts(chosen, rows, np.searchsorted(chosen.classes_, classes), votes)
+    return checked | {"failures": tuple(failures), "evidence": None} if failures else checked
+
+
+def _recheck_value(
+    chosen: Chosen, rows: Any, classes: Labels, votes: NDArray[np.uint8] | None
+) -> dict[str, Any]:
+    record = chosen.record
     if chosen.result is None:
         counted_from = chosen.evidence.counted_from
         return recount_accuracy(
@@ -290,6 +344,34 @@ def _recheck_chosen(
     assert record.shares is not None, "soft votes are on record"
     truth = np.searchsorted(chosen.classes_, classes).astype(np.uint8)
     return recheck_means(chosen, chosen.result, record.shares, truth)
+
+
+def recheck_committees(
+    chosen: Chosen,
+    front: Front,
+    X: Any,
+    y: Any,
+    *,
+    pool: Pool | CrossFittedPool | None = None,
+    budget: Budget | None = None,
+    most: int = MOST_SELECTIONS,
+    solver: str = "cpsat",
+) -> FrontCheck:
+    """Recheck a front of committees with the model that was saved with it.
+
+    Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
+
+    `chosen`: it knows the selection rows, and what every candidate answered. `front`: of
+    :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that both were made
+    from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates. `budget`,
+    `most`, `solver`: as of :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
+    """
+    budget = budget or Budget()
+    rows = _verify_chosen(chosen, X, y, pool, its_front=False)
+    if rows.failures:
+        facts = FrontCheck(rows.failures, len(front), front.proof.kind)
+        return dataclasses.replace(facts, seconds=budget.elapsed)
+    return check_front(chosen, front, budget=budget, most=most, solver=solver)
 
 
 def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
@@ -311,8 +393,8 @@ def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossF
     )
 
 
-def _about_members(chosen: Chosen) -> Iterator[str]:
+def _about_members(chosen: Chosen, fits: FitCheck) -> Iterator[str]:
     if chosen.out_of_fold:
-        yield BY_FOLDS
+        yield BY_FOLDS.format(FITTED if fits.is_same else UNFITTED)
     elif chosen.refitted:
         yield FITTED_AGAIN

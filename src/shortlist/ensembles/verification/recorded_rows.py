@@ -9,20 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
-from shortlist.ensembles.committees.committee import MEAN, SHARES
-from shortlist.ensembles.committees.probabilities import fit_probabilities
 from shortlist.ensembles.pools.answers import class_answers, class_shares, positive_votes
 from shortlist.ensembles.pools.judges import columns_asked, silences
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.votes.soft_votes import Shares
 from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint
-
-MOST_APART = 1e-3
-"""By how much power and factors may differ: another machine may round members' probabilities otherwise."""
-
 
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
@@ -56,6 +49,8 @@ def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> 
     now = table_fingerprint(X, y)
     if now == record.table:
         return FoundRows(record.rows)
+    if np.array_equal(now.rows, record.table.rows):
+        return FoundRows(None, "the names of its columns, or what is recorded of the table, differ")
     match = match_rows(record.table, now)
     places = match.places[record.rows]
     lost = np.sort(record.rows[places < 0])
@@ -163,21 +158,3 @@ def other_probabilities(
     called = PRUNED_ON if chosen.out_of_fold else "selection rows"
     said = f"on {changed:,} of {len(shares):,} {called} the classifiers find other probabilities"
     return [said] if changed else []
-
-
-def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
-    """Fit the calibration of a committee again; say where the model has another one."""
-    kept, source = chosen.committee.calibration, chosen.committee.probabilities
-    if kept is None and source in {MEAN, SHARES}:
-        return []
-    truth = np.searchsorted(chosen.classes_, classes)
-    found = fit_probabilities(chosen.committee, chosen.as_chosen, rows, truth, source=source).calibration
-    if (
-        kept is not None
-        and found is not None
-        and np.allclose(
-            [kept.power, *kept.factors], [found.power, *found.factors], rtol=MOST_APART, atol=MOST_APART
-        )
-    ):
-        return []
-    return ["the selection rows calibrate the probabilities otherwise than the model does"]

@@ -21,7 +21,7 @@ from shortlist._words import number_text
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
+from shortlist.methods.front_check import FrontCheck, check_claims, finder_of, other_objectives
 from shortlist.products.clauses import linear_literal, to_clauses
 from shortlist.products.cnf import ClauseLimits, Definitions
 from shortlist.products.configuration.front_search import program_of, two_linears
@@ -54,7 +54,7 @@ def recheck_products(question: ProductQuestion, front: Front, *, budget: Budget 
         )
     if [(one.name, one.sense) for one in goals] != [(one.name, one.sense) for one in front.objectives]:
         raise BadInputError("the question must have the objectives of the front, in its order.")
-    failures = _wrong_products(question, front)
+    failures = other_objectives(front, goals) or _wrong_products(question, front)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
     program = program_of(question, two_linears(question))
@@ -68,11 +68,13 @@ def _of_two(front: Front, n: int) -> Front:
     proof = front.proof
     if proof.missing is not None:
         proof = dataclasses.replace(proof, missing=(*proof.missing, 0.0))
+    ideal = front.extras.get("ideal")
     return dataclasses.replace(
         front,
         objectives=(*front.objectives, Objective("nothing")),
         values=np.column_stack([front.values, np.zeros(len(front))]),
         proof=proof,
+        extras={**front.extras, "ideal": [*ideal, None]} if ideal else front.extras,
     )
 
 

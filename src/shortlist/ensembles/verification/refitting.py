@@ -1,0 +1,165 @@
+"""Members fitted again from the rows that fitted them, and compared with those of a saved committee."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+
+from shortlist._differences import differences
+from shortlist._words import all_of
+from shortlist.arrays import Labels
+from shortlist.ensembles.committees.chosen import Chosen, FittedRows
+from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
+from shortlist.ensembles.pools.fitting import cross_fit, members_called, refit_members
+from shortlist.ensembles.pools.members import AGAIN
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.verification.recorded_rows import MOST_DIFFERENCE, find_recorded_rows
+from shortlist.runs.records import versions
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import IN_NO_FOLD
+
+if TYPE_CHECKING:  # its kernels take seconds to load
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.evolution.evolution import Evolved
+
+CLOSE = 1e-6
+"""Share by which fitted numbers may be rounded otherwise."""
+
+Rows: TypeAlias = tuple[Any, Labels]
+"""Rows and their classes."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FitCheck:
+    """What came of fitting members again, a sentence each."""
+
+    failures: tuple[str, ...] = ()
+    """Which answer otherwise, though the same versions fitted them."""
+    doubts: tuple[str, ...] = ()
+    """Which hold other numbers, or were fitted by other versions and answer otherwise."""
+    notes: tuple[str, ...] = ()
+    """Why they were not fitted again."""
+    is_same: bool = False
+    """Whether all of them were, and are the same."""
+
+
+def check_fits(chosen: Chosen, X: Any, y: Any) -> FitCheck:
+    """Fit the members again as they were when they were chosen, and as they answer new rows.
+
+    Members of a pool that was fitted elsewhere are taken as they are.
+
+    `X`, `y`: the table that the model was made from. Where a fit differs, all of its rows are asked about.
+    """
+    fitted = chosen.fitted
+    if fitted is None or not len(chosen.committee.members):
+        return FitCheck()
+    rows, lost = [], ""
+    for numbers in (fitted.pool, fitted.pool if fitted.again is None else fitted.again):
+        found = find_recorded_rows(dataclasses.replace(chosen.record, rows=numbers), X, y, called="rows")
+        lost = found.difference if found.places is None or found.n_changed else lost
+        places = found.places
+        rows.append(None if places is None or lost else (take_rows(X, places), np.asarray(y)[places]))
+    if rows[0] is None or rows[1] is None:
+        return FitCheck(notes=(f"the members were not fitted again: of the rows that fitted them {lost}",))
+    return _compared([*_pairs(chosen, fitted, rows[0], rows[1])], X, fitted)
+
+
+def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes: Labels) -> FitCheck:
+    """Evolve an ensemble again on the same rows; another machine may round otherwise, and then breed others.
+
+    `rows`, `classes`: those that it was evolved on.
+    """
+    from shortlist.ensembles.evolution.evolution import PATIENCE  # its kernels take seconds to load
+
+    result = model.result_
+    if not isinstance(model.random_state, int | np.integer):
+        return FitCheck(notes=("the ensemble was not evolved again, since its seed is not kept",))
+    if result.stopped not in {"", PATIENCE}:
+        return FitCheck(doubts=(f"Its evolution was stopped ({result.stopped}), so it was not repeated",))
+    again = clone(model).fit(rows, classes)
+    for name in ("classes_", "encoder_", "space_"):
+        if [*differences(getattr(model, name), getattr(again, name), within=CLOSE)]:
+            return FitCheck(failures=(f"`{name}` is not what the rows that it was evolved on give",))
+    if [*differences(model.members_, result.members)]:
+        return FitCheck(failures=("the members are not those that were evolved",))
+    kept, meant = (_without_run(one.result_) for one in (model, again))
+    others = list(differences(kept, meant, "result_", within=CLOSE))
+    if not others:
+        return FitCheck()
+    why = "another machine or version evolved it, or somebody has changed it"
+    return FitCheck(doubts=(f"Evolved again, {all_of(others)} differ: {why}",))
+
+
+def _without_run(result: "Evolved") -> "Evolved":
+    """Return an evolved ensemble without what its last step says of its own run."""
+    step = result.exact_step
+    if step is None:
+        return result
+    own = dataclasses.replace(step.result, seconds=0.0, history=())
+    return dataclasses.replace(result, exact_step=dataclasses.replace(step, result=own))
+
+
+def _pairs(chosen: Chosen, fitted: FittedRows, own: Rows, more: Rows) -> Iterator[tuple[Pool, Pool]]:
+    """Yield members of the model, beside the same ones fitted again.
+
+    `own`: the rows that fitted the pool. `more`: those on which its members were fitted again.
+    """
+    names, crossed, seed = chosen.committee.names, chosen.as_chosen, fitted.seed
+    pool = members_called(*own, names, seed=seed)
+    if isinstance(crossed, CrossFittedPool):
+        places = {row: place for place, row in enumerate(fitted.pool.tolist())}
+        fold_of = np.full(len(places), IN_NO_FOLD, dtype=np.int8)
+        fold_of[[places[row] for row in chosen.record.rows.tolist()]] = crossed.fold_of
+        again = cross_fit(pool, *own, folds=fold_of, random_state=seed)
+        for kept, made in zip(crossed.without_fold, again.without_fold, strict=True):
+            yield _each_once(kept, names), made
+        seed = chosen.seed or 0
+    else:
+        yield _each_once(crossed, names), pool
+    if chosen.refitted:
+        pool = refit_members(pool, *more, seed=seed)
+    yield _each_once(chosen.committee.members, names), pool
+
+
+def _each_once(pool: Pool, names: Sequence[str]) -> Pool:
+    """Return the members of these names, without their copies."""
+    once = pool.subset([place for place, name in enumerate(pool.names) if AGAIN not in name])
+    return once.subset([once.names.index(name) for name in names])
+
+
+def _compared(pairs: Sequence[tuple[Pool, Pool]], X: Any, fitted: FittedRows) -> FitCheck:
+    others = {name: now for name, now in versions().items() if fitted.versions.get(name) != now}
+    wrong: dict[str, int] = {}
+    prepared = True
+    for kept, again in pairs:
+        alike = not [*differences(kept.preprocessor, again.preprocessor, within=CLOSE)]
+        prepared &= alike
+        for place, name in enumerate(kept.names):
+            one, other = kept.classifiers[place], again.classifiers[place]
+            if not alike or [*differences(one, other, within=CLOSE)]:
+                n_rows = _n_otherwise(kept.subset([place]), again.subset([place]), X)
+                wrong[name] = max(wrong.get(name, 0), n_rows)
+    said = [
+        f"fitted again, {name} answers {n:,} of {len(X):,} rows otherwise" for name, n in wrong.items() if n
+    ]
+    said += (
+        [] if prepared else ["the columns are prepared otherwise than the rows that fitted the members say"]
+    )
+    if said and not others:
+        return FitCheck(failures=tuple(said))
+    if said:
+        by = all_of(f"{name} {fitted.versions.get(name)}, here {now}" for name, now in others.items())
+        said.append(f"The members were fitted by other versions: {by}")
+    elif wrong:
+        said.append(f"Fitted again, {all_of(wrong)} hold other numbers, but answer every row alike")
+    return FitCheck(doubts=tuple(said), is_same=not said)
+
+
+def _n_otherwise(one: Pool, other: Pool, X: Any) -> int:
+    """Count the rows that two members answer otherwise, beyond rounding."""
+    if gives_probabilities(one) and gives_probabilities(other):
+        first, second = (class_shares(pool, X).astype(np.int64) for pool in (one, other))
+        return int((np.abs(first - second) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
+    return int((class_answers(one, X) != class_answers(other, X)).any(axis=1).sum())
