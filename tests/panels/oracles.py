@@ -23,17 +23,18 @@ def undominated(points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def thresholds_tried(
-    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
+    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64], written: Decided | None = None
 ) -> list[tuple[int, ...]]:
-    """Return the front of loss and price over all thresholds of a stage."""
+    """Return the front of loss and price over all thresholds of a stage, which pays as it is written."""
+    both = (decided, written or decided)
     points = []
-    for least in (math.inf, *np.unique(decided.sure[decided.codes >= 0])):
-        loss = price = 0
-        for case, code in enumerate(decided.codes):
-            ends = code >= 0 and decided.sure[case] >= least
-            own = stopped[case] if ends else going_on[case]
-            loss, price = loss + int(own[0]), price + int(own[1])
-        points.append((loss, price))
+    for least in (math.inf, *np.unique(np.concatenate([one.sure[one.codes >= 0] for one in both]))):
+        point = [0, 0]
+        for column, one in enumerate(both):
+            for case, code in enumerate(one.codes):
+                ends = code >= 0 and one.sure[case] >= least
+                point[column] += int((stopped if ends else going_on)[case, column])
+        points.append((point[0], point[1]))
     return undominated(points)
 
 
@@ -98,8 +99,16 @@ def dawid_skene(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: i
 def out_of_fold(cases: Cases, found: Candidate) -> tuple[int, int, float]:
     """Return loss, price and mean seconds of a policy by following every case through its stages.
 
-    What a stage decides is out of fold, and what ends a case is what its thresholds tell cases apart by.
+    For the loss a stage decides out of fold, and what ends a case is what its thresholds tell cases apart by.
+    Price and seconds are those of the stages as they are written.
     """
+    told = _through_stages(cases, found, as_written=False)
+    if found.recipe.learner in {"votes", "agreement"}:  # nothing is learned
+        return told
+    return told[0], *_through_stages(cases, found, as_written=True)[1:]
+
+
+def _through_stages(cases: Cases, found: Candidate, *, as_written: bool) -> tuple[int, int, float]:
     recipe, n = found.recipe, len(cases.truth)
     loss = price = 0
     seconds = 0.0
@@ -112,7 +121,7 @@ def out_of_fold(cases: Cases, found: Candidate) -> tuple[int, int, float]:
             price += int(cases.prices[case, new].sum())
             seconds += float(cases.latency[case, new].max())
             is_last = number == len(recipe.sets) - 1
-            code, ends = _stage_of(cases, found, number, case)
+            code, ends = _stage_of(cases, found, number, case, as_written=as_written)
             if ends or (is_last and cases.final.kind == "answer"):
                 said, ended = code, True
                 break
@@ -123,13 +132,17 @@ def out_of_fold(cases: Cases, found: Candidate) -> tuple[int, int, float]:
     return loss, price, seconds / n
 
 
-def _stage_of(cases: Cases, found: Candidate, number: int, case: int) -> tuple[int, bool]:
+def _stage_of(
+    cases: Cases, found: Candidate, number: int, case: int, *, as_written: bool
+) -> tuple[int, bool]:
     """Return what a stage decides about a case, and whether that ends it."""
     recipe = found.recipe
     judged = cases.decisions[recipe.learner].of(recipe.sets[number])
-    order = judged.ordering
+    decided, order = judged.decided, judged.ordering
+    if as_written:
+        decided = order = judged.decision.decide(cases.answers.of(judged.decision.judges))
     is_sure = order.codes[case] >= 0 and order.sure[case] >= recipe.thresholds[number]
-    return int(judged.decided.codes[case]), bool(is_sure)
+    return int(decided.codes[case]), bool(is_sure)
 
 
 def best_of_oracle(cases: Cases, total: int) -> int:

@@ -20,7 +20,7 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.panel_options import cases_of as cases_of_log
 from shortlist.panels.policy import Final
-from shortlist.panels.recipes import Candidate, Cases, followed
+from shortlist.panels.recipes import Candidate, Cases, candidate_of, followed
 from shortlist.panels.router import Fork
 from shortlist.panels.routing import (
     MOST_CANDIDATES,
@@ -63,8 +63,8 @@ def routed(seed: int = 1, **options: Any) -> PanelChoice:
 def test_a_recipe_is_followed_as_case_by_case(final: Final) -> None:
     cases = cases_of(2, 4, final, sure=True)
     for one in found_in(cases, 3):
-        told = followed(cases, one.recipe)
-        assert (int(cases.loss_of(told).sum()), int(told.price.sum())) == out_of_fold(cases, one)[:2]
+        told = candidate_of(cases, one.recipe, ("accuracy", "price"))
+        assert (told.loss, told.price) == out_of_fold(cases, one)[:2]
 
 
 def test_a_part_of_the_cases_is_decided_as_among_all() -> None:

@@ -228,6 +228,28 @@ def test_the_front_of_a_stage_is_that_of_all_its_thresholds(seed: int) -> None:
             assert np.where(ends[:, None], stopped, going_on).sum(axis=0).tolist() == point.tolist()
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_a_threshold_pays_by_the_stage_that_is_written_and_loses_out_of_fold(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_cases = int(rng.integers(1, 9))
+    both = []
+    for _ in range(2):
+        codes = rng.integers(-1, 2, n_cases)
+        both.append(Decided(codes, np.where(codes < 0, 0.0, rng.integers(0, 5, n_cases) / 4)))
+    decided, written = both
+    stopped = np.column_stack([rng.integers(0, 3, n_cases), rng.integers(0, 4, n_cases)])
+    going_on = stopped + np.column_stack([rng.integers(-1, 2, n_cases), rng.integers(0, 4, n_cases)])
+    front = threshold_front(decided, stopped, going_on, written)
+    slow = thresholds_tried(decided, stopped, going_on, written)
+    assert [tuple(point) for point in front.points.tolist()] == slow
+    for point, least in zip(front.points.tolist(), front.thresholds, strict=True):
+        for column, one in enumerate(both):
+            ends = (one.codes >= 0) & (one.sure >= least)
+            assert np.where(ends, stopped[:, column], going_on[:, column]).sum() == point[column]
+    alike = threshold_front(decided, stopped, going_on, Decided(*(one.copy() for one in decided)))
+    assert alike.points.tolist() == threshold_front(decided, stopped, going_on).points.tolist()
+
+
 def test_a_stage_that_decides_nothing_sends_all_cases_on() -> None:
     nothing = Decided(np.full(3, -1), np.zeros(3))
     front = threshold_front(nothing, np.zeros((3, 2), dtype=np.int64), np.full((3, 2), 2))

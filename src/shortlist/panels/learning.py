@@ -189,12 +189,13 @@ class Judged(NamedTuple):
     `decided`: out of fold. `ordering`: what thresholds tell cases apart by. Where judges tell how sure they
     are it is the same. Where they give labels alone, equal answers are equally sure only within a fold, and a
     threshold between folds would mean nothing; so there it is what the decision that was fitted on all cases
-    says.
+    says. `written`: what the decision itself says, by which a panel pays on these cases.
     """
 
     decision: JudgesDecision
     decided: Decided
     ordering: Decided
+    written: Decided
 
 
 class OutOfFold:
@@ -237,15 +238,16 @@ class OutOfFold:
         if self.learner == BY_CONFIDENCE:
             latest = LatestAnswer(chosen)
             told = latest.decide(answers)
-            return Judged(latest, told, told)
+            return Judged(latest, told, told, told)
         if self.learner in {VOTES, AGREEMENT}:
             whole = FITS[self.learner](chosen, answers, self.truth, self._counting)
             plain = whole.decide(answers)
-            return Judged(whole, plain, plain)
+            return Judged(whole, plain, plain, plain)
         whole, *parts = self._fitted(chosen)
         decided = decided_by_folds(parts, self._own.of(chosen), self._fold)
         finely = self.learner != WEIGHTED and answers.confidence.any()
-        return Judged(whole, decided, decided if finely else whole.decide(answers))
+        written = whole.decide(answers)
+        return Judged(whole, decided, decided if finely else written, written)
 
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
         """Return what is fitted on all cases, and without each fold.

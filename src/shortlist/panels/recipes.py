@@ -52,8 +52,9 @@ class Recipe:
 class Candidate(NamedTuple):
     """A policy with its loss and its price, summed over the training cases.
 
-    `loss`, `price`: in steps. `seconds`: mean latency; NaN where not known. `errors`: of the classes of which
-    objectives are shares, as missed positives and false alarms.
+    `loss`: in steps, out of fold where something is learned. `price`: in steps, as the panel that would be
+    written pays on these cases. `seconds`: its mean latency; NaN where not known. `errors`: of the classes
+    of which objectives are shares, as missed positives and false alarms.
     """
 
     loss: int
@@ -123,8 +124,7 @@ class Cases:
         """Return some of the cases; what is decided about them stays what it is among all."""
 
         def part(judged: Judged) -> Judged:
-            both = (judged.decided, judged.ordering)
-            return Judged(judged.decision, *(Decided(one.codes[rows], one.sure[rows]) for one in both))
+            return Judged(judged.decision, *(Decided(one.codes[rows], one.sure[rows]) for one in judged[1:]))
 
         return replace(
             self,
@@ -159,7 +159,7 @@ def fitted_on_others(whole: OutOfFold | Redecided, answers: Heard) -> Redecided:
 
     def again(judged: Judged) -> Judged:
         decided = judged.decision.decide(answers.of(judged.decision.judges))
-        return Judged(judged.decision, decided, decided)
+        return Judged(judged.decision, decided, decided, decided)
 
     return Redecided(whole, again)
 
@@ -176,6 +176,17 @@ def measured_cases(cases: Cases) -> Cases:
 
     return replace(
         cases, decisions={name: Redecided(one, as_decided) for name, one in cases.decisions.items()}
+    )
+
+
+def written_cases(cases: Cases) -> Cases:
+    """Return the training cases as panels that are written decide them: nothing is out of fold."""
+
+    def as_written(judged: Judged) -> Judged:
+        return judged._replace(decided=judged.written, ordering=judged.written)
+
+    return replace(
+        cases, decisions={name: Redecided(one, as_written) for name, one in cases.decisions.items()}
     )
 
 
@@ -214,15 +225,16 @@ def followed(cases: Cases, recipe: Recipe, features: Any = None) -> Outcome:
 
 
 def candidate_of(cases: Cases, recipe: Recipe, objectives: Sequence[str], features: Any = None) -> Candidate:
-    """Return a recipe with what it costs out of fold, and the errors of the classes of its objectives.
+    """Return a recipe with its loss out of fold, and the errors of the classes of its objectives.
 
-    A case without an answer is an error, and a person makes none. `features`: as in :func:`followed`.
+    Price and latency are those of the panel that would be written. A case without an answer is
+    an error, and a person makes none. `features`: as in :func:`followed`.
     """
-    told = followed(cases, recipe, features)
+    told, paid = followed(cases, recipe, features), followed(written_cases(cases), recipe, features)
     wrong = (cases.scored(told.codes) != cases.truth) & ~told.handed_over
     errors = [wrong & ((cases.truth == cases.positive) == one) for one in classes_of(objectives)]
     return Candidate(
-        int(cases.loss_of(told).sum()), int(told.price.sum()), float(told.latency.mean()), recipe,
+        int(cases.loss_of(told).sum()), int(paid.price.sum()), float(paid.latency.mean()), recipe,
         tuple(int(one.sum()) for one in errors),
     )  # fmt: skip
 
@@ -271,6 +283,10 @@ def bound_at(cases: Cases, budget: float) -> float:
     return float((np.cumsum(np.sort(more)) <= left).sum() / len(more)) if left >= 0 else 0.0
 
 
+SAME = 1e-9
+"""No threshold lies between cases that differ by less in how sure a stage is."""
+
+
 class ChainFront(NamedTuple):
     """Loss and price that no other threshold of the same chain dominates, and the thresholds.
 
@@ -282,13 +298,19 @@ class ChainFront(NamedTuple):
     thresholds: Floats
 
 
-def threshold_front(decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]) -> ChainFront:
+def threshold_front(
+    decided: Decided,
+    stopped: NDArray[np.int64],
+    going_on: NDArray[np.int64],
+    written: Decided | None = None,
+) -> ChainFront:
     """Return the complete front of the threshold of one stage, in integers.
 
     Takes the time of sorting the cases.
 
     `decided`: what the stage decides about each case. Cases without a decision go on. `stopped`, `going_on`:
     loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``. Going on is no cheaper.
+    `written`: what the stage that would be written decides, by which it pays; by default the same.
 
     >>> sure = Decided(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.7]))
     >>> stopped = np.array([[0, 1], [1, 1], [0, 1]])
@@ -296,13 +318,38 @@ def threshold_front(decided: Decided, stopped: NDArray[np.int64], going_on: NDAr
     >>> front.points.tolist(), front.thresholds.round(6).tolist()
     ([[0, 7], [1, 3]], [0.65, 0.0])
     """
+    if written is not None and written is not decided:
+        return _front_of_two(decided, written, stopped, going_on)
     cases = np.flatnonzero(decided.codes >= 0)
     rest = going_on[decided.codes < 0].sum(axis=0, dtype=np.int64)
     order = cases[np.argsort(-decided.sure[cases], kind="stable")]
     values = decided.sure[order]
     breaks = np.ones(len(order) + 1, dtype=np.int64)
-    breaks[1:-1] = values[:-1] - values[1:] > 1e-9
+    breaks[1:-1] = values[:-1] - values[1:] > SAME
     between = np.concatenate([[NEVER], (values[:-1] + values[1:]) / 2, [0.0] if len(order) else []])
     cuts, points = np.empty(len(order) + 1, dtype=np.int64), np.empty((len(order) + 1, 2), dtype=np.int64)
     count = group_steps(order, breaks, stopped, going_on, cuts, points)
     return ChainFront((points[:count] + rest)[::-1], between[cuts[:count]][::-1])
+
+
+def _front_of_two(
+    decided: Decided, written: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
+) -> ChainFront:
+    """Return the front of a threshold where one decision counts for the loss, another for the price."""
+    kept = [-np.sort(-one.sure[one.codes >= 0]) for one in (decided, written)]
+    values = -np.sort(-np.concatenate(kept))
+    between = (values[:-1] + values[1:]) / 2
+    between = between[values[:-1] - values[1:] > SAME]
+    thresholds = np.concatenate([[NEVER], between, [0.0] if len(values) else []])
+    sums = []
+    for column, (one, sure) in enumerate(zip((decided, written), kept, strict=True)):
+        order = np.argsort(-np.where(one.codes >= 0, one.sure, -np.inf), kind="stable")[: len(sure)]
+        change = np.cumsum(stopped[order, column] - going_on[order, column], dtype=np.int64)
+        n_ended = np.searchsorted(-sure, -thresholds, side="right")
+        sums.append(going_on[:, column].sum(dtype=np.int64) + np.append(0, change)[n_ended])
+    loss, price = (one[::-1] for one in sums)  # the cheapest first
+    least = np.minimum.accumulate(loss)
+    kept_points = np.flatnonzero(np.append(True, loss[1:] < least[:-1]))
+    dearer = np.append(price[kept_points[1:]] > price[kept_points[:-1]], True)
+    places = kept_points[dearer][::-1]
+    return ChainFront(np.column_stack([loss, price])[places], thresholds[::-1][places])

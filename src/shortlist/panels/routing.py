@@ -2,8 +2,8 @@
 
 A few policies near the front are candidates, of which each group of cases gets the one with the least loss
 plus price times a trade-off. A group's means are drawn towards those of all cases (shrinkage).
-Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so are the loss
-and the price of every point. A router is offered where that says that it gains.
+Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so is the loss
+of every point; its price is that of the table that would be written. A router is offered where it gains so.
 """
 
 import math
@@ -315,12 +315,11 @@ class _OutOfFold(NamedTuple):
     prior: int
     loss: Floats
     price: Floats
-    seconds: Floats
 
 
 def _out_of_fold(tables: _Tables, grouping: Grouping, prior: int) -> _OutOfFold:
     shape = (len(tables.folds), len(tables.trade_offs))
-    told = _OutOfFold(grouping, prior, np.empty(shape), np.empty(shape), np.empty(shape))
+    told = _OutOfFold(grouping, prior, np.empty(shape), np.empty(shape))
     for rows, rest in tables.held_out():
         choice, own = _chosen(tables, grouping, rest, prior), grouping.of_group[rows]
         lost = tables.cases.losses[choice.alone[own], tables.cases.truth[rows]]
@@ -328,7 +327,6 @@ def _out_of_fold(tables: _Tables, grouping: Grouping, prior: int) -> _OutOfFold:
         for whole, each, alone in (
             (told.loss, tables.loss, lost),
             (told.price, tables.price, nothing),
-            (told.seconds, tables.seconds, nothing),
         ):
             whole[rows] = np.take_along_axis(np.column_stack([each[rows], alone]), places, axis=1)
     return told
@@ -341,14 +339,23 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
 
 
 def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
-    choice = _chosen(tables, told.grouping, np.arange(len(tables.folds)), told.prior)
-    found = []
-    for place, places in enumerate(choice.places.tolist()):
-        recipe = _behind(tables, told.grouping, places, choice.alone)
-        loss, price = (round(float(one[:, place].sum())) for one in (told.loss, told.price))
-        if recipe is not None:
-            found.append(Candidate(loss, price, float(told.seconds[:, place].mean()), recipe))
-    return found
+    """Return what is written at each trade-off, equal routers once, with the mean of their losses.
+
+    The loss is that of tables made without the fold of each case, the price what the router itself pays.
+    """
+    rows = np.arange(len(tables.folds))
+    choice = _chosen(tables, told.grouping, rows, told.prior)
+    price, seconds = (np.column_stack([one, np.zeros(len(rows))]) for one in (tables.price, tables.seconds))
+    found, losses = dict[Recipe, Candidate](), dict[Recipe, list[float]]()
+    for place, places in enumerate(choice.places):
+        recipe = _behind(tables, told.grouping, places.tolist(), choice.alone)
+        if recipe is None:
+            continue
+        losses.setdefault(recipe, []).append(float(told.loss[:, place].sum()))
+        way = places[told.grouping.of_group]
+        paid, took = round(float(price[rows, way].sum())), float(seconds[rows, way].mean())
+        found[recipe] = Candidate(round(float(np.mean(losses[recipe]))), paid, took, recipe)
+    return list(found.values())
 
 
 def _behind(

@@ -30,7 +30,7 @@ from shortlist.panels.candidates import (
     triples_of,
 )
 from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
-from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
+from shortlist.panels.learning import AGREEMENT, VOTES, VOTING, Judged
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
@@ -277,26 +277,30 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
 def _single(cases: Cases, judge: int) -> list[Candidate]:
     votes = JudgeVotes((judge,), (1,))
     recipe = Recipe(((judge,),), (0.0,), VOTES)
-    return [_measured(cases, recipe, votes.decide(cases.answers.of((judge,))))]
+    said = votes.decide(cases.answers.of((judge,)))
+    return [_measured(cases, recipe, said, said)]
 
 
-def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Candidate:
-    """Return the loss and the price of asking one set of judges, whose last word counts."""
+def _measured(cases: Cases, recipe: Recipe, decided: Decided, written: Decided) -> Candidate:
+    """Return the loss and the price of asking one set of judges, whose last word counts.
+
+    `written`: the decision of the panel that would be written, which pays.
+    """
     judges = recipe.sets[-1]
     loss = int(cases.losses_of(decided.codes).sum())
     price = int(cases.price_of(judges).sum())
     if cases.final.kind != ANSWER:  # what is not decided goes to a person, or stays without an answer
         open_cases = decided.codes < 0
-        price += cases.final_price * int(open_cases.sum())
+        price += cases.final_price * int((written.codes < 0).sum())
         loss -= int(cases.losses_of(decided.codes)[open_cases].sum()) if cases.final.kind == HAND_OVER else 0
     return Candidate(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
 def _at_once(cases: Cases, name: str, judges: Judges) -> list[Candidate]:
-    decided = cases.decisions[name].of(judges).decided
+    judged = cases.decisions[name].of(judges)
     if cases.final.kind == ANSWER:
-        return [_measured(cases, Recipe((judges,), (0.0,), name), decided)]
-    own = _last_word(cases, decided, judges)
+        return [_measured(cases, Recipe((judges,), (0.0,), name), judged.decided, judged.written)]
+    own = _last_word(cases, judged.decided, judges)
     return _first_thresholds(cases, name, (judges,), own, _after_the_last(cases, judges))
 
 
@@ -319,14 +323,13 @@ def _added_seconds(cases: Cases, sets: tuple[Judges, ...]) -> Floats:
 def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Candidate]:
     decisions = cases.decisions[name]
     one, two = decisions.of(first).decided, decisions.of(second).decided
-    between = decisions.of(second).ordering
     stopped = _last_word(cases, one, first)
     if cases.final.kind == ANSWER:
         return _first_thresholds(cases, name, (first, second), stopped, _last_word(cases, two, second))
     going_on, last = _last_word(cases, two, second), _after_the_last(cases, second)
     found = []
-    for least, ends in _windows(between, going_on, last):
-        rest = np.where(ends[:, None], going_on, last)
+    for least, ends in _windows(decisions.of(second), going_on, last):
+        rest = np.where(ends, going_on, last)
         found += _first_thresholds(cases, name, (first, second), stopped, rest, later=(least,))
     return found
 
@@ -346,8 +349,9 @@ def _first_thresholds(
     `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
     `later`: thresholds of the stages after the first; by default they answer all that they can.
     """
-    decided = cases.decisions[name].of(sets[0]).ordering
-    front = threshold_front(decided, stopped, going_on)
+    judged = cases.decisions[name].of(sets[0])
+    written = judged.written
+    front = threshold_front(judged.ordering, stopped, going_on, written)
     begun = cases.seconds_of(sets[0])
     added = np.zeros_like(begun)
     if len(sets) > 1:
@@ -358,20 +362,25 @@ def _first_thresholds(
     for point, least in zip(front.points, front.thresholds.tolist(), strict=True):
         seconds = float("nan")
         if told:
-            ends = (decided.codes >= 0) & (decided.sure >= least)
+            ends = (written.codes >= 0) & (written.sure >= least)
             seconds = float((begun + np.where(ends, 0.0, added)).mean())
         found.append(Candidate(int(point[0]), int(point[1]), seconds, Recipe(sets, (least, *later), name)))
     return found
 
 
 def _windows(
-    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
+    judged: Judged, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> Iterator[tuple[float, Mask]]:
-    """Yield thresholds of a stage, evenly spread over its own front, and which cases it ends with them."""
-    front = threshold_front(decided, stopped, going_on)
+    """Yield thresholds of a stage, evenly spread over its own front, and which cases it ends with them.
+
+    The first column tells which it ends out of fold, where losses are counted, and the second one which the
+    stage ends that would be written, and pays, ``(n_cases, 2)``.
+    """
+    front = threshold_front(judged.ordering, stopped, going_on, judged.written)
     places = np.unique(np.linspace(0, len(front.points) - 1, WINDOWS).astype(np.intp))
     for least in front.thresholds[places].tolist():
-        yield least, np.asarray((decided.codes >= 0) & (decided.sure >= least))
+        both = [(one.codes >= 0) & (one.sure >= least) for one in (judged.ordering, judged.written)]
+        yield least, np.column_stack(both)
 
 
 def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Candidate]:
@@ -382,10 +391,10 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
     middle = _last_word(cases, two, second)
     stopped = _last_word(cases, one, first)
     found = []
-    for least, ends in _windows(decisions.of(second).ordering, middle, last):
-        rest = np.where(ends[:, None], middle, last)
+    for least, ends in _windows(decisions.of(second), middle, last):
+        rest = np.where(ends, middle, last)
         waits = _added_seconds(cases, (first, second))
-        waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
+        waits = waits + np.where(ends[:, 1], 0.0, _added_seconds(cases, (second, third)))
         sets = first, second, third
         found += _first_thresholds(cases, name, sets, stopped, rest, waits=waits, later=(least, 0.0))
     return found

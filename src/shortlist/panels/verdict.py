@@ -32,7 +32,7 @@ from shortlist.panels.panel_choice import (
     surest,
 )
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.recipes import Recipe, followed, measured_cases
+from shortlist.panels.recipes import Recipe, followed, measured_cases, written_cases
 from shortlist.results.intervals import (
     CHANCE,
     MARGIN,
@@ -223,9 +223,14 @@ def rechosen(
 
 
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
-    """Return what a recipe does about the training cases, learned without the fold of each."""
-    told = followed(measured_cases(choice.cases), recipe, choice.chosen.features)
-    return told._replace(price=told.price / choice.steps)
+    """Return what a recipe does about the training cases, learned without the fold of each.
+
+    Price and latency are those of the panel that would be written.
+    """
+    features = choice.chosen.features
+    told = followed(measured_cases(choice.cases), recipe, features)
+    paid = followed(written_cases(choice.cases), recipe, features)
+    return told._replace(price=paid.price / choice.steps, latency=paid.latency)
 
 
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
