@@ -130,8 +130,9 @@ class Saved:
         if not self.is_front:
             joblib.dump(thing, self.folder / self.changed)
             return
+        kinds = {"decision": pa.int64(), "continuous": pa.float64()}
         columns = {
-            name: pa.array(own, pa.large_list(pa.int64()) if name == "decision" else None)
+            name: pa.array(own, pa.large_list(kinds[name]) if name in kinds else None)
             for name, own in thing["columns"].items()
         }
         table = pa.table(columns).replace_schema_metadata({"shortlist": json.dumps(thing["header"])})

@@ -1,5 +1,6 @@
 """Programs from arrays, and from models of other packages."""
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,9 @@ from scipy.optimize import Bounds, LinearConstraint
 
 import shortlist
 from shortlist.errors import BadInputError
-from shortlist.programs.arrays import from_linopy, model_kind, solve_front
+from shortlist.programs.arrays import from_linopy, load_solution, model_kind, solve_front
+from shortlist.programs.solve import solve_program
+from shortlist.results.front import values_at
 from tests.programs.made_programs import front_by_trying, random_program
 
 C = [[3, 5, 4], [1, 4, 2]]
@@ -77,7 +80,7 @@ def test_it_is_public_and_names_survive() -> None:
         ({"objectives": "min cost"}, "objectives must name one for each of the 2 rows of C"),
         ({"method": "simplex"}, "method must be"),
         ({"points": 3}, "is no option of"),
-        ({"C": [[0.1234567891234, 1, 1], [1, 1, 1]]}, "must be integers"),
+        ({"C": [[0.12345678912345678, 1, 1], [1, 1, 1]], "bounds": (0, np.inf)}, "costs of too many digits"),
         ({"C": [[np.nan, 1, 1], [1, 1, 1]]}, "finite numbers"),
     ],
 )
@@ -123,6 +126,11 @@ def test_a_linopy_model_is_solved_with_the_names_of_its_variables() -> None:
     front = solve_front(model, objectives={"min cost": 3 * x.sum() + y + 2, "max many": 1 * x.sum()})
     assert front.values.tolist() == OF_MODELS
     assert front.candidates == ("x[a]", "x[b]", "y")
+    load_solution(model, front, 3)
+    assert sum(x.solution.values.tolist()) + y.solution.item() == 3
+    assert {"x[a]": x.solution.values[0], "x[b]": x.solution.values[1], "y": y.solution.item()} == {
+        name: float(value) for name, value in values_at(front, 3).items()
+    }
 
 
 def test_a_pyomo_model_is_solved_with_all_its_objectives() -> None:
@@ -138,6 +146,13 @@ def test_a_pyomo_model_is_solved_with_all_its_objectives() -> None:
     front = solve_front(model, objectives="max many, min cost")
     assert front.names == ["many", "cost"]
     assert front.candidates == ("x[a]", "x[b]", "y")
+    model.flow = pyomo.Var(bounds=(0, 2.5))
+    model.fed = pyomo.Constraint(expr=model.flow + model.x["a"] >= 1.75)
+    front = solve_front(model)
+    for point in range(len(front)):
+        load_solution(model, front, point)
+        assert model.flow.value + model.x["a"].value >= 1.75
+        assert [pyomo.value(model.cost), pyomo.value(model.many)] == front.values[point].tolist()
     model.bad = pyomo.Constraint(expr=model.y * model.x["a"] <= 3)
     with pytest.raises(BadInputError, match="'bad' of the Pyomo model must be linear"):
         solve_front(model)
@@ -157,6 +172,32 @@ def _as_linopy_says_it() -> Any:
     )
 
 
+class _Linopy:
+    """A model as linopy has it, by the little that is read and set."""
+
+    __module__ = "linopy.model"
+
+    def __init__(self, said: Any) -> None:
+        self.matrices, self.status = said.matrices, "warning"
+        labels = {"x": np.array([0, 1]), "y": np.array(2)}
+        self.variables = _Variables(
+            {name: SimpleNamespace(labels=_Labels(own)) for name, own in labels.items()}
+        )
+        self.variables.get_label_position = said.variables.get_label_position
+
+
+class _Variables(dict[str, Any]):
+    get_label_position: Any
+
+
+class _Labels:
+    def __init__(self, values: Any) -> None:
+        self.values, self.shape = values, values.shape
+
+    def copy(self, *, data: Any) -> Any:
+        return data
+
+
 def _expression(terms: dict[int, float], constant: float) -> Any:
     flat = pd.DataFrame({"vars": list(terms), "coeffs": list(terms.values())})
     return SimpleNamespace(flat=flat, const=SimpleNamespace(values=np.array(constant)))
@@ -169,6 +210,23 @@ def test_matrices_of_linopy_become_rows_bounds_and_objectives() -> None:
     assert named.program.row_lower.tolist() == [-np.inf, 0]
     assert named.program.row_upper.tolist() == [3, np.inf]
     assert [o.costs.tolist() for o in named.program.objectives] == [[3, 3, 1], [1, 1, 0]]
+    front = solve_program(named)
+    model = _Linopy(_as_linopy_says_it())
+    load_solution(model, front, 3)
+    chosen = dict(zip(("x[a]", "x[b]", "y"), front.decisions[3].tolist(), strict=True))
+    assert model.variables["x"].solution.tolist() == [chosen["x[a]"], chosen["x[b]"]]
+    assert model.variables["y"].solution.tolist() == chosen["y"]
+    assert model.status == "ok"
+    for given, said in (
+        (([1], front, 0), "model must be of Pyomo or linopy"),
+        ((model, front, 9), "point must be"),
+    ):
+        with pytest.raises(BadInputError, match=said):
+            load_solution(*given)
+    with pytest.raises(BadInputError, match="whose 3 variables differ from the 1 columns"):
+        load_solution(
+            model, dataclasses.replace(front, decisions=front.decisions[:, :1], candidates=("x",)), 0
+        )
     quadratic = _as_linopy_says_it()
     quadratic.matrices.Q = np.eye(3)
     with pytest.raises(BadInputError, match="must be linear"):

@@ -163,7 +163,7 @@ def _said(text: str) -> str:
         (f"{HEAD} c1: x + y >= z\nEnd\n", 4, "must be one number, got 'z'"),
         (f"{HEAD} c1: x >= 1\n c1: x >= 2\nEnd\n", 5, "the name 'c1' is used twice"),
         (f"{HEAD} c1: 1e40 x >= 1\nEnd\n", 4, "below 10^19, got '1e40'"),
-        (f"{HEAD} c1: 1.234567890123456789 x >= 1\nEnd\n", 4, "at most 15 digits"),
+        (f"{HEAD} c1: 1e-400 x >= 1\nEnd\n", 4, "must be 0 or larger than 10^-323 in size"),
         (f"{HEAD} c1: x + [ x ^2 ] >= 1\nEnd\n", 4, "got a quadratic term"),
         (f"{HEAD} c1: x >= 1\nSOS\n s: x:1\nEnd\n", 5, "got a section 'SOS'"),
         (f"{HEAD} c1: x >= 1\nSemi-Continuous\n x\nEnd\n", 5, "got a section 'Semi-Continuous'"),

@@ -241,6 +241,10 @@ def test_objectives_with_continuous_columns_are_rounded_up_to_steps() -> None:
     for value, weight in front.values.tolist():
         assert value >= least[int(-weight)] - 1e-6
     assert "rounded: price up to multiples of 0.5;" in " ".join(notes_on(named, front))
+    assert front.columns == ("x", "y")
+    for value, x, y in zip(front.values[:, 0], *front.solutions[["x", "y"]].to_numpy().T, strict=True):
+        assert y == max(0.0, (4 - 3 * x) / 2)  # the least
+        assert value - 0.5 < 2 * x + 1.5 * y <= value
 
 
 @pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint"])

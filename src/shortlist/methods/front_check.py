@@ -36,7 +36,7 @@ class FrontCheck:
     the front. `claim`: what the front claims. `search`: the answer to whether anything is missing, or
     dominates a point; None where nothing was asked. `found_by`: the solver that found the front, or "" where
     none did. `seconds`: wall-clock time of the recheck. `n_completed`: points whose continuous columns keep
-    rows within the tolerance of HiGHS, as far as is known. `n_tried`: how many committees there are, where
+    rows within the tolerance of HiGHS, not exactly. `n_tried`: how many committees there are, where
     all of them were counted. `n_states`: of the search for the whole front in another way, 0 where there was
     none (:mod:`shortlist.methods.row_states`). `unasked`: why what the front claims of others was not
     asked again, a sentence, or "". `rounded`: which values are rounded, a sentence, or "".
@@ -78,9 +78,8 @@ class FrontCheck:
         said = []
         if self.n_completed:
             said.append(
-                "The front does not hold continuous columns. That there are values for them at "
-                f"{self.n_completed:,} of {counted(self.n_points, 'point')} is claimed by HiGHS, "
-                "within its tolerance."
+                f"The continuous columns of {self.n_completed:,} of {counted(self.n_points, 'point')} keep "
+                "rows within the tolerance of HiGHS, not exactly."
             )
         if self.rounded:
             said.append(self.rounded)

@@ -197,7 +197,7 @@ def _floor(
     finite = np.isfinite(limits)
     known = np.where(finite, limits, 0.0)
     steps = nearest_integers(known, scales)
-    below: NDArray[np.float64] = np.floor(np.floor(steps + forgiven) / divisors)
+    below: NDArray[np.float64] = np.floor_divide(np.floor(steps + forgiven), divisors)
     return np.where(finite, below, limits)
 
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from shortlist._validation import as_count
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective, make_program
 from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.solve import named_objectives, solve_program
-from shortlist.results.front import Front
+from shortlist.results.front import Front, values_at
 from shortlist.results.objective import Objective, Sense, objective_names
 
 
@@ -43,6 +44,46 @@ def model_program(model: Any, kind: str, objectives: Any, unused: Mapping[str, A
         raise BadInputError("`objectives` must be a text such as 'min cost, max value' for a Pyomo model.")
     chosen = objectives if objectives is None or isinstance(objectives, str) else ", ".join(objectives)
     return chosen_objectives(from_pyomo(model), chosen)
+
+
+def load_solution(model: Any, front: Front, point: int) -> None:
+    """Set the variables of a Pyomo or linopy model to the values at a point of its front.
+
+    Raises BadInputError if the front has no such point, or is of another model.
+
+    `model`: the one that :func:`solve_front` was given; its variables then have the values,
+    ``variable.value`` in Pyomo and ``variable.solution`` in linopy. `front`: what it returned, or has been
+    saved. `point`: its number, such as ``front.pick("knee").index``.
+    """
+    kind = model_kind(model)
+    if kind is None:
+        raise BadInputError("model", "must be of Pyomo or linopy", type(model).__name__)
+    as_count(point, "point", at_least=0, at_most=len(front) - 1)
+    values = values_at(front, point)
+    variables = _pyomo_variables(model) if kind == "pyomo" else []
+    labels = np.asarray([] if kind == "pyomo" else model.matrices.vlabels)
+    names = [one.name for one in variables] if kind == "pyomo" else _linopy_names(model, labels)
+    if list(values) != names:
+        raise BadInputError(
+            f"the front must be of this model, whose {len(names):,} variables differ from the "
+            f"{len(values):,} columns of the front. Pass the model it was made from."
+        )
+    if kind == "pyomo":
+        for one, value in zip(variables, values.values(), strict=True):
+            one.set_value(value, skip_validation=True)
+        return
+    by_label = dict(zip(labels.tolist(), values.values(), strict=True))
+    model.status = "ok"  # else linopy keeps its solutions to itself
+    for name in model.variables:
+        one = model.variables[name]
+        found = [by_label.get(label, math.nan) for label in one.labels.values.ravel().tolist()]
+        one.solution = one.labels.copy(data=np.array(found, dtype=np.float64).reshape(one.labels.shape))
+
+
+def _pyomo_variables(model: Any) -> list[Any]:
+    from pyomo.core import Var
+
+    return list(model.component_data_objects(Var, descend_into=True))
 
 
 def from_linopy(model: Any, objectives: Mapping[str, Any]) -> NamedProgram:
@@ -99,14 +140,11 @@ def from_pyomo(model: Any) -> NamedProgram:
 
     Raises BadInputError if a constraint or an objective is not linear.
     """
-    from pyomo.core import Constraint, Var, minimize, value
+    from pyomo.core import Constraint, minimize, value
     from pyomo.core import Objective as PyomoObjective
 
-    columns: dict[int, int] = {}
-    variables: list[Any] = []
-    for one in model.component_data_objects(Var, descend_into=True):
-        columns[id(one)] = len(variables)
-        variables.append(one)
+    variables = _pyomo_variables(model)
+    columns = {id(one): place for place, one in enumerate(variables)}
     goals = []
     for one in model.component_data_objects(PyomoObjective, active=True, descend_into=True):
         terms, offset = _pyomo_terms(one.expr, one.name, columns)
@@ -163,9 +201,10 @@ def solve_front(
     Parameters
     ----------
     C : array-like or sparse, shape (n_objectives, n_columns), or a model
-        What a unit of each column adds to each objective: decimals of at most nine places. Instead, a model
-        of Pyomo, whose active objectives all count; or of linopy, see
-        :func:`shortlist.programs.arrays.from_linopy`.
+        What a unit of each column adds to each objective: numbers as they are written, 0.1 for a tenth.
+        Instead, a model of Pyomo, whose active objectives all count; or of linopy, see
+        :func:`shortlist.programs.arrays.from_linopy`. Its variables are set to a point by
+        :func:`shortlist.programs.arrays.load_solution`.
     A : array-like or sparse, shape (n_rows, n_columns), or LinearConstraint, or several of them, optional
         Rows; without any, only the bounds limit the columns.
     limits : (lower, upper), optional
@@ -190,7 +229,7 @@ def solve_front(
     -------
     front : Front
         Its proof says what is known: complete, each point proved, or what a limit left. An infeasible program
-        has a complete front without points.
+        has a complete front without points. ``front.solutions`` has the values of all columns at each point.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """CPLEX's LP format, with several objectives."""
 
 import math
-from decimal import Decimal
+from fractions import Fraction
 
 from shortlist._words import all_of
 from shortlist.files import Source
 from shortlist.programs.lp_sections import LISTS, Section, Token, doubt, is_heading, is_objective, sections_of
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Number, Terms, opposite
 from shortlist.results.objective import Sense
 
 _ATTRIBUTES = {"priority", "weight", "abstol", "reltol"}
@@ -55,8 +55,8 @@ class _Reading:
                 f"Binary columns stay within 0 to 1, whatever their bounds: {all_of(wider)}."
             )
         for column in self._binary:
-            self.parts.lower[column] = max(0.0, self.parts.lower[column])
-            self.parts.upper[column] = min(1.0, self.parts.upper[column])
+            self.parts.lower[column] = max(Fraction(0), self.parts.lower[column])
+            self.parts.upper[column] = min(Fraction(1), self.parts.upper[column])
         return self.parts.finished()
 
     def read(self, section: Section) -> None:
@@ -147,23 +147,23 @@ class _Reading:
             )
         return sense
 
-    def _expression(self) -> tuple[Terms, Decimal]:
+    def _expression(self) -> tuple[Terms, Fraction]:
         """Read a sum of terms and constants, as far as signs go on."""
         terms: Terms = {}
-        constant = Decimal(0)
+        constant = Fraction(0)
         first = True
         while first or self._is("sign"):
             sign = self._signs()
             if first and not (self._is("number") or self._is("name")):
                 break
             first = False
-            factor, line = Decimal(1), self._peek_line()
+            factor, line = Fraction(1), self._peek_line()
             numbered = self._is("number")
             if numbered:
                 factor = self.parts.number(self._next("", "number").text, line)
             if self._is("name") and not self._is("colon", 1) and not self._ends_here(numbered):
                 column = self.parts.column(self._next("", "name").text)
-                terms[column] = terms.get(column, Decimal(0)) + sign * factor
+                terms[column] = terms.get(column, Fraction(0)) + sign * factor
             elif numbered:
                 constant += sign * factor
             else:
@@ -181,7 +181,7 @@ class _Reading:
             sign *= -1 if self._next("", "sign").text == "-" else 1
         return sign
 
-    def _signed(self, wanted: str) -> float:
+    def _signed(self, wanted: str) -> Number:
         sign = self._signs()
         token = self._next(wanted, "number", "name")
         if token.kind == "name" and token.text.lower() not in _INFINITE:
@@ -208,7 +208,8 @@ class _Reading:
 
     def _read_sides(self, row: NamedRow, wanted: str) -> None:
         """Read ``[number <=] terms [<= number]`` of a row; its limits are those without its constant."""
-        lower, upper = -math.inf, math.inf
+        lower: Number = -math.inf
+        upper: Number = math.inf
         known = self._starts_with_number()
         if known:
             number = self._signed(wanted)
@@ -218,7 +219,7 @@ class _Reading:
             compare = self._next(wanted, "compare").text
             number = self._signed("the right-hand side must be one number")
             lower, upper = _limited(lower, upper, compare, number, left=False)
-        row.lower, row.upper = _less(lower, row.constant), _less(upper, row.constant)
+        row.lower, row.upper = lower - row.constant, upper - row.constant
 
     def _read_row(self) -> None:
         line = self._peek_line()
@@ -233,7 +234,8 @@ class _Reading:
 
     def _read_bound(self) -> None:
         wanted = "a bound must read like '0 <= x <= 4' or 'x free'"
-        number, compare = 0.0, ""
+        number: Number = 0.0
+        compare = ""
         if self._starts_with_number():
             number, compare = self._signed(wanted), self._next("", "compare").text
         name = self._next(wanted, "name")
@@ -249,7 +251,7 @@ class _Reading:
         compare = self._next(wanted, "compare").text
         self._bound(column, compare, self._signed(wanted), left=False)
 
-    def _bound(self, column: int, compare: str, number: float, *, left: bool) -> None:
+    def _bound(self, column: int, compare: str, number: Number, *, left: bool) -> None:
         if compare == "=":
             self.parts.lower[column] = self.parts.upper[column] = number
         elif ("<" in compare) == left:
@@ -280,11 +282,9 @@ class _Reading:
         return self.parts.column(name.text)
 
 
-def _less(limit: float, constant: Decimal) -> float:
-    return float(Decimal(repr(limit)) - constant) if math.isfinite(limit) else limit
-
-
-def _limited(lower: float, upper: float, compare: str, number: float, *, left: bool) -> tuple[float, float]:
+def _limited(
+    lower: Number, upper: Number, compare: str, number: Number, *, left: bool
+) -> tuple[Number, Number]:
     """Return the limits after one more comparison with a number, on the left of the terms or on the right."""
     least = ("<" in compare) == left
     if compare == "=":

@@ -4,11 +4,12 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from shortlist.files import Source, read_source
 from shortlist.programs.lp_format import read_lp
-from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Terms, opposite
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, NamedRow, Number, Terms, opposite
 from shortlist.results.objective import Sense
 
 _NO_VALUE = {"FR", "MI", "PL", "BV"}
@@ -69,7 +70,7 @@ class _MpsReading:
         self._source = self.parts.source
         self._kinds: dict[str, str] = {}
         self._turned: set[str] = set()
-        self._ranges: dict[str, tuple[float, int]] = {}
+        self._ranges: dict[str, Fraction] = {}
         self._bounded: set[int] = set()
         self._seen: list[str] = []
         self._sets: dict[str, str] = {}
@@ -119,8 +120,8 @@ class _MpsReading:
 
     def finished(self) -> NamedProgram:
         """Return the program, once ranges and markers are known."""
-        for name, (size, line) in self._ranges.items():
-            self._widen(self.parts.rows[name], self._kinds[name], size, line)
+        for name, size in self._ranges.items():
+            self._widen(self.parts.rows[name], self._kinds[name], size)
         if "OBJSENSE" not in self._seen and _PULP_MAXIMISES.match(self._source.text):
             self.parts.sense = Sense.MAX
             self.parts.notes.append("The file maximises, as PuLP's comment *SENSE:Maximize says.")
@@ -129,7 +130,7 @@ class _MpsReading:
         whole = [column for column, integer in enumerate(self.parts.integer) if integer]
         open_ = [column for column in whole if column not in self._bounded]
         for column in open_:
-            self.parts.upper[column] = 1.0
+            self.parts.upper[column] = Fraction(1)
         if open_:
             self.parts.notes.append(
                 f"Integer columns without bounds lie in 0 to 1, as the format has it: {len(open_):,} columns."
@@ -159,10 +160,11 @@ class _MpsReading:
                 self._note_attributes(words[1], words[2:], line)
             return
         self._kinds[words[1]] = kind
-        limits = {
-            "L": (-math.inf, 0.0),
-            "G": (0.0, math.inf),
-            "E": (0.0, 0.0),
+        zero = Fraction(0)
+        limits: dict[str, tuple[Number, Number]] = {
+            "L": (-math.inf, zero),
+            "G": (zero, math.inf),
+            "E": (zero, zero),
             "N": (-math.inf, math.inf),
         }
         self.parts.add_row(NamedRow(words[1], {}, *limits[kind]), line)
@@ -250,15 +252,15 @@ class _MpsReading:
             self._terms_of(name, line)
             if name in self._ranges:
                 raise self._source.error(f"row {name!r} has two ranges. Keep one.", line=line)
-            self._ranges[name] = float(self.parts.number(word, line)), line
+            self._ranges[name] = self.parts.number(word, line)
 
-    def _widen(self, row: NamedRow, kind: str, size: float, line: int) -> None:
-        """Give a row its second limit, added up as decimals."""
-        limit = row.upper if kind == "L" else row.lower
-        other = self.parts.number(repr(limit), line) + self.parts.number(repr(abs(size)), line) * (
-            -1 if kind == "L" or (kind == "E" and size < 0) else 1
-        )
-        row.lower, row.upper = min(limit, float(other)), max(limit, float(other))
+    @staticmethod
+    def _widen(row: NamedRow, kind: str, size: Fraction) -> None:
+        """Give a row its second limit."""
+        if kind == "L" or (kind == "E" and size < 0):
+            row.lower = row.upper - abs(size)
+        else:
+            row.upper = row.lower + abs(size)
 
     def _read_bound(self, words: list[str], line: int) -> None:
         kind = words[0].upper()
@@ -272,7 +274,7 @@ class _MpsReading:
         column = self.parts.known_column(name, line)
         self._bounded.add(column)
         lower, upper = self.parts.lower, self.parts.upper
-        value = self.parts.limit(word, line) if kind in _WITH_VALUE else 0.0
+        value = self.parts.limit(word, line) if kind in _WITH_VALUE else Fraction(0)
         if kind in {"UP", "UI"} and value < 0 and lower[column] == 0:
             raise self._source.error(
                 f"column {name!r} has an upper bound below 0 and no lower one yet, which solvers read "
@@ -288,7 +290,7 @@ class _MpsReading:
         if kind in {"FR", "PL"}:
             upper[column] = math.inf
         if kind == "BV":
-            lower[column], upper[column] = 0.0, 1.0
+            lower[column], upper[column] = Fraction(0), Fraction(1)
         if kind in {"BV", "LI", "UI"}:
             self.parts.integer[column] = True
 

@@ -3,22 +3,24 @@
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from shortlist._words import all_of
 from shortlist.errors import BadInputError
-from shortlist.exact import as_decimal
+from shortlist.exact import as_decimal, seen
 from shortlist.files import Source
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.objective import Objective, Sense
 
-INFINITE = Decimal(10) ** 20
+INFINITE = 10**20
 """From here on, a bound or a limit of a row in a file is infinite."""
 
 MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
@@ -27,8 +29,17 @@ MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
 _FORTRAN = re.compile(r"^([+-]?[0-9.]++)[dD](?=[+-]?[0-9]+$)")
 """A number up to Fortran's mark of an exponent."""
 
-Terms = dict[int, Decimal]
+Terms: TypeAlias = dict[int, Fraction]
 """Coefficients by the number of the column."""
+
+Number: TypeAlias = Fraction | float
+"""A bound or limit as it is written: a fraction, or an infinite double."""
+
+Place: TypeAlias = tuple[str, str | int, int]
+"""Where a number stands: what it is, the row, column or objective, and for coefficients the column."""
+
+DIGITS = 15
+"""Every decimal of up to this number of digits is a double of its own, which gives it back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +47,49 @@ class NamedProgram:
     """A program as it was read.
 
     `program`: the program; its objectives are those of the file, or the chosen ones. `columns`, `rows`: names
-    of the columns and of the rows. `notes`: what a user should know of the reading, a sentence each.
+    of the columns and of the rows. `notes`: what a user should know of the reading, a sentence each. `long`:
+    numbers of a file with more than 15 digits, of which the program has the nearest double; a bound of an
+    integer column is rounded to an integer.
     """
 
     program: Program
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    long: Mapping[Place, Fraction] = field(default_factory=dict)
+
+    def row(self, number: int) -> tuple[Terms, Number, Number]:
+        """Return the coefficients and the limits of a row, as they are written."""
+        rows, program = self.program.rows, self.program
+        part = slice(rows.indptr[number], rows.indptr[number + 1])
+        terms = {
+            column: self._written(("row", number, column), value)
+            for column, value in zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True)
+            if value
+        }
+        lower, upper = float(program.row_lower[number]), float(program.row_upper[number])
+        return terms, self._limit(("lower", number, 0), lower), self._limit(("upper", number, 0), upper)
+
+    def goal(self, number: int) -> tuple[Terms, Fraction]:
+        """Return the costs and the constant of an objective, in the user's sign, as they are written."""
+        linear = self.program.objectives[number]
+        name = linear.objective.name
+        charged = np.flatnonzero(linear.costs).tolist()
+        costs = {
+            column: self._written(("cost", name, column), float(linear.costs[column])) for column in charged
+        }
+        return costs, self._written(("offset", name, 0), float(linear.offset))
+
+    def bounds(self, column: int) -> tuple[Number, Number]:
+        """Return the bounds of a column, as they are written."""
+        lower, upper = float(self.program.column_lower[column]), float(self.program.column_upper[column])
+        return self._limit(("from", column, 0), lower), self._limit(("to", column, 0), upper)
+
+    def _limit(self, place: Place, value: float) -> Number:
+        return self._written(place, value) if math.isfinite(value) else value
+
+    def _written(self, place: Place, value: float) -> Fraction:
+        return self.long[place] if place in self.long else seen(value)
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -58,9 +105,9 @@ class NamedRow:
 
     name: str
     terms: Terms = field(default_factory=dict)
-    lower: float = -math.inf
-    upper: float = math.inf
-    constant: Decimal = Decimal(0)
+    lower: Number = -math.inf
+    upper: Number = math.inf
+    constant: Fraction = Fraction(0)
 
     @property
     def free(self) -> bool:
@@ -75,7 +122,7 @@ class Goal:
     name: str
     sense: Sense = Sense.MIN
     terms: Terms = field(default_factory=dict)
-    offset: Decimal = Decimal(0)
+    offset: Fraction = Fraction(0)
 
 
 def opposite(sense: Sense) -> Sense:
@@ -93,8 +140,8 @@ class Collected:
     source: Source
     sense: Sense = Sense.MIN
     columns: dict[str, int] = field(default_factory=dict)
-    lower: list[float] = field(default_factory=list)
-    upper: list[float] = field(default_factory=list)
+    lower: list[Number] = field(default_factory=list)
+    upper: list[Number] = field(default_factory=list)
     integer: list[bool] = field(default_factory=list)
     rows: dict[str, NamedRow] = field(default_factory=dict)
     goals: dict[str, Goal] = field(default_factory=dict)
@@ -104,7 +151,7 @@ class Collected:
         """Return the number of a column, a new one in 0 to infinity where there is none of the name."""
         if name not in self.columns:
             self.columns[name] = len(self.columns)
-            self.lower.append(0.0)
+            self.lower.append(Fraction(0))
             self.upper.append(math.inf)
             self.integer.append(False)
         return self.columns[name]
@@ -133,26 +180,27 @@ class Collected:
         if name in self.rows or name in self.goals:
             raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
 
-    def number(self, word: str, line: int) -> Decimal:
-        """Return a number that a double holds as it is written; an exponent follows e or Fortran's d."""
+    def number(self, word: str, line: int) -> Fraction:
+        """Return a number as it is written; an exponent follows e or Fortran's d."""
         found = as_decimal(_with_e(word))
         if found is None:
             raise self.source.error(
                 f"a number must be a decimal below 10^19, got {word[:40]!r}. Scale the program.", line=line
             )
-        if Decimal(repr(float(found))) != found:
+        if found and not float(found):
             raise self.source.error(
-                f"a number must have at most 15 digits to be exact, got {word[:40]!r}. Round it.", line=line
+                f"a number must be 0 or larger than 10^-323 in size, got {word[:40]!r}. Scale the program.",
+                line=line,
             )
-        return found
+        return Fraction(found)
 
-    def limit(self, word: str, line: int) -> float:
+    def limit(self, word: str, line: int) -> Number:
         """Return a bound or the limit of a row, infinite from 10^20 on."""
         text = _with_e(word).lower().lstrip("+-")
         sign = -1 if word.startswith("-") else 1
         if text in {"inf", "infinity"} or _is_huge(text):
             return sign * math.inf
-        return float(self.number(word, line))
+        return self.number(word, line)
 
     def finished(self) -> NamedProgram:
         """Return the program; rows without limits become objectives, of the sense of the file.
@@ -170,21 +218,72 @@ class Collected:
         kept = [row for row in self.rows.values() if not row.free]
         if not self.columns:
             raise self.source.error("the program must have at least one column, got none.")
+        lower, upper = self._integer_bounds()
         try:
             program = make_program(
                 _matrix([row.terms for row in kept], len(self.columns)),
-                row_lower=np.array([row.lower for row in kept]),
-                row_upper=np.array([row.upper for row in kept]),
-                column_lower=np.array(self.lower),
-                column_upper=np.array(self.upper),
+                row_lower=np.array([float(row.lower) for row in kept]),
+                row_upper=np.array([float(row.upper) for row in kept]),
+                column_lower=np.array([float(bound) for bound in lower]),
+                column_upper=np.array([float(bound) for bound in upper]),
                 integer=np.array(self.integer),
                 objectives=[_linear(goal, len(self.columns)) for goal in goals],
             )
         except BadInputError as error:
             raise self.source.located(error) from None
         return NamedProgram(
-            program, tuple(self.columns), tuple(row.name for row in kept), tuple(dict.fromkeys(self.notes))
+            program,
+            tuple(self.columns),
+            tuple(row.name for row in kept),
+            tuple(dict.fromkeys(self.notes)),
+            {
+                place: value
+                for place, value in _numbers(kept, goals, lower, upper)
+                if isinstance(value, Fraction) and _is_long(value)
+            },
         )
+
+    def _integer_bounds(self) -> tuple[list[Number], list[Number]]:
+        """Return the bounds of the columns, those of integer ones that are long rounded to integers."""
+
+        def inner(bounds: Sequence[Number], rounded: Callable[[Fraction], int]) -> list[Number]:
+            return [
+                Fraction(rounded(bound))
+                if whole and isinstance(bound, Fraction) and _is_long(bound)
+                else bound
+                for bound, whole in zip(bounds, self.integer, strict=True)
+            ]
+
+        return inner(self.lower, math.ceil), inner(self.upper, math.floor)
+
+
+def _numbers(
+    rows: Sequence[NamedRow], goals: Sequence[Goal], lower: Sequence[Number], upper: Sequence[Number]
+) -> Iterator[tuple[Place, Number]]:
+    """Yield every number of a program and where it stands."""
+    for number, row in enumerate(rows):
+        for column, value in row.terms.items():
+            yield ("row", number, column), value
+        yield ("lower", number, 0), row.lower
+        yield ("upper", number, 0), row.upper
+    for goal in goals:
+        for column, value in goal.terms.items():
+            yield ("cost", goal.name, column), value
+        yield ("offset", goal.name, 0), goal.offset
+    for kind, bounds in (("from", lower), ("to", upper)):
+        for column, bound in enumerate(bounds):
+            yield (kind, column, 0), bound
+
+
+def _is_long(number: Fraction) -> bool:
+    """Whether a number has more than 15 digits.
+
+    >>> [_is_long(Fraction(text)) for text in ("0.1", "123456789012345", "0.1234567890123456")]
+    [False, False, True]
+    """
+    if number.denominator == 1 and abs(number.numerator) < 10**DIGITS:
+        return False
+    return Fraction(f"{float(number):.{DIGITS}g}") != number
 
 
 def _with_e(word: str) -> str:
@@ -199,7 +298,7 @@ def _is_huge(text: str) -> bool:
     return found.is_infinite() or (not found.is_nan() and abs(found) >= INFINITE)
 
 
-def _matrix(rows: Sequence[Mapping[int, Decimal]], n_columns: int) -> "sparse.csr_array":
+def _matrix(rows: Sequence[Mapping[int, Fraction]], n_columns: int) -> "sparse.csr_array":
     rows = [{column: value for column, value in row.items() if value} for row in rows]
     numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     columns = np.array([column for row in rows for column in row], dtype=np.int64)

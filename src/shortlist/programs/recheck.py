@@ -1,6 +1,7 @@
 """Solutions and fronts of programs, checked again in integers against the program as read."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -9,29 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, number_text
+from shortlist.arrays import Floats
 from shortlist.errors import BadInputError
-from shortlist.exact import LARGEST_INTEGER, seen
+from shortlist.exact import LARGEST_INTEGER
 from shortlist.methods.boxes import BoxSearch
 from shortlist.methods.front_check import FrontCheck, check_claims, finder_of, other_objectives
 from shortlist.methods.integer.integer_objectives import integer_objectives
-from shortlist.milp.current import empty_intervals
-from shortlist.milp.program import Program
-from shortlist.milp.whole_rows import exact_program, whole_rows
+from shortlist.milp.program import LinearObjective, Program
+from shortlist.milp.whole_rows import whole_rows
+from shortlist.programs.continuous_part import ContinuousPart
+from shortlist.programs.integer_form import IntegerForm, exact_values, leaves_nothing, searched_form
 from shortlist.programs.named_program import NamedProgram, chosen_objectives, with_steps
 from shortlist.results.front import Front
-from shortlist.results.proof import rounding
+from shortlist.results.objective import Objective
+from shortlist.results.proof import Proof, ProofKind, proof_conflict, rounding
 from shortlist.runs.budget import Budget
-
-FINEST_PART = 10**6
-"""Continuous columns are taken for the nearest fractions with a denominator up to this."""
 
 
 def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = None) -> FrontCheck:
     """Check every point of a front, and ask again what it claims of the others.
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
-    and no point may dominate another. Continuous columns are no part of a front: HiGHS proposes some for each
-    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is
+    and no point may dominate another. Continuous columns count where they keep every row in fractions; else
+    within the tolerance of HiGHS, which found them. What is
     said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
     (:func:`shortlist.methods.boxes.search_boxes`).
 
@@ -64,39 +65,50 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
             f"the {len(front.candidates):,} of the front. Name the program it was made from."
         )
     steps = dict(front.extras.get("program", {}).get("tolerance", {}))
-    program = exact_program(with_steps(named, steps).program)
-    failures, n_near = _other_facts(named, program, front, steps), 0
+    form = searched_form(with_steps(named, steps))
+    failures, n_near = _other_facts(named, form, front, steps), 0
     if not failures:
-        failures, n_near = _wrong_points(named, front, steps)
+        failures, n_near = _wrong_points(named, form, front, steps)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
-    if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
+    if leaves_nothing(form.program):  # then the front is empty, and objective space is one empty box
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
-    found = check_claims(program, front, budget=budget, exact=bool(steps))
-    return dataclasses.replace(found, n_completed=n_near, rounded=rounding(front))
+    found = check_claims(form.program, _in_integers(front, form), budget=budget, exact=bool(steps))
+    return dataclasses.replace(found, claim=front.proof.kind, n_completed=n_near, rounded=rounding(front))
 
 
-def program_facts(named: NamedProgram, program: Program, steps: Mapping[str, float]) -> dict[str, Any]:
+def program_facts(named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> dict[str, Any]:
     """Return what the file of a front says of its program.
 
-    `program`: the one that was searched, with the steps of objectives with continuous columns.
+    `form`: what was searched, with the steps of objectives with continuous columns.
     """
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
-    if within := int((~whole_rows(program).whole).sum()):
+    if within := int((~whole_rows(form.program).whole).sum()):
         facts["rows_within_tolerance"] = within
     if not named.program.integer.all():
         facts["continuous"] = int((~named.program.integer).sum())
     if steps:
         facts["tolerance"] = dict(steps)
+    if form.rounded:
+        facts["rounded"] = {name: known.step for name, known in form.rounded.items()}
     return facts
 
 
+def proof_tolerances(
+    names: Sequence[str], form: IntegerForm, steps: Mapping[str, float]
+) -> tuple[float, ...]:
+    """Return by how much a solution may be better than a complete front; nothing where values are exact."""
+    if not steps and not form.rounded:
+        return ()
+    return tuple(form.rounded[name].most if name in form.rounded else steps.get(name, 0.0) for name in names)
+
+
 def _other_facts(
-    named: NamedProgram, program: Program, front: Front, steps: Mapping[str, float]
+    named: NamedProgram, form: IntegerForm, front: Front, steps: Mapping[str, float]
 ) -> tuple[str, ...]:
     """Say what a front tells of its program, objectives or rounding that is not so."""
-    meant = program_facts(named, program, steps)
+    meant = program_facts(named, form, steps)
     told = front.extras.get("program", {})
     said = [
         f"the front says otherwise what {name} the program has"
@@ -106,19 +118,44 @@ def _other_facts(
     said += [
         f"the front says of the program what nothing tells: {name}" for name in told if name not in meant
     ]
-    if any(front.proof.tolerances) != bool(steps) or (
-        steps and front.proof.tolerances != tuple(steps.get(name, 0.0) for name in front.names)
-    ):
+    said += filter(None, [proof_conflict(front, may_round=True)])
+    tolerances = proof_tolerances(front.names, form, steps)
+    if front.proof.tolerances != tolerances and (tolerances or any(front.proof.tolerances)):
         said.append("the tolerances of the proof are not those by which values are rounded")
-    nothing = leaves_nothing(program)
-    objectives = (
-        [one.objective for one in program.objectives] if nothing else integer_objectives(program).objectives
-    )
+    objectives = [linear.objective for linear in named.program.objectives]
+    if not leaves_nothing(form.program):
+        searched = integer_objectives(form.program).objectives
+        objectives = [
+            own if own.name in form.rounded else one for own, one in zip(objectives, searched, strict=True)
+        ]
     return (*said, *other_objectives(front, objectives))
 
 
+def _in_integers(front: Front, form: IntegerForm) -> Front:
+    """Return a front with the values that a search with rounded costs has seen, and what it claims of them.
+
+    To every solution it has a point that is worse by what the costs are rounded by at most.
+    """
+    if not form.rounded:
+        return front
+    objectives, values, proof = list(front.objectives), front.values.copy(), front.proof
+    missing = [0.0] * len(objectives) if proof.missing is None else list(proof.missing)
+    own = np.flatnonzero(form.program.integer)[: len(front.candidates)]
+    for number, linear in enumerate(form.program.objectives):
+        known = form.rounded.get(linear.objective.name)
+        if known is not None:
+            objectives[number] = linear.objective
+            values[:, number] = front.decisions @ linear.costs[own]
+            missing[number] = (missing[number] + known.most) / known.step
+    if proof.kind is ProofKind.COMPLETE or proof.missing is not None:
+        proof = Proof(ProofKind.APPROXIMATE, (), tuple(missing), proof.n_unresolved, proof.limit)
+    else:
+        proof = dataclasses.replace(proof, tolerances=())
+    return dataclasses.replace(front, objectives=tuple(objectives), values=values, proof=proof)
+
+
 def _wrong_points(
-    named: NamedProgram, front: Front, steps: Mapping[str, float]
+    named: NamedProgram, form: IntegerForm, front: Front, steps: Mapping[str, float]
 ) -> tuple[tuple[str, ...], int]:
     """Say which solutions break a row or a bound, or have other objectives than their points.
 
@@ -129,28 +166,48 @@ def _wrong_points(
     for number, broken in enumerate(broken_limits(named, solutions)):
         if broken:
             said.append(f"the solution of point {number} breaks {broken}")
-    said = said or _other_values(named.program, front, solutions)
+    said = said or _other_values(named, form, front, solutions)
     if said or named.program.integer.all():
         return tuple(said), 0
-    completed = [_completion(named.program, front, number, steps) for number in range(len(front))]
+    if front.continuous is not None and front.columns != named.columns:
+        return ("the columns of the front are not those of the program",), 0
+    kept = _kept_rows(ContinuousPart(named, steps), front)
     return tuple(
         f"the solution of point {number} has no continuous part with these values"
-        for number, exact in enumerate(completed)
+        for number, exact in enumerate(kept)
         if exact is None
-    ), completed.count(False)
+    ), kept.count(False)
 
 
-def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list[str]:
+def _kept_rows(part: ContinuousPart, front: Front) -> list[bool | None]:
+    """Return of each point whether its continuous columns keep every row and give its values.
+
+    False where they do so within the tolerance of HiGHS, None where not. HiGHS finds some for a front that
+    was saved without them.
+    """
+    kept: list[bool | None] = []
+    for number, (decision, point) in enumerate(zip(front.decisions, front.values.tolist(), strict=True)):
+        own = part.best(decision, point) if front.continuous is None else front.continuous[number]
+        known = own is not None and bool(np.isfinite(own).all())
+        kept.append(part.kept(decision, point, own.tolist()) if known and own is not None else None)
+    return kept
+
+
+def _other_values(
+    named: NamedProgram, form: IntegerForm, front: Front, solutions: NDArray[np.int64]
+) -> list[str]:
     """Say which points are not the sums of their solutions, as far as only integer columns cost something."""
-    even = np.array([not linear.costs[~program.integer].any() for linear in program.objectives])
-    left_out = [
-        linear if counted else dataclasses.replace(linear, costs=np.zeros(program.n_columns), offset=0.0)
-        for linear, counted in zip(program.objectives, even.tolist(), strict=True)
-    ]
-    integers = integer_objectives(dataclasses.replace(program, objectives=tuple(left_out)))
-    factors = np.array([one.sign * (one.scale or 1) for one in integers.objectives])
-    sums = (solutions @ integers.costs[:, program.integer].T) * integers.steps + integers.offsets
-    values = np.where(even, sums / factors, front.values)
+    if not len(front):
+        return []
+    values = front.values.copy()
+    for number, linear in enumerate(named.program.objectives):
+        if linear.costs[~named.program.integer].any():
+            continue
+        exact = form.program.objectives[number]
+        if linear.objective.name in form.rounded or exact.objective.scale is not None:
+            values[:, number] = [float(value) for value in exact_values(named, number, solutions)]
+        else:
+            values[:, number] = _plain_values(exact, form.program, solutions)
     return [
         f"point {number} has other values than its solution: "
         + ", ".join(
@@ -161,29 +218,14 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list
     ]
 
 
-def _completion(program: Program, front: Front, number: int, steps: Mapping[str, float]) -> bool | None:
-    """Whether continuous columns give a solution its point's values, rounded to steps, and keep every row.
-
-    HiGHS proposes them. False where they keep rows within its tolerance only, None where it finds none.
-    """
-    from shortlist.milp.backends import open_solver
-
-    whole = np.flatnonzero(program.integer)
-    lower, upper = program.column_lower.copy(), program.column_upper.copy()
-    lower[whole] = upper[whole] = front.decisions[number]
-    most = np.array(
-        [
-            linear.objective.sign * float(seen(value) - seen(linear.offset))
-            for linear, value in zip(program.objectives, front.values[number].tolist(), strict=True)
-        ]
-    )
-    least = most - np.array([steps.get(linear.objective.name, 0.0) for linear in program.objectives])
-    fixed = dataclasses.replace(program, column_lower=lower, column_upper=upper, objectives=())
-    fixed = fixed.with_rows(program.minimised_costs(), least, most)
-    values = open_solver("highs").open(fixed).solve().values
-    if values is None:
-        return None
-    return keeps_all(fixed, [Fraction(value).limit_denominator(FINEST_PART) for value in values.tolist()])
+def _plain_values(linear: LinearObjective, program: Program, solutions: NDArray[np.int64]) -> Floats:
+    """Return the values of an objective whose costs have nine decimals at most, added up in integers."""
+    constant = LinearObjective(Objective("nothing"), np.zeros(program.n_columns))
+    integers = integer_objectives(dataclasses.replace(program, objectives=(linear, constant)))
+    objective, own = integers.objectives[0], np.flatnonzero(program.integer)[: solutions.shape[1]]
+    sums = (solutions @ integers.costs[0, own]) * integers.steps[0] + integers.offsets[0]
+    values: Floats = sums * objective.sign / (objective.scale or 1)
+    return values
 
 
 def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str]:
@@ -212,65 +254,37 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
     ]
     full = np.zeros((len(values), program.n_columns), dtype=np.int64)
     full[:, columns] = values
-    missed = _missed_rows(program, full)
+    missed = _missed_rows(named, full)
     return [
         text or (f"row {named.rows[np.argmax(rows)]!r}" if rows.any() else "")
         for text, rows in zip(said, missed, strict=True)
     ]
 
 
-def leaves_nothing(program: Program) -> bool:
-    """Whether the bounds of a column, or the limits of a row, hold no number.
-
-    >>> from shortlist.milp.program import make_program
-    >>> program = make_program(
-    ...     [[1]], row_lower=0, row_upper=9, column_lower=3, column_upper=2, integer=True
-    ... )
-    >>> leaves_nothing(program)
-    True
-    """
-    columns = empty_intervals(program.column_lower, program.column_upper)
-    return bool(columns.any() or empty_intervals(program.row_lower, program.row_upper).any())
-
-
-def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the rows that solutions miss, ``(n_solutions, n_rows)``; none with a continuous column."""
+    program = named.program
     made = whole_rows(program, written=True)
     matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper
+    long = {place[1] for place in named.long if place[0] in {"row", "lower", "upper"}}
+    whole = made.whole & ~np.isin(np.arange(program.n_rows), list(long))
     sizes = abs(matrix) @ np.abs(full).T.astype(np.float64)
     activity = (matrix.astype(np.float64) @ full.T.astype(np.float64)).T
-    missed: NDArray[np.bool_] = ((activity < lower) | (activity > upper)) & made.whole
+    missed: NDArray[np.bool_] = ((activity < lower) | (activity > upper)) & whole
     continuous = np.asarray((abs(program.rows) @ (~program.integer).astype(np.float64)) > 0)
-    by_fractions = ~continuous & (~made.whole | (sizes.max(axis=1, initial=0.0) >= LARGEST_INTEGER))
+    by_fractions = ~continuous & (~whole | (sizes.max(axis=1, initial=0.0) >= LARGEST_INTEGER))
     for row in np.flatnonzero(by_fractions).tolist():
-        missed[:, row] = [_misses(program, row, solution) for solution in full.tolist()]
+        missed[:, row] = _misses(named, row, full.tolist())
     return missed
 
 
-def keeps_all(program: Program, values: Sequence[Fraction]) -> bool:
-    """Whether every row and bound holds, added up in fractions.
-
-    >>> from shortlist.milp.program import make_program
-    >>> thirds = make_program(
-    ...     [[3, 1]], row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=[False, True]
-    ... )
-    >>> keeps_all(thirds, [Fraction(1, 3), Fraction(0)]), keeps_all(thirds, [Fraction(1, 3), Fraction(1)])
-    (True, False)
-    """
-    bounds = zip(values, program.column_lower.tolist(), program.column_upper.tolist(), strict=True)
-    return all(_is_within(*one) for one in bounds) and not any(
-        _misses(program, row, values) for row in range(program.n_rows)
-    )
-
-
-def _misses(program: Program, row: int, solution: Sequence[Fraction | int]) -> bool:
-    part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
-    terms = zip(program.rows.indices[part].tolist(), program.rows.data[part].tolist(), strict=True)
-    total = sum((seen(factor) * solution[column] for column, factor in terms), Fraction(0))
-    return not _is_within(total, float(program.row_lower[row]), float(program.row_upper[row]))
-
-
-def _is_within(value: Fraction, lower: float, upper: float) -> bool:
-    return not (np.isfinite(lower) and value < seen(lower)) and not (
-        np.isfinite(upper) and value > seen(upper)
-    )
+def _misses(named: NamedProgram, row: int, solutions: Sequence[Sequence[Fraction | int]]) -> list[bool]:
+    """Return which solutions miss a row as it is written."""
+    terms, lower, upper = named.row(row)
+    scale = math.lcm(*(factor.denominator for factor in terms.values()))
+    whole = [(column, int(factor * scale)) for column, factor in terms.items()]
+    least, most = lower * scale, upper * scale
+    return [
+        not least <= sum(factor * solution[column] for column, factor in whole) <= most
+        for solution in solutions
+    ]

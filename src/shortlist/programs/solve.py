@@ -13,9 +13,11 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method, method_options
 from shortlist.milp.program import Program
-from shortlist.milp.whole_rows import exact_program
+from shortlist.pareto import nondominated_unique
+from shortlist.programs.continuous_part import ContinuousPart
+from shortlist.programs.integer_form import IntegerForm, exact_values, leaves_nothing, searched_form
 from shortlist.programs.named_program import NamedProgram, with_steps
-from shortlist.programs.recheck import broken_limits, leaves_nothing, program_facts
+from shortlist.programs.recheck import broken_limits, program_facts, proof_tolerances
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, rounding
 from shortlist.runs import Cancellation, Report, silent
@@ -55,8 +57,9 @@ def solve_program(
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
-    program = exact_program(stepped.program)
     _check_solver(named, chosen)
+    form = searched_form(stepped)
+    program = form.program
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
         seed=chosen.seed,
@@ -67,15 +70,19 @@ def solve_program(
         found = _no_points(stepped)
     else:
         find = _with_true_bounds(integer_method(method, chosen), method, program)
-        found = find(program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
-    front = _without_steps(found, len(named.candidates), steps)
+        candidates = (*stepped.candidates, *form.further)
+        found = find(program, solver=chosen.solver, budget=budget, candidates=candidates)
+    front = _as_written(found, named, form, steps)
     _check_solutions(named, front)
     why = front.extras.get("why", f"asked for {method}")
+    if not named.program.integer.all():
+        values = ContinuousPart(named, steps).solved(front)
+        front = dataclasses.replace(front, columns=named.columns, continuous=values)
     return dataclasses.replace(
         front,
         method="exact" if method == "auto" else method,
         seconds=budget.elapsed,
-        extras={**front.extras, "why": why, "program": program_facts(named, program, steps)},
+        extras={**front.extras, "why": why, "program": program_facts(named, form, steps)},
     )
 
 
@@ -123,16 +130,37 @@ def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
     return partial(find, true_bounds=True) if endless else find
 
 
-def _without_steps(front: Front, n_candidates: int, steps: Mapping[str, float]) -> Front:
-    """Return a front over the columns of the program as read, with the steps as its tolerances."""
-    if not steps:
-        return front
-    tolerances = tuple(float(steps.get(name, 0.0)) for name in front.names)
-    return dataclasses.replace(
-        front,
-        decisions=front.decisions[:, :n_candidates],
-        candidates=front.candidates[:n_candidates],
-        proof=dataclasses.replace(front.proof, tolerances=tolerances),
+def _as_written(front: Front, named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> Front:
+    """Return a front over the columns of the program as it is written, with exact values.
+
+    The tolerances of its proof are the steps, and what costs were rounded by. A point that another one
+    dominates by its exact values is left out.
+    """
+    n = len(named.candidates)
+    narrower = dataclasses.replace(front, decisions=front.decisions[:, :n], candidates=front.candidates[:n])
+    if not steps and not form.rounded:
+        return narrower
+    values = narrower.values.copy()
+    objectives = list(front.objectives)
+    ideal = list(front.extras.get("ideal", []))
+    for number, name in enumerate(front.names):
+        if name in form.rounded:
+            sums = exact_values(named, number, narrower.decisions)
+            values[:, number] = [float(one) for one in sums]
+            objectives[number] = named.program.objectives[number].objective
+            ideal[number : number + 1] = [None] * bool(ideal)
+    signs = np.array([objective.sign for objective in objectives])
+    kept = nondominated_unique(values * signs) if form.rounded else np.ones(len(front), dtype=bool)
+    extras = front.extras if not ideal else {**front.extras, "ideal": ideal}
+    return Front.from_values(
+        objectives,
+        values[kept],
+        narrower.decisions[kept],
+        narrower.candidates,
+        dataclasses.replace(front.proof, tolerances=proof_tolerances(front.names, form, steps)),
+        method=front.method,
+        seconds=front.seconds,
+        extras=extras,
     )
 
 
@@ -156,8 +184,8 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
     n_continuous = int((~program.integer).sum())
     if n_continuous:
         notes.append(
-            f"The program has {counted(n_continuous, 'continuous column')}; "
-            "the front holds the integer columns."
+            f"The program has {counted(n_continuous, 'continuous column')}; at each point they have one of "
+            "the best values that its integer columns leave."
         )
     notes += filter(None, [rounding(front)])
     return notes

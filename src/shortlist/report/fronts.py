@@ -11,7 +11,7 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted, number_text
 from shortlist.errors import BadInputError
 from shortlist.report.page import Chart, Explorer, Facts, Heading, Parts, Table, Text
-from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
+from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at, values_at
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, counted_proof, proof_text, rounding
@@ -64,7 +64,7 @@ def front_parts(
 
 def _chosen(front: Front) -> Text:
     """Say what the only point of a front chooses."""
-    names = chosen_at(front, front.decisions[0]) if front.decisions.size else []
+    names = chosen_at(front, 0) if front.decisions.size else []
     return Text(f"Chosen there: {all_of(names, most=MOST_BARS) if len(names) else 'nothing'}.")
 
 
@@ -310,13 +310,12 @@ def _values_of(pick: Pick) -> str:
 
 def _columns(front: Front, pick: Pick) -> Table:
     """Return the columns of the pick that are not 0."""
-    used = np.flatnonzero(pick.decision)[:MOST_COLUMNS]
-    n_more = int(np.count_nonzero(pick.decision)) - len(used)
-    rows = [(front.candidates[i], f"{int(pick.decision[i]):,}") for i in used.tolist()]
-    rows += [(f"and {n_more:,} more", "")] * bool(n_more)
-    n_chosen = len(chosen_at(front, pick.decision))
+    values = values_at(front, pick.index)
+    used = [(name, number_text(value, grouped=True)) for name, value in values.items() if value]
+    rows = used[:MOST_COLUMNS]
+    rows += [(f"and {len(used) - MOST_COLUMNS:,} more", "")] * (len(used) > MOST_COLUMNS)
     return Table(
-        f"Its columns that are not 0: {n_chosen:,} of {len(front.candidates):,}",
+        f"Its columns that are not 0: {len(used):,} of {len(values):,}",
         ("column", "value"),
         tuple(rows),
     )

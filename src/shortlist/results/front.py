@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, counted, html_table
+from shortlist._words import all_of, counted, html_table, number_text
 from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet
@@ -57,6 +57,10 @@ class Front:
         Wall-clock time spent.
     extras : mapping
         Further facts that serialise to JSON, for instance the number of programs solved.
+    columns : tuple of str
+        Names of all columns of a program, in its order; empty for other fronts.
+    continuous : ndarray of float, shape (n_points, n_continuous_columns), or None
+        Values of the columns of a program that are no candidates, in its order; NaN where they are not known.
     """
 
     objectives: tuple[Objective, ...]
@@ -67,6 +71,8 @@ class Front:
     method: str = ""
     seconds: float = 0.0
     extras: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    continuous: Values | None = None
 
     @classmethod
     def from_points(
@@ -169,9 +175,28 @@ class Front:
                 frame[column] = frame[column].astype(np.int64)
         if "promised" in self.extras:
             frame["promised"] = self.extras["promised"]
-        if not decisions:
-            return frame
-        return pd.concat([frame, pd.DataFrame(self.decisions, columns=list(self.candidates))], axis=1)
+        return pd.concat([frame, self.solutions], axis=1) if decisions else frame
+
+    @property
+    def solutions(self) -> "pd.DataFrame":
+        """What each point chooses, a row per point and a column per name; of a program all its columns.
+
+        >>> from shortlist import solve_front
+        >>> front = solve_front(
+        ...     [[0, 2], [0, -1]], [[1, 0.5]], (0, 1.25),
+        ...     bounds=(0, [9, 1]), integrality=[0, 1], names=["y", "x"]
+        ... )
+        >>> front.solutions.to_dict("list")
+        {'y': [0.0, 0.0], 'x': [0, 1]}
+        """
+        import pandas as pd
+
+        chosen = pd.DataFrame(self.decisions, columns=list(self.candidates))
+        if self.continuous is None:
+            return chosen
+        others = [name for name in self.columns if name not in set(self.candidates)]
+        both = pd.concat([chosen, pd.DataFrame(self.continuous, columns=others)], axis=1)
+        return both[list(self.columns)]
 
     def pick(
         self,
@@ -217,6 +242,10 @@ class Front:
         flat = pa.array(np.ascontiguousarray(self.decisions, dtype=kind).ravel())
         offsets = pa.array(np.arange(len(self) + 1, dtype=np.int64) * width)
         table = table.append_column("decision", pa.LargeListArray.from_arrays(offsets, flat))
+        if self.continuous is not None:
+            others = pa.array(np.ascontiguousarray(self.continuous, dtype=np.float64).ravel())
+            offsets = pa.array(np.arange(len(self) + 1, dtype=np.int64) * self.continuous.shape[1])
+            table = table.append_column("continuous", pa.LargeListArray.from_arrays(offsets, others))
         header = {
             "shortlist_front": 1,
             "objectives": [dataclasses.asdict(objective) for objective in self.objectives],
@@ -225,7 +254,7 @@ class Front:
             "method": self.method,
             "seconds": self.seconds,
             "extras": dict(self.extras),
-        }
+        } | ({"columns": list(self.columns)} if self.columns else {})
         table = table.replace_schema_metadata({"shortlist": json.dumps(header)})
         write_parquet(table, path)
 
@@ -247,6 +276,11 @@ class Front:
         objectives = tuple(Objective(**objective) for objective in header["objectives"])
         columns = [table.column(f"objective: {objective.name}").to_numpy() for objective in objectives]
         decisions = table.column("decision").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        continuous = None
+        if "continuous" in table.column_names:
+            values = table.column("continuous").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            n_others = len(header["columns"]) - len(header["candidates"])
+            continuous = values.reshape(table.num_rows, n_others).astype(np.float64)
         missing = header["proof"]["missing"]
         proof = header["proof"] | {
             "tolerances": tuple(header["proof"]["tolerances"]),
@@ -261,6 +295,8 @@ class Front:
             method=header["method"],
             seconds=header["seconds"],
             extras=header["extras"],
+            columns=tuple(header.get("columns", ())),
+            continuous=continuous,
         )
 
 
@@ -313,11 +349,24 @@ def front_header(front: "Front") -> list[str]:
     header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
     header += ["promised"] if "promised" in front.extras else []
     header += [f"held out: {name}" for name in HELD_OUT] if "held_out" in front.extras else []
-    return header + [f"{what}: {name}" for name in front.candidates]
+    return header + [f"{what}: {name}" for name in _names(front)]
 
 
-def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
-    """Return what a point chooses: names, with the number where it is not 1.
+def _names(front: "Front") -> Sequence[str]:
+    return front.candidates if front.continuous is None else front.columns
+
+
+def values_at(front: "Front", point: int) -> dict[str, int | float]:
+    """Return the value of each candidate at a point by its number; of a program those of all its columns."""
+    chosen: dict[str, int | float] = dict(zip(front.candidates, front.decisions[point].tolist(), strict=True))
+    if front.continuous is None:
+        return chosen
+    others = iter(front.continuous[point].tolist())
+    return {name: chosen[name] if name in chosen else next(others) for name in front.columns}
+
+
+def chosen_at(front: "Front", point: int) -> list[str]:
+    """Return what a point chooses, by its number: names, with the value where it is not 1.
 
     >>> import numpy as np
     >>> from shortlist.results.objective import Objective
@@ -326,12 +375,12 @@ def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
     ...     [Objective("cost")], np.array([[7]]), np.array([[1, 0, 3]]), ["x", "y", "z"],
     ...     Proof(ProofKind.COMPLETE)
     ... )
-    >>> chosen_at(front, front.decisions[0])
+    >>> chosen_at(front, 0)
     ['x', 'z = 3']
     """
     return [
-        name if value == 1 else f"{name} = {value}"
-        for name, value in zip(front.candidates, decision.tolist(), strict=True)
+        name if value == 1 else f"{name} = {value if isinstance(value, int) else number_text(value)}"
+        for name, value in values_at(front, point).items()
         if value
     ]
 
@@ -348,5 +397,7 @@ def front_rows(front: "Front") -> "Iterator[list[Cell]]":
             numbers.append(int(front.extras["promised"][point]))
         if "held_out" in front.extras:
             numbers += [front.extras["held_out"][point][name] for name in HELD_OUT]
-        choices = [(None if stage < 0 else stage + 1) for stage in decision] if staged else decision
-        yield [point, *numbers, *choices]
+        if staged:
+            yield [point, *numbers, *((None if stage < 0 else stage + 1) for stage in decision)]
+        else:
+            yield [point, *numbers, *values_at(front, point).values()]

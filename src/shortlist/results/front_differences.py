@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.errors import BadInputError
-from shortlist.results.front import STAGED_METHODS, Front
+from shortlist.results.front import STAGED_METHODS, Front, values_at
 
 
 class Fate(StrEnum):
@@ -53,15 +54,15 @@ def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
     return changes
 
 
-def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[int, int]]:
-    """Return the candidates that two points choose otherwise, each with what both choose.
+def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[Any, Any]]:
+    """Return the candidates that two points choose otherwise, of programs all columns, each with both values.
 
     Where the members of a committee vote, the threshold of votes is told as ``votes above``.
     """
-    one, other = front.decisions[first].tolist(), front.decisions[second].tolist()
-    found = {
+    one, other = values_at(front, first), values_at(front, second)
+    found: dict[str, tuple[Any, Any]] = {
         name: (here, there)
-        for name, here, there in zip(front.candidates, one, other, strict=True)
+        for name, here, there in zip(one, one.values(), other.values(), strict=True)
         if here != there
     }
     votes = front.extras.get("thresholds")

@@ -247,15 +247,23 @@ def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
 
 
 def rounding(front: FrontPoints) -> str:
-    """Say which values of a front are rounded, a sentence; empty where none is."""
+    """Say which values or costs of a front are rounded, in sentences; empty where none is."""
+    costs = front.extras.get("program", {}).get("rounded", {})
+    most = list(zip(front.objectives, front.proof.tolerances, strict=False))
+    said = [
+        f"Costs of {one.name} are rounded to multiples of {costs[one.name]:g} in the search, as solvers need "
+        f"whole numbers. Values are of the exact costs; a solution may be better by {off:.2g} at most."
+        for one, off in most
+        if one.name in costs
+    ]
     gaps = [
         f"{one.name} {'up' if one.sense is Sense.MIN else 'down'} to multiples of {step:g}"
-        for one, step in zip(front.objectives, front.proof.tolerances, strict=False)
-        if step
+        for one, step in most
+        if step and one.name not in costs
     ]
-    return (
-        f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one." if gaps else ""
-    )
+    if gaps:
+        said.append(f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one.")
+    return " ".join(said)
 
 
 def counted_proof(front: FrontPoints, behind: str = "") -> str:

@@ -58,6 +58,7 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
 
 def _write_decided(front: "Front", picked: "Pick", model: Path | None, out: Path, *, staged: bool) -> None:
     from shortlist.errors import BadInputError
+    from shortlist.results.front import values_at
     from shortlist.tables.spreadsheets import save_rows
 
     what, header = ("stages", ["feature", "stage"]) if staged else ("columns", ["column", "value"])
@@ -65,10 +66,10 @@ def _write_decided(front: "Front", picked: "Pick", model: Path | None, out: Path
         raise BadInputError(
             f"{what} are written to a file ending in .csv, without --model. Name such a file."
         )
-    decided = picked.decision.tolist()
+    decided: dict[str, Any] = dict(values_at(front, picked.index))
     if staged:
-        decided = [None if stage < 0 else stage + 1 for stage in decided]
-    save_rows(out, header, map(list, zip(front.candidates, decided, strict=True)))
+        decided = {name: None if stage < 0 else stage + 1 for name, stage in decided.items()}
+    save_rows(out, header, map(list, decided.items()))
 
 
 JSON_POINTS = 20

@@ -75,7 +75,7 @@ def _choice_lines(front: Front, first: int, second: int, *, details: bool) -> It
         if staged:
             yield f"{name}: {_stage(here)} at point {first}, {_stage(there)} at point {second}"
         elif name not in front.candidates or {here, there} != {0, 1}:
-            yield f"{name}: {here} at point {first}, {there} at point {second}"
+            yield f"{name}: {number_text(here)} at point {first}, {number_text(there)} at point {second}"
 
 
 def _stage(stage: int) -> str:

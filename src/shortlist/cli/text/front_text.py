@@ -11,7 +11,7 @@ from shortlist.cli.text.measured_table import print_after_looking, print_held_ou
 from shortlist.cli.text.output import cut, finite, listed, print_lines
 from shortlist.guarantees.guarantee import guarantees_of
 from shortlist.report.page import Table
-from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at
+from shortlist.results.front import COMMITTEES, PROGRAM, Front, chosen_at, values_at
 from shortlist.results.proof import ProofKind, Status, counted_proof
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
 
 def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
     """Return one point, and what is chosen for it; of stages also what it does on held-out rows."""
-    chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.decision)
+    chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.index)
     facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
     if is_staged(front):
         promises = front.extras.get("promises")
@@ -254,10 +254,12 @@ def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details:
             *[unkept for one in found if not one.promised],
         ]
     if PROGRAM in front.extras:
-        columns = zip(front.candidates, picked.decision.tolist(), strict=True)
-        chosen = [f"{name} = {value}" for name, value in columns if value] or ["every column is 0"]
+        columns = values_at(front, picked.index).items()
+        chosen = [f"{name} = {number_text(value)}" for name, value in columns if value] or [
+            "every column is 0"
+        ]
         return [f"{what}:", listed("  ", chosen, most_lines=4, details=details)]
-    chosen = chosen_at(front, picked.decision)
+    chosen = chosen_at(front, picked.index)
     noun = "members" if front.method == COMMITTEES else "features"
     if not chosen:
         return [f"{what}:", f"  none of {len(front.candidates):,} {noun}"]

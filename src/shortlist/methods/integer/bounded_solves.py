@@ -90,7 +90,7 @@ class BoundedSolves:
         self.n_programs = 0
         self.program = program
         self._rows = program.n_rows + np.arange(len(self.integers))
-        self._with_objectives = program.with_rows(
+        self._with_objectives = dataclasses.replace(program, objectives=()).with_rows(
             self.integers.costs.astype(np.float64),
             np.full(len(self.integers), -math.inf),
             _as_limits(self.integers.upper),
@@ -191,7 +191,8 @@ class BoundedSolves:
     ) -> ProgramPart:
         """Return the part of the program within a box of objectives and narrower bounds of the columns.
 
-        Its costs are those of `weights`, shifted by `duals` of the rows if they are given.
+        Its costs are those of `weights`, shifted by `duals` of the rows if they are given, and not too large
+        then.
         """
         if self._parts is None:
             self._parts = Parts(whole_rows(self._with_objectives).program)
@@ -201,7 +202,10 @@ class BoundedSolves:
             np.append(parts.program.row_lower[:own], -_as_limits(-box[0])),
             np.append(parts.program.row_upper[:own], _as_limits(box[1])),
         )
-        return parts.part(narrowed, limits, (weights @ self.integers.costs).astype(np.float64), duals)
+        costs = (weights @ self.integers.costs).astype(np.float64)
+        part = parts.part(narrowed, limits, costs, duals)
+        shifted = duals is not None and not tells_apart(part.size, 0.0)
+        return parts.part(narrowed, limits, costs) if shifted else part
 
     def _solver_of(self, part: ProgramPart, *, presolve: bool) -> Solver:
         """Return who solves a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
@@ -224,7 +228,8 @@ class BoundedSolves:
         """Whether CP-SAT can take a part over that the solver's tolerance does not decide."""
         program = part.program
         bounded = np.isfinite(program.column_lower) & np.isfinite(program.column_upper)
-        return bool((program.integer & bounded).all()) and tells_apart(part.size, 0.0)
+        whole = (program.integer & bounded).all() and whole_rows(program).whole.all()
+        return bool(whole) and tells_apart(part.size, 0.0)
 
     def _answer(
         self, solve: Callable[[int], Solution], weights: Vector, box: Box, *further: NDArray[Any]

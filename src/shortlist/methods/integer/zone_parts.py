@@ -21,7 +21,7 @@ from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.methods.integer.recorded_solves import Solved
-from shortlist.methods.integer.relaxed_zones import Relaxed, RelaxedZones
+from shortlist.methods.integer.relaxed_zones import Narrowed, Relaxed, RelaxedZones
 
 LIMITS = 2.0, 8.0
 """How far above the bound of a linear program an answer is looked for, in means of what it was before."""
@@ -138,15 +138,18 @@ class ZoneParts:
             left = relaxed.within(limit)
             if left is None:
                 continue
-            answer = self.best(relaxed, box, limit, rising=False)
-            if answer is not None and answer.point is not None:
+            answer = self.best(relaxed, box, limit, rising=False) or self._solved(relaxed, left, box, limit)
+            if answer is None or answer.point is not None:
                 return answer
-            if answer is None:
-                part = self._solves.part_within(box, left.bounds, weights, left.duals)
-                point = self._solves.minimise_part(weights, box, part, most=limit)
-                if point is not None:
-                    return self._learned(relaxed, point)
         return Answer(weights, None)
+
+    def _solved(self, relaxed: Relaxed, left: Narrowed, box: Box, most: int) -> Answer | None:
+        """Return the best point of weight up to `most` by a solver; None where no solver decides that."""
+        part = self._solves.part_within(box, left.bounds, relaxed.weights, left.duals)
+        if not self._solves.tells_apart(part) and not self._solves.in_integers(part):
+            return None
+        point = self._solves.minimise_part(relaxed.weights, box, part, most=most)
+        return Answer(relaxed.weights, None) if point is None else self._learned(relaxed, point)
 
     def _limits(self, weights: Vector, least: int, most: int) -> Iterator[int]:
         """Yield limits of the weight from little above `least` to `most`."""

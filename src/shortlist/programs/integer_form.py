@@ -1,0 +1,542 @@
+"""A program as it is written, with its rows and objectives in integers that solvers tell apart.
+
+A row ``a @ x <= b`` of large integers is the same as two rows of smaller ones with one more integer column c:
+with ``a = M h + l`` and ``b = M b1 + b0``, they are ``h @ x + c <= b1`` and ``l @ x - M c <= b0``. Where the
+row holds, ``c = b1 - h @ x`` keeps both; where both hold, so does ``M (h @ x + c) + (l @ x - M c)``, which is
+the row. Coefficients of 17 digits become four rows in which the tolerance of a solver hides no integer. An
+equality becomes equalities, and a row with two limits two such chains.
+"""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shortlist.arrays import Floats, Mask
+from shortlist.errors import BadInputError
+from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, are_integers_over
+from shortlist.milp.current import empty_intervals
+from shortlist.milp.program import LinearObjective, Program
+from shortlist.milp.whole_rows import (
+    FINEST_TOLERANCE,
+    TOLERANCE,
+    exact_program,
+    implied_bounds,
+    whole_rows,
+)
+from shortlist.programs.named_program import NamedProgram, Number, Terms
+
+LARGEST_SUM = int(0.4 / TOLERANCE)
+"""One row is split until its sums stay below this, which every solver tells apart.
+
+So are all rows where columns are continuous.
+"""
+
+LARGEST_INTEGER_SUM = LARGEST_INTEGER // 2
+"""Several rows of integer columns are split until their sums stay below this, which CP-SAT takes.
+
+With ten rows of 17 digits and 30 columns it needs 3.6 s of processor time, and more and smaller rows leave
+the front open after a minute; a single row of 60 columns takes 3.8 s this way, and .6 s in smaller ones.
+"""
+
+LARGEST_VALUE = 2**50
+"""Objectives with many decimals stay below this in integers.
+
+A quotient by their scale, and back, is then the same integer.
+"""
+
+LARGEST_VALUES = int(0.25 / FINEST_TOLERANCE)
+"""Where columns are continuous, and no solver in integers takes the program, those of all objectives."""
+
+MOST_SCALED = 18
+"""Most decimals of an objective in integers."""
+
+LARGEST_REACH = 2**40
+"""A bound that follows from rows counts up to this size, as it is computed in doubles."""
+
+Whole: TypeAlias = dict[int, int]
+"""Integer coefficients by the number of the column."""
+
+Ends: TypeAlias = tuple[int, int]
+"""Least and largest value of an integer column."""
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How the costs of an objective are rounded for a search.
+
+    `step`: they are counted in it, without a constant. `most`: by how much a solution may be better than a
+    front at most, as the values of its points are of exact costs, the nearest doubles.
+    """
+
+    step: float
+    most: float
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerForm:
+    """A program in integers, as far as it has such.
+
+    `program`: its columns are those of the program as it is written, and behind them those by which rows are
+    split. `further`: names of these. `rounded`: by name the objectives whose costs do not fit.
+    """
+
+    program: Program
+    further: tuple[str, ...] = ()
+    rounded: Mapping[str, Rounding] = field(default_factory=dict)
+
+
+def integer_form(named: NamedProgram) -> IntegerForm:
+    """Return a program in integers, exact in every row of integer columns with bounds.
+
+    Objectives are exact as far as their values stay below 2^50 in integers, and with continuous columns below
+    what solvers tell apart. Beyond that their costs are rounded. Rows with continuous columns stay as they
+    are.
+
+    Raises BadInputError if a number of more than 15 digits stands at an integer column without bounds.
+
+    `named`: with objectives that cost integer columns only, and with no empty bounds.
+
+    >>> from shortlist.milp.program import make_program
+    >>> thirds = make_program(
+    ...     [[1 / 3, 2 / 3]], row_lower=-np.inf, row_upper=0.75, column_lower=0, column_upper=1, integer=True
+    ... )
+    >>> form = integer_form(NamedProgram(thirds, ("x", "y"), ("row",)))
+    >>> form.program.n_rows, form.program.n_columns, form.further
+    (3, 4, ('digits 0', 'digits 1'))
+    """
+    program = exact_program(named.program)
+    reaches = _Reaches(program)
+    split = _SplitRows(named, program, reaches).program()
+    made = [_integer_goal(named, number, reaches) for number in range(len(program.objectives))]
+    if not program.integer.all():
+        made = _within(made)
+    wider = split.n_columns - program.n_columns
+    linears = tuple(
+        dataclasses.replace(goal.linear, costs=np.append(goal.linear.costs, np.zeros(wider))) for goal in made
+    )
+    rounded = {
+        goal.linear.objective.name: Rounding(float(goal.step), goal.most)
+        for goal in made
+        if goal.step is not None
+    }
+    further = tuple(f"digits {number}" for number in range(wider))
+    return IntegerForm(dataclasses.replace(split, objectives=linears), further, rounded)
+
+
+def searched_form(named: NamedProgram) -> IntegerForm:
+    """Return a program in integers; with empty bounds it stays as it is, as no search looks for solutions."""
+    program = named.program
+    whole, lower, upper = program.integer, program.column_lower, program.column_upper
+    inner = dataclasses.replace(
+        program,
+        column_lower=np.where(whole, np.ceil(lower), lower),
+        column_upper=np.where(whole, np.floor(upper), upper),
+    )
+    return IntegerForm(inner) if leaves_nothing(inner) else integer_form(named)
+
+
+def leaves_nothing(program: Program) -> bool:
+    """Whether the bounds of a column, or the limits of a row, hold no number.
+
+    >>> from shortlist.milp.program import make_program
+    >>> program = make_program(
+    ...     [[1]], row_lower=0, row_upper=9, column_lower=3, column_upper=2, integer=True
+    ... )
+    >>> leaves_nothing(program)
+    True
+    """
+    columns = empty_intervals(program.column_lower, program.column_upper)
+    return bool(columns.any() or empty_intervals(program.row_lower, program.row_upper).any())
+
+
+def exact_values(named: NamedProgram, number: int, solutions: NDArray[np.integer[Any]]) -> list[Fraction]:
+    """Return the values of an objective of integer columns, as its costs are written.
+
+    `solutions`: values of the integer columns, ``(n_solutions, n_integer_columns)``.
+    """
+    costs, offset = named.goal(number)
+    scale = math.lcm(*(cost.denominator for cost in costs.values()))
+    places = np.cumsum(named.program.integer) - 1
+    whole = [(int(places[column]), int(cost * scale)) for column, cost in costs.items()]
+    return [
+        offset + Fraction(sum(cost * solution[place] for place, cost in whole), scale)
+        for solution in solutions.tolist()
+    ]
+
+
+class _Reaches:
+    """Least and largest values of the integer columns, and what they are of sums."""
+
+    def __init__(self, program: Program) -> None:
+        lower, upper = implied_bounds(program)
+        own = np.isfinite(program.column_lower), np.isfinite(program.column_upper)
+        limits = [LARGEST_INTEGER if known else LARGEST_REACH for known in (True, False)]
+        self._ends: list[tuple[int, int] | None] = []
+        for column, whole in enumerate(program.integer.tolist()):
+            low, high = float(lower[column]), float(upper[column])
+            known = bool(own[0][column]), bool(own[1][column])
+            fits = abs(low) <= limits[not known[0]] and abs(high) <= limits[not known[1]]
+            ends = (math.ceil(low) - (not known[0]), math.floor(high) + (not known[1])) if fits else None
+            self._ends.append(ends if whole else None)
+        self.n_own = len(self._ends)
+
+    def add(self, least: int, most: int) -> int:
+        """Return the number of a new column with these bounds."""
+        self._ends.append((least, most))
+        return len(self._ends) - 1
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def forget(self, known: int) -> None:
+        """Leave out the columns behind the first `known`."""
+        del self._ends[known:]
+
+    def of(self, column: int) -> tuple[int, int]:
+        """Return the least and the largest value of a column that has bounds."""
+        ends = self._ends[column]
+        assert ends is not None, "asked of columns with bounds alone"
+        return ends
+
+    @property
+    def added(self) -> list[tuple[int, int]]:
+        """The bounds of the new columns."""
+        return [self.of(column) for column in range(self.n_own, len(self._ends))]
+
+    def unbounded(self, columns: Sequence[int]) -> int | None:
+        """Return the first of some columns without bounds."""
+        return next((column for column in columns if self._ends[column] is None), None)
+
+    def sizes(self) -> Floats:
+        """Return the largest size of each own column, at least 1, infinite without bounds."""
+        ends = self._ends[: self.n_own]
+        return np.array([math.inf if one is None else max(1, abs(one[0]), abs(one[1])) for one in ends])
+
+    def size(self, terms: Whole) -> int:
+        """Return how large a sum may be: sizes of coefficients times those of columns, at least 1."""
+        return sum(abs(factor) * max(1, *map(abs, self.of(column))) for column, factor in terms.items())
+
+    def sums(self, terms: Whole) -> tuple[int, int]:
+        """Return the least and the largest sum."""
+        ends = [sorted(factor * end for end in self.of(column)) for column, factor in terms.items()]
+        return sum(least for least, _ in ends), sum(most for _, most in ends)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Integers whose sum has limits; None for none."""
+
+    terms: Whole
+    lower: int | None
+    upper: int | None
+
+    @property
+    def negated(self) -> "_Row":
+        lower, upper = (None if one is None else -one for one in (self.upper, self.lower))
+        return _Row({column: -factor for column, factor in self.terms.items()}, lower, upper)
+
+
+class _SplitRows:
+    """The rows of a program, of which some become others."""
+
+    def __init__(self, named: NamedProgram, program: Program, reaches: _Reaches) -> None:
+        self._named, self._program, self._reaches = named, program, reaches
+        self._most = LARGEST_SUM
+        self._long = {place[1] for place in named.long if place[0] in {"row", "lower", "upper"}}
+
+    def program(self) -> Program:
+        """Return the program with new rows and columns behind those that stay."""
+        whole, chosen = self._chosen()
+        several = chosen.sum() > 1 and self._program.integer.all()
+        self._most = LARGEST_INTEGER_SUM if several else LARGEST_SUM
+        replaced, rows = [], list[_Row]()
+        for number in np.flatnonzero(chosen).tolist():
+            made = self._made(number, whole=bool(whole[number]))
+            if made is not None:
+                replaced.append(number)
+                rows += made
+        if not replaced:
+            return self._program
+        return self._joined(np.delete(np.arange(self._program.n_rows), replaced), rows)
+
+    def _chosen(self) -> tuple[Mask, Mask]:
+        """Mark the rows in integers, and the rows of integer columns that are not or are too large."""
+        program = self._program
+        whole = whole_rows(program, written=True).whole
+        with np.errstate(invalid="ignore"):
+            sizes = np.nan_to_num(abs(program.rows) @ self._reaches.sizes(), nan=math.inf)
+            lower, upper = program.column_lower, program.column_upper
+            positive, negative = program.rows.maximum(0), program.rows.minimum(0)
+            least, most = positive @ lower + negative @ upper, positive @ upper + negative @ lower
+        idle = (least >= program.row_lower) & (most <= program.row_upper)
+        large = np.isfinite(sizes) & ~idle & (sizes >= 0.5 / FINEST_TOLERANCE)
+        continuous = np.asarray(abs(program.rows) @ (~program.integer).astype(np.float64)) > 0
+        long = np.isin(np.arange(program.n_rows), list(self._long))
+        return whole & ~long, np.asarray(~continuous & (large | ~whole | long), dtype=bool)
+
+    def _made(self, number: int, *, whole: bool) -> list[_Row] | None:
+        """Return what a row becomes; None where it stays."""
+        row = self._whole_row(number) if whole else self._written_row(number)
+        if row.lower is not None and row.upper is not None and row.lower > row.upper:
+            return [_Row({}, 1, 0)]
+        if not row.terms:
+            return None
+        endless = self._reaches.unbounded(list(row.terms))
+        if endless is None:
+            for most in (self._most, LARGEST_INTEGER_SUM):
+                known = len(self._reaches)
+                if (made := _digits(row, self._reaches, most)) is not None:
+                    return made
+                self._reaches.forget(known)
+        numbers = [*row.terms.values(), row.lower or 0, row.upper or 0]
+        if max(map(abs, numbers)) < LARGEST_INTEGER:
+            return [row]
+        if number not in self._long:
+            return None
+        column = next(iter(row.terms)) if endless is None else endless
+        raise BadInputError(
+            f"row {self._named.rows[number]!r} has numbers of more than 15 digits, and "
+            f"{self._named.columns[column]!r} takes too many values for them. Give it narrower "
+            "bounds, or round the numbers."
+        )
+
+    def _whole_row(self, number: int) -> _Row:
+        program = self._program
+        part = slice(program.rows.indptr[number], program.rows.indptr[number + 1])
+        columns, factors = program.rows.indices[part].tolist(), program.rows.data[part].tolist()
+        limits = float(program.row_lower[number]), float(program.row_upper[number])
+        lower, upper = (int(one) if math.isfinite(one) else None for one in limits)
+        return _Row({c: int(f) for c, f in zip(columns, factors, strict=True) if f}, lower, upper)
+
+    def _written_row(self, number: int) -> _Row:
+        """Return a row as it is written, times what makes its coefficients integers without a divisor."""
+        terms, lower, upper = self._named.row(number)
+        scale = Fraction(math.lcm(*(factor.denominator for factor in terms.values())))
+        scale /= math.gcd(*(int(factor * scale) for factor in terms.values())) or 1
+
+        def inner(limit: Number, sign: int) -> int | None:
+            return sign * math.floor(sign * limit * scale) if isinstance(limit, Fraction) else None
+
+        whole = {column: int(factor * scale) for column, factor in terms.items()}
+        return _Row(whole, inner(lower, -1), inner(upper, 1))
+
+    def _joined(self, kept: NDArray[np.int64], rows: Sequence[_Row]) -> Program:
+        program, added = self._program, self._reaches.added
+        n_columns = program.n_columns + len(added)
+        entries = [
+            (number, column, factor)
+            for number, row in enumerate(rows)
+            for column, factor in row.terms.items()
+        ]
+        numbers, columns, factors = zip(*entries, strict=True) if entries else ((), (), ())
+        made = sparse.csr_array(
+            (np.array(factors, dtype=np.float64), (np.array(numbers, int), np.array(columns, int))),
+            shape=(len(rows), n_columns),
+        )
+        wider = sparse.hstack([program.rows[kept], sparse.csr_array((len(kept), len(added)))])
+        ends = np.array(added, dtype=np.float64).reshape(-1, 2)
+        used = sorted({column for _, column, _ in entries if column < program.n_columns})
+        lower, upper = program.column_lower.copy(), program.column_upper.copy()
+        for column in used:
+            if self._reaches.unbounded([column]) is None:
+                lower[column], upper[column] = self._reaches.of(column)
+        return Program(
+            rows=sparse.csr_array(sparse.vstack([wider, made])),
+            row_lower=np.append(program.row_lower[kept], [_or(row.lower, -math.inf) for row in rows]),
+            row_upper=np.append(program.row_upper[kept], [_or(row.upper, math.inf) for row in rows]),
+            column_lower=np.append(lower, ends[:, 0]),
+            column_upper=np.append(upper, ends[:, 1]),
+            integer=np.append(program.integer, np.ones(len(added), dtype=bool)),
+            objectives=program.objectives,
+        )
+
+
+def _or(limit: int | None, endless: float) -> float:
+    return endless if limit is None else float(limit)
+
+
+def _digits(row: _Row, reaches: _Reaches, most: int) -> list[_Row] | None:
+    """Return rows with sums below `most` that hold, with some values of new columns, where the row holds.
+
+    None where its columns take too many values.
+    """
+    if row.lower is not None and row.upper is not None and row.lower != row.upper:
+        halves = [_Row(row.terms, None, row.upper), _Row(row.terms, row.lower, None)]
+        made = [_digits(half, reaches, most) for half in halves]
+        return None if None in made else [one for half in made for one in half or ()]
+    if row.upper is None:
+        return [] if row.lower is None else _digits(row.negated, reaches, most)
+    equal = row.lower is not None
+    least, greatest = reaches.sums(row.terms)
+    if row.upper < least or (equal and row.upper > greatest):
+        return [_Row({}, 1, 0)]
+    if reaches.size(row.terms) < most or (row.upper >= greatest and not equal):
+        return [row] if row.upper < greatest or equal else []
+    return _split(row, row.upper, reaches, most, equal=equal)
+
+
+def _split(row: _Row, upper: int, reaches: _Reaches, most: int, *, equal: bool) -> list[_Row] | None:
+    """Return the row of the last digits of a row, and those of the digits before them."""
+    room = most // (reaches.size(dict.fromkeys(row.terms, 1)) + 3)
+    if room < 4:
+        return None
+    base = 1 << (int(room).bit_length() - 1)
+    low = {column: (factor + base // 2) % base - base // 2 for column, factor in row.terms.items()}
+    high = {column: (factor - low[column]) // base for column, factor in row.terms.items()}
+    above, rest = divmod(upper, base)
+    ends = [-((rest - end) // base) for end in reaches.sums(low)]
+    carry = reaches.add(*ends)
+    last = _Row({**_filled(low), carry: -base}, rest if equal else None, rest)
+    first = _Row({**_filled(high), carry: 1}, above if equal else None, above)
+    others = _digits(first, reaches, most)
+    return None if others is None else [last, *others]
+
+
+def _filled(terms: Whole) -> Whole:
+    return {column: factor for column, factor in terms.items() if factor}
+
+
+@dataclass(frozen=True, eq=False)
+class _IntegerGoal:
+    """An objective with an integer scale, its costs times that scale, and how they were rounded.
+
+    `costs`, `offset`: as they are written. `step`: None where nothing is rounded. `most`: of
+    :class:`Rounding`. `size`: largest value in steps, without the constant; infinite without bounds.
+    """
+
+    linear: LinearObjective
+    costs: Terms
+    offset: Fraction
+    sizes: Mapping[int, Ends]
+    size: float
+    step: Fraction | None = None
+    most: float = 0.0
+
+
+def _integer_goal(named: NamedProgram, number: int, reaches: _Reaches) -> _IntegerGoal:
+    """Return an objective in integers: as it is, with more decimals, or rounded."""
+    linear = named.program.objectives[number]
+    name = linear.objective.name
+    long = any(place[:2] in {("cost", name), ("offset", name)} for place in named.long)
+    costs, offset = named.goal(number)
+    endless = reaches.unbounded(list(costs))
+    sizes = {} if endless is not None else {column: reaches.of(column) for column in costs}
+    if not long and (size := _plain_size(linear, reaches)) is not None:
+        return _IntegerGoal(linear, costs, offset, sizes, size)
+    decimals = max(_decimals(one) for one in (offset, *costs.values()))
+    scale = 10**decimals
+    values = _size(costs, sizes) if endless is None else sum(map(abs, costs.values()))
+    if decimals <= MOST_SCALED and (values + abs(offset)) * scale < LARGEST_VALUE:
+        exact = {column: int(cost * scale) for column, cost in costs.items()}
+        divisor = math.gcd(*exact.values()) or 1
+        size = math.inf if endless is not None else float(values * scale / divisor)
+        made = _scaled(linear, exact, int(offset * scale), scale)
+        return _IntegerGoal(made, costs, offset, sizes, size)
+    if endless is not None:
+        raise BadInputError(
+            f"objective {name!r} has costs of too many digits to be exact, and "
+            f"{named.columns[endless]!r} has no bounds within which "
+            "their errors are known. Give it bounds, or round the costs."
+        )
+    return _rounded(_IntegerGoal(linear, costs, offset, sizes, math.inf), LARGEST_VALUE)
+
+
+def _plain_size(linear: LinearObjective, reaches: _Reaches) -> float | None:
+    """Return the largest value in steps of costs with at most nine decimals; None where they have more."""
+    terms = np.append(linear.costs, linear.offset)
+    for decimals in range(MOST_DECIMALS + 1):
+        if are_integers_over(terms, 10**decimals).all():
+            break
+    else:
+        return None
+    whole = np.rint(terms * 10**decimals)
+    charged = np.flatnonzero(whole[:-1])
+    values = float(np.abs(whole[charged]) @ reaches.sizes()[charged])
+    if math.isinf(values):
+        return values
+    if values + abs(whole[-1]) >= LARGEST_INTEGER:
+        return None
+    return values / (math.gcd(*whole[charged].astype(np.int64).tolist()) or 1)
+
+
+def _decimals(number: Fraction) -> int:
+    """Return how many decimals a decimal fraction has.
+
+    >>> _decimals(Fraction("0.125")), _decimals(Fraction(7))
+    (3, 0)
+    """
+    left, twos, fives = number.denominator, 0, 0
+    while left % 2 == 0:
+        left, twos = left // 2, twos + 1
+    while left % 5 == 0:
+        left, fives = left // 5, fives + 1
+    return max(twos, fives)
+
+
+def _size(costs: Mapping[int, Fraction], sizes: Mapping[int, Ends]) -> Fraction:
+    return sum((abs(cost) * max(1, *map(abs, sizes[column])) for column, cost in costs.items()), Fraction(0))
+
+
+def _scaled(linear: LinearObjective, costs: Whole, offset: int, scale: int) -> LinearObjective:
+    """Return an objective whose costs, times its scale, are these integers."""
+    objective = dataclasses.replace(linear.objective, scale=scale)
+    divided = np.zeros(len(linear.costs))
+    for column, cost in costs.items():
+        divided[column] = cost / scale
+    return LinearObjective(objective, divided, offset / scale)
+
+
+def _rounded(goal: _IntegerGoal, most: int) -> _IntegerGoal:
+    """Return an objective whose costs are multiples of the least round step with values below `most`."""
+    values = _size(goal.costs, goal.sizes)
+    for step in _steps(values / most):
+        whole = {column: round(cost / step) for column, cost in goal.costs.items()}
+        size = sum(abs(cost) * max(1, *map(abs, goal.sizes[column])) for column, cost in whole.items())
+        if size <= most:
+            break
+    costs = np.zeros(len(goal.linear.costs))
+    costs[list(whole)] = list(whole.values())
+    made = LinearObjective(dataclasses.replace(goal.linear.objective, scale=1), costs)
+    errors = (
+        abs(cost - whole[column] * step) * (goal.sizes[column][1] - goal.sizes[column][0])
+        for column, cost in goal.costs.items()
+    )
+    most_off = sum(errors, 2 * (values + abs(goal.offset)) / LARGEST_INTEGER)
+    largest = math.nextafter(float(most_off), math.inf)
+    return dataclasses.replace(goal, linear=made, size=float(size), step=step, most=largest)
+
+
+def _steps(least: Fraction) -> Iterator[Fraction]:
+    """Yield 1, 2 and 5 times powers of ten from `least` on, which is above 0.
+
+    >>> [str(step) for step in itertools.islice(_steps(Fraction(3, 100)), 4)]
+    ['1/20', '1/10', '1/5', '1/2']
+    """
+    power = len(str(least.numerator)) - len(str(least.denominator)) - 1
+    for exponent in itertools.count(power):
+        for factor in (1, 2, 5):
+            step = factor * Fraction(10) ** exponent
+            if step >= least:
+                yield step
+
+
+def _within(goals: Sequence[_IntegerGoal]) -> list[_IntegerGoal]:
+    """Return objectives that solvers in floating point tell apart, the largest of them rounded."""
+    if not sum(goal.size for goal in goals) >= LARGEST_VALUES:
+        return list(goals)
+    made = list(goals)
+    room, left = float(LARGEST_VALUES), len(goals)
+    for place in sorted(range(len(goals)), key=lambda place: goals[place].size):
+        goal = goals[place]
+        if goal.size > room / left and not math.isinf(goal.size) and len(goal.costs) > 1:
+            goal = made[place] = _rounded(goal, int(room / left))
+        room, left = room - goal.size, left - 1
+    return made
