@@ -30,7 +30,7 @@ SEEDS = {
     ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--set", "seeds=2"],
     ("solve", "--seed"): ["solve", "shop.lp", "--method", "solrep"],
     ("panel", "--seed"): ["panel", "answers.csv"],
-    ("panel compare", "--seed"): ["panel", "compare", "panel.json", "answers.csv"],
+    ("measure", "--seed"): ["measure", "panel.json", "answers.csv"],
 }
 """How each option that is a seed is used; a new one must be added here."""
 

@@ -120,7 +120,7 @@ ADDING = {
 """Commands that add to a file while they work."""
 
 PRINTING = {
-    "panel compare": ["panel", "compare", "panel.json", *ANSWERED],
+    "measure": ["measure", "panel.json", *ANSWERED],
     "predict": ["predict", "model.joblib", "table.csv"],
     "configure": [*CONFIGURE, "--json"],
     "solve": [*SOLVE, "--json"],

@@ -66,7 +66,7 @@ def test_a_form_that_a_command_does_not_have_is_refused(words: str, form: str, t
     panel compare p.json log.csv --set score=right | got 'score'. Write --columns score=NAME.
     configure m.uvl --set method=exact | got 'method'. Write --method VALUE.
     prune t.csv --judge model   | no such option: --judge. See: shortlist prune --help
-    panel compare p.json log.csv --pick best | no such option: --pick. Write --set pick=VALUE. See: shortlist panel
+    measure p.json log.csv --pick best | no such option: --pick. Write --set pick=VALUE. See: shortlist measure
     --jsn model info m.uvl      | no such option: --jsn. Did you mean '--json'? See: shortlist --help
     """
 )

@@ -288,5 +288,5 @@ def test_the_command_reads_chooses_tells_and_measures_again(factor: int, tmp_pat
     assert "cascades of two judges by confidence, with every threshold" in text
     assert "votes" not in text.split("What was searched")[-1]
     assert "cascades by their confidence" in run.stderr
-    again = shortlist("panel", "compare", "panel.json", "log.csv", cwd=tmp_path)
+    again = shortlist("measure", "panel.json", "log.csv", cwd=tmp_path)
     assert again.returncode == 0, again.stderr

@@ -30,7 +30,6 @@ COMMANDS = {
     "prune": "prune:prune",
     "evolve": "evolve:evolve",
     "panel": "panel:panel",
-    "panel compare": "panel:compare",
     "stage": "stage:stage",
     "stage use": "stage_use:use",
     "configure": "configure:configure",
@@ -65,6 +64,9 @@ COMMANDS = {
 Those without a place are of the package of the papers.
 """
 
+FORMER = {"panel compare": "measure"}
+"""Former names of commands, which version 0.4 knows no more."""
+
 GROUPS = {
     "model": "Analyse, compare, sample and convert feature models.",
     "front": "Show, pick, compare, draw or export points of a front.",
@@ -95,13 +97,13 @@ def asked(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the name of the command that a line begins with, "" if with none, and the words that it gets.
 
     >>> asked(["--json", "panel", "compare", "p.json"])
-    ('panel compare', ['--json', 'p.json'])
+    ('measure', ['--json', 'p.json'])
     """
     forms, names, rest = [], "", list(words)
     while rest:
         longer = f"{names} {rest[0]}".lstrip()
-        if longer in COMMANDS or longer in GROUPS:
-            names = longer
+        if longer in COMMANDS or longer in GROUPS or longer in FORMER:
+            names = FORMER.get(longer, longer)
         elif names in COMMANDS or rest[0] not in [f"--{form}" for form in FORMS]:
             break
         else:

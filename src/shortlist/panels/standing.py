@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -9,14 +10,26 @@ import numpy as np
 
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.figures import PanelFigures, figures
-from shortlist.panels.objectives import ACCURACY, accuracy_scoring
-from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel, surest
+from shortlist.panels.objectives import ACCURACY, accuracy_scoring, sign_of
+from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel
 from shortlist.panels.policy import Panel
-from shortlist.panels.verdict import Verdict, compared, decide_alike, difference_in_words, promised_share
+from shortlist.panels.verdict import (
+    Verdict,
+    compared,
+    decide_alike,
+    difference_in_words,
+    measured_panel,
+    promised_share,
+    rechosen,
+    verdict,
+)
 from shortlist.panels.words import stages_in_words
 from shortlist.results.intervals import MARGIN, Difference, by_case, sign_flip_p
 from shortlist.results.objective import Limit, read_limit
+from shortlist.results.verdicts import RuleVerdict, Word, decide, verdict_facts
 
+NEW, SINGLE = "new", "single"
+"""Rules to use in place of a saved panel: the new panel, or where that is not recommended a single judge."""
 CHEAPER = 0.01
 """Relative; a new panel that saves less is not worth the change."""
 
@@ -42,6 +55,15 @@ class Kept(StrEnum):
     """Beyond chance."""
 
 
+PROMISED_RULES = {
+    Standing.BEATEN: RuleVerdict(Word.BETTER, takes_first=True),
+    Standing.BETTER: RuleVerdict(Word.BETTER, takes_first=False),
+    Standing.AS_GOOD: RuleVerdict(Word.AS_GOOD, takes_first=False),
+    Standing.OPEN: RuleVerdict(Word.UNDECIDED, takes_first=False),
+}
+"""Under a promise, by the cases answered and the price."""
+
+
 def coverage_of(new: Panel, old: Panel, log: AnswerLog) -> Difference:
     """Return by how much more of the same cases a new panel answers."""
     gains = (new.run(log).codes >= 0).astype(float) - (old.run(log).codes >= 0)
@@ -56,13 +78,29 @@ def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
     return Kept.BROKEN if of_answers.accuracy_interval[1] < accuracy else Kept.MISSED
 
 
+def rule_of(told: Verdict) -> RuleVerdict:
+    """Return which to use, what is new or a saved panel, the single one of the verdict.
+
+    Prices that are about the same do not count. Where it is undecided the saved panel stays.
+    """
+    low, high = told.difference_interval
+    interval = (low, high) if sign_of(told.panel_figures.objective) > 0 else (-high, -low)
+    spent = (told.panel_figures.price, told.single_figures.price)
+    if spent[0] < spent[1] and not is_cheaper(told):
+        spent = (spent[1], spent[1])
+    difference = Difference(told.gain, interval, told.p_value)
+    rule = decide(difference, spent=spent, priced=True, margin=told.margin)
+    return rule if rule.word is not Word.UNDECIDED else replace(rule, takes_first=False)
+
+
 def standing(told: Verdict) -> Standing:
-    """Say how a saved panel stands, the single one of the verdict, beside a new panel."""
-    if not told.within_chance:
-        return Standing.BEATEN if told.gain > 0 else Standing.BETTER
-    if not is_cheaper(told):
-        return Standing.AS_GOOD
-    return Standing.BEATEN if told.least_gain >= -told.margin else Standing.OPEN
+    """Say how a saved panel stands, the single one of the verdict, beside what is new."""
+    rule = rule_of(told)
+    if rule.takes_first:
+        return Standing.BEATEN
+    if rule.word is Word.BETTER:
+        return Standing.BETTER
+    return Standing.OPEN if rule.word is Word.UNDECIDED and is_cheaper(told) else Standing.AS_GOOD
 
 
 def promised_standing(told: Verdict, coverage: Difference, kept: Kept, *, is_promised: bool) -> Standing:
@@ -103,26 +141,34 @@ def compared_facts(
     """
     point, most, others = beside
     new, log, scoring = choice.panel(point), choice.test, choice.scoring(choice.test)
-    judge = best_single(choice, [*others, *([] if most is None else [read_limit(f"price<={most!r}")])])
-    alone, promised = single_panel(choice, judge), None
-    if choice.guarantees and scoring.objective == ACCURACY:
-        promised = promised_share(choice, new)
-        alone = surest(choice, judge, log, int((new.run(log).codes >= 0).sum()))
-    told = compared("the saved panel", old, new, log, scoring, promised=promised)
-    told = dataclasses.replace(told, margin=margin)
-    found, share, kept = standing(told), None if promised is None else 0.0, None
+    limits = [*others, *([] if most is None else [read_limit(f"price<={most!r}")])]
+    beside_single = verdict(choice, measured_panel(choice, point), limits=limits, margin=margin)
+    promised = promised_share(choice, new) if scoring.objective == ACCURACY else None
+    against, rival, measured = SINGLE, *_single_beside(choice, limits)
+    if choice.guarantees or beside_single.recommended:
+        against, rival, measured = NEW, new, measured_panel(choice, point)
+    if decide_alike(rival, old) or _act_alike(rival, old, log):
+        measured = rival  # chosen again without a part of the cases it would be another one
+    told = compared("the saved panel", old, measured, log, scoring, promised=promised)
+    told = replace(told, margin=margin)
+    of_new = told.panel_figures
+    if against != NEW:
+        of_new = compared("", old, measured_panel(choice, point), log, scoring).panel_figures
+    found, share, kept, rule = standing(told), None if promised is None else 0.0, None, rule_of(told)
     of_all = None if known.is_open else choice.scoring(known)  # free text is right or wrong
     every = figures(old, known, of_all, promised=share)
     difference, interval, p = told.difference, told.difference_interval, told.p_value
     words, of_what = difference_in_words(told), scoring.objective
+    first = words if rule.takes_first else difference_in_words(told, turned=True)
     if old.question is not None and old.question.promise is not None:
         kept = kept_promise(figures(old, known, promised=0.0), old.question.promise[0])
     if promised is not None:
         coverage, of_what = coverage_of(new, old, log), "answered"
         difference, interval, p = coverage.gain, coverage.interval, coverage.p_value
-        words = coverage.in_points("share answered")
+        words = first = coverage.in_points("share answered")
         is_promised = choice.guarantees[point].promised
         found = promised_standing(told, coverage, kept or Kept.KEPT, is_promised=is_promised)
+        rule = PROMISED_RULES[found]
     return {
         "saved_on_all": dataclasses.asdict(every),
         "promise": _promise_facts(old, kept),
@@ -130,12 +176,18 @@ def compared_facts(
         "new": {
             "asks": stages_in_words(new), "point": point,
             "promised": choice.guarantees[point].promised if choice.guarantees else None,
-            **dataclasses.asdict(told.panel_figures),
+            **dataclasses.asdict(of_new),
         },
         "single": {
-            "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
-            **dataclasses.asdict(figures(alone, log, scoring, promised=share)),
+            "name": beside_single.single, "is_best": beside_single.is_best,
+            **dataclasses.asdict(beside_single.single_figures),
         },
+        **verdict_facts(rule),
+        "take": against if rule.takes_first else "saved",
+        "against": against,
+        "first_in_words": first,
+        "new_beside_single": beside_single.sentence(),
+        "n_parts": len(choice.parts),
         "at_most": most,
         "limits": [str(limit) for limit in others],
         "prices_changed": _prices_changed(old, log),
@@ -151,6 +203,12 @@ def compared_facts(
         "standing": found.value,
         "still_best": found is not Standing.BEATEN,
     }  # fmt: skip
+
+
+def _single_beside(choice: PanelChoice, limits: Sequence[Limit]) -> tuple[Panel, Panel]:
+    """Return the best single judge within limits, and as it is measured."""
+    alone = single_panel(choice, best_single(choice, limits))
+    return alone, rechosen(choice, alone, lambda part: single_panel(part, best_single(part, limits)))
 
 
 def _act_alike(one: Panel, other: Panel, log: AnswerLog) -> bool:

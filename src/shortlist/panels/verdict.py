@@ -190,9 +190,13 @@ class Verdict:
         return f"At the same coverage: {what}. {self.single!r} is compared on {which}."
 
 
-def difference_in_words(told: Verdict) -> str:
-    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+def difference_in_words(told: Verdict, *, turned: bool = False) -> str:
+    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
+
+    `turned`: whether it is that of the judge, less the panel.
+    """
     difference = Difference(told.difference, told.difference_interval, told.p_value)
+    difference = difference.turned() if turned else difference
     objective = told.panel_figures.objective
     if objective in OBJECTIVES and not OBJECTIVES[objective].is_share:
         return difference.in_words(f"of {in_text(objective)} a case")

@@ -1,4 +1,4 @@
-"""`shortlist panel` and `shortlist panel compare`: what they print, write and refuse."""
+"""`shortlist panel` and `shortlist measure` of panels: what they print, write and refuse."""
 
 import io
 import json
@@ -116,7 +116,7 @@ def test_the_answer_is_a_screen_of_24_lines_and_100_columns(folder: Path, tmp_pa
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 100 + len(str(tmp_path))  # a path is not broken
     assert lines[-1].startswith("Next: ")
-    compared = done("panel", "compare", str(tmp_path / "p.json"), *PRICED, cwd=folder)
+    compared = done("measure", str(tmp_path / "p.json"), *PRICED, cwd=folder)
     assert len(compared.stdout.splitlines()) <= 24
     assert max(map(len, compared.stdout.splitlines())) <= 100
 
@@ -268,7 +268,7 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     protocol = tmp_path / "protocol.md"
     done("report", out, "--protocol", "--out", protocol, cwd=folder)
     assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
-    run = done("panel", "compare", out, *words, cwd=folder)  # knows its columns
+    run = done("measure", out, *words, cwd=folder)  # knows its columns
     assert "Saved panel (by topic: " in run.stdout
 
 
@@ -293,10 +293,10 @@ def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) 
     panel = load_panel(out)
     assert panel.promise.startswith("Nothing can be promised")
     assert all(stage.answer_from == np.inf for stage in panel.stages)
-    told = facts(folder, "compare", out, *PRICED)
+    told = facts_of("measure", out, *PRICED, cwd=folder)
     assert told["promise"]["kept"] == "kept"
     assert told["standing"] == "as-good"
-    text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
+    text = shortlist("measure", out, *PRICED, cwd=folder).stdout
     assert text.startswith("No new panel can make the promise of the saved one on these cases.")
     assert "answered 0 (0 to " in text
     assert "of these right" not in text.split("Best single judge")[0]
@@ -323,14 +323,14 @@ def test_under_a_promise_a_panel_that_answers_fewer_cases_for_the_same_price_tak
     _sure_log(tmp_path / "new.csv", 0.55, 0.99, 0.91)
     run = done("panel", "old.csv", "--answer-accuracy", "0.94", "--out", "p.json", "--json", cwd=tmp_path)
     assert json.loads(run.stdout)["held_out"]["answered"] == 1
-    told = facts_of("panel", "compare", "p.json", "new.csv", cwd=tmp_path)
+    told = facts_of("measure", "p.json", "new.csv", cwd=tmp_path)
     assert told["new"]["promised"]
     assert told["new"]["accuracy"] > told["saved"]["accuracy"]
     assert told["new"]["answered"] < 0.8
     assert told["promise"]["kept"] == "kept"
     assert (told["standing"], told["still_best"], told["difference_of"]) == ("better", True, "answered")
     assert told["difference"] == pytest.approx(told["new"]["answered"] - told["saved"]["answered"])
-    text = shortlist("panel", "compare", "p.json", "new.csv", cwd=tmp_path).stdout
+    text = shortlist("measure", "p.json", "new.csv", cwd=tmp_path).stdout
     assert "Keep the saved panel: it answers more cases" in unwrapped(text)
     assert "points of share answered" in text
     assert text.count("p = ") == 1
@@ -343,18 +343,51 @@ def test_the_same_seed_gives_the_same_panel_and_another_one_other_cases(folder: 
 
 
 def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
-    told = facts(folder, "compare", "panel.json", *PRICED, "--limit", "price<=8")
-    assert told["command"] == "panel compare"
+    told = facts_of("measure", "panel.json", *PRICED, "--limit", "price<=8", cwd=folder)
+    assert told["command"] == "measure"
     assert {"saved", "new", "single", "difference", "p_value", "still_best", "notes"} <= told.keys()
     assert told["still_best"]
     dear = [*PRICED[:-1], "dear.csv"]
-    told = facts(folder, "compare", "panel.json", *dear)
+    told = facts_of("measure", "panel.json", *dear, cwd=folder)
     assert told["saved"]["price"] > told["new"]["price"]
     assert told["standing"] in {"beaten", "open"}
-    run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
-    assert "cheaper than the saved one, and as good." in unwrapped(
-        run.stdout
-    ) or "Keep the saved panel where accuracy counts most" in unwrapped(run.stdout)
+    text = unwrapped(done("measure", "panel.json", *dear, cwd=folder).stdout)
+    assert text.startswith(FIRST_WORDS[told["verdict"]])
+    former = done("panel", "compare", "panel.json", *dear, cwd=folder)
+    assert unwrapped(former.stdout) == text
+
+
+FIRST_WORDS = {"better": "Better: ", "as-good": "As good: ", "undecided": "Undecided: keep the saved panel, "}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_command_that_measure_prints_ends_in_the_same_verdict(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["no", "yes"], 900)
+    for name, shares in (("old", [0.7, 0.8, 0.93]), ("new", [0.7, 0.925, 0.93])):
+        right = rng.random((900, 3)) < shares
+        said = np.where(right, truth[:, None], np.where(truth == "no", "yes", "no")[:, None])
+        pd.DataFrame(said, columns=["a", "b", "c"]).assign(truth=truth).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    (tmp_path / "prices.csv").write_text("name,cost\na,1\nb,2\nc,4\n")
+    given = ["--target", "truth", "--costs", "prices.csv"]
+    done("panel", "old.csv", *given, "--pick", "best", "--out", "p.json", cwd=tmp_path)
+    told = facts_of("measure", "p.json", "new.csv", *given, cwd=tmp_path)
+    limit = ["--limit", f"price<={told['at_most']!r}", *shlex.split(str(told["new_options"]))]
+    again = facts_of("panel", "new.csv", *given, *limit, cwd=tmp_path)
+    assert told["against"] == ("new" if again["recommended"] else "single")
+    assert again["single"]["name"] == told["single"]["name"]
+    assert told["new_beside_single"] == again["sentence"]
+    assert told["take"] in {"saved", told["against"]}
+    text = unwrapped(done("measure", "p.json", "new.csv", *given, cwd=tmp_path).stdout)
+    if told["take"] == "single":
+        assert f"take {told['single']['name']} alone" in text
+        assert "--pick single --out NEW.json." in text
+        words = shlex.split(text.rpartition("shortlist ")[2].rstrip("."))
+        line = [one for word in words for one in (["new.csv", *given] if word == "LOGS" else [word])]
+        done(*line, cwd=tmp_path)
+        assert load_panel(tmp_path / "NEW.json").judges == (told["single"]["name"],)
 
 
 @pytest.mark.parametrize("kind", ["answer", "hand-over=1.5"])
@@ -363,12 +396,12 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
 ) -> None:
     out = tmp_path / "cheap.json"
     done("panel", *PRICED, "--limit", "price<=2", "--final", kind, "--out", out, cwd=folder)
-    told = facts(folder, "compare", out, *PRICED)
+    told = facts_of("measure", out, *PRICED, cwd=folder)
     assert told["standing"] == "as-good"
     assert told["still_best"]
     assert told["new"]["price"] == told["saved"]["price"]
     assert told["at_most"] <= 2.0001
-    text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
+    text = shortlist("measure", out, *PRICED, cwd=folder).stdout
     same = "the new search found the same panel"
     if not told["same"]:  # learned from fewer cases
         same = "the new one asks the same judges and decides all these cases alike"
@@ -392,7 +425,7 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     }
     assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
     again = ["--set", "objectives=min error-cost, min price", *dear[2:]]
-    told, same = (facts(folder, "compare", out, *PRICED, *more) for more in ([], again))
+    told, same = (facts_of("measure", out, *PRICED, *more, cwd=folder) for more in ([], again))
     assert told["saved"]["objective"] == "error-cost"
     log, panel = read_log(folder / "answers.csv", columns=LogColumns(target="truth")), load_panel(out)
     cost = np.array([[0, 7], [2, 0], [2, 9]])[panel.run(log).codes, log.truth].mean()
@@ -401,16 +434,14 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
     assert [told[name] for name in names] == [same[name] for name in names]
     assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])
     costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
-    run = shortlist("panel", "compare", out, *PRICED, *again, cwd=folder)
+    run = shortlist("measure", out, *PRICED, *again, cwd=folder)
     assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
-    run = shortlist(
-        "panel", "compare", out, *PRICED, "--set", "objectives=max accuracy, min price", cwd=folder
-    )
+    run = shortlist("measure", out, *PRICED, "--set", "objectives=max accuracy, min price", cwd=folder)
     assert "the panel was chosen by min error-cost, min price, and is compared by max accuracy" in run.stderr
     old = json.loads(out.read_text(encoding="utf-8"))
     del old["question"], old["digest"]
     (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
-    told = facts(folder, "compare", str(tmp_path / "old.json"), *PRICED)
+    told = facts_of("measure", str(tmp_path / "old.json"), *PRICED, cwd=folder)
     assert told["saved"]["objective"] == "accuracy"
 
 
@@ -421,7 +452,7 @@ def test_the_command_that_writes_the_new_panel_makes_the_same_promise(
     promise = ["--answer-accuracy", "0.7", "--set", "confidence-level=0.9", "--final", "hand-over=1.5"]
     done("panel", *PRICED, *promise, "--pick", "best", "--out", out, cwd=folder)
     dear = [*PRICED[:-1], "dear.csv"]
-    told = facts(folder, "compare", out, *dear)
+    told = facts_of("measure", out, *dear, cwd=folder)
     assert told["new_options"] == " ".join(promise)
     print_compared(told | {"standing": "open"})
     text = capsys.readouterr().out
@@ -456,7 +487,7 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
     table["usd"] = table["model"].map({"small": 9, "mid": 2, "large": 1})  # the best one is the cheapest
     table.to_csv(tmp_path / "long.csv", index=False)
     done("panel", *log, "--limit", "latency<=0.25", "--pick", "best", "--out", out, cwd=tmp_path)
-    told = facts(tmp_path, "compare", out, *LONG)
+    told = facts_of("measure", out, *LONG, cwd=tmp_path)
     saved, options = load_panel(out), str(told["new_options"])
     limit = re.search(r"--limit 'latency<=(\S+)'", options)
     assert limit is not None, options
@@ -464,10 +495,10 @@ def test_a_saved_panel_is_compared_with_one_that_is_no_slower(folder: Path, tmp_
     mean = saved.run(read_log(tmp_path / "long.csv", columns=read)).latency.mean()
     assert float(limit[1]) == pytest.approx(mean, rel=0.2)
     assert told["new"]["latency"] <= 0.3
-    text = shortlist("panel", "compare", out, *LONG, cwd=tmp_path).stdout
+    text = shortlist("measure", out, *LONG, cwd=tmp_path).stdout
     assert f"a case, with latency<={limit[1]}." in unwrapped(text)
     done("panel", *log, "--limit", "price<=99", *shlex.split(options), "--out", new, cwd=tmp_path)
-    free = facts(tmp_path, "compare", out, *LONG, "--limit", "price<=99")
+    free = facts_of("measure", out, *LONG, "--limit", "price<=99", cwd=tmp_path)
     assert free["limits"] == []
     assert free["new"]["latency"] > 0.3
 
@@ -519,12 +550,12 @@ REFUSED = [
     ("P --set error-costs=parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
     ("answers.csv --target truth --router gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set positive=x", "--set positive must come with recall and specificity"),
-    ("compare cut.json P", "cut.json must be a policy of Shortlist"),
-    ("compare other.json P", "the policy is damaged: "),
-    ("compare gone.json P", "gone.json cannot be read"),
-    ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
-    ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
-    ("compare panel.json P --limit latency<=2", "got 'latency'."),
+    ("cut.json P", "cut.json must be a policy of Shortlist"),
+    ("other.json P", "the policy is damaged: "),
+    ("gone.json P", "gone.json cannot be read"),
+    ("panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
+    ("panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
+    ("panel.json P --limit latency<=2", "got 'latency'."),
     ("long.csv --columns case=id,judge=model,answer=label,price=dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
 ]  # fmt: skip
 
@@ -532,7 +563,8 @@ REFUSED = [
 @pytest.mark.parametrize(("words", "message"), REFUSED)
 def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: str) -> None:
     line = [part for word in shlex.split(words) for part in (PRICED if word == "P" else [word])]
-    run = shortlist("panel", *line, cwd=folder)
+    command = ["measure"] if line[0].endswith(".json") else ["panel"]
+    run = shortlist(*command, *line, cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
     said = run.stderr.splitlines()  # progress, notes and one sentence
     (told,) = (one for one in said if one.startswith("shortlist: ") and "shortlist: note: " not in one)
@@ -556,8 +588,8 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(
         "panel", "loud.csv", *costs, "--set", "fold=case", "--limit", "price<=1", "--out", "small.json",
         cwd=tmp_path,
     )  # fmt: skip
-    told = facts_of("panel", "compare", "small.json", "loud.csv", *costs, cwd=tmp_path)
+    told = facts_of("measure", "small.json", "loud.csv", *costs, cwd=tmp_path)
     assert told["saved"]["accuracy"] > 0.5
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "loud.csv").read_bytes())))
-    piped = done("panel", "compare", "small.json", "-", *costs, "--json", cwd=tmp_path)
+    piped = done("measure", "small.json", "-", *costs, "--json", cwd=tmp_path)
     assert json.loads(piped.stdout)["saved"] == told["saved"]

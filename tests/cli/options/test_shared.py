@@ -33,15 +33,15 @@ MEANINGS = {
         "model convert": "a model, and its attributes",
     },
     "FILE": {"report": "any result"},
+    "TABLE": {"measure": "likewise, or logs of a panel"},
     "--costs": {
         "prune": "prices of classifiers; elsewhere of features",
         "compare": "prices of judges or of features",
         "panel": "prices of judges",
-        "panel compare": "prices of judges",
+        "measure": "prices of judges",
     },
     "--target": {
         "panel": "a column or field of a log, which is mostly found",
-        "panel compare": "likewise",
     },
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""

@@ -1,58 +1,160 @@
-"""`shortlist measure`: figures of a saved model on new rows beside those reported when it was made."""
+"""`shortlist measure`: figures of a saved model or panel on new rows beside those that were reported."""
 
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.options.panel_options import (
+    ComparedPolicy,
+    LogOptions,
+    limits_asked,
+    picked_beside,
+    rule_asked,
+)
+from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Decimals,
     Details,
     Gaps,
     Json,
-    SavedModelFile,
-    TableFile,
+    Seed,
     Trust,
     cell_rules,
+    check_shared,
 )
 from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shortlist.results.measured_again import MeasuredAgain, NewRows
 
 
-def measure(
-    context: typer.Context,
-    model: SavedModelFile,
-    table: TableFile,
-    *,
+@dataclass(frozen=True)
+class RowOptions:
+    """Rows."""
+
     target: Annotated[
         str | None,
-        typer.Option(help="Column that holds the class; by default the one that the model predicts."),
-    ] = None,
-    gaps: Gaps = None,
-    decimal: Decimals = None,
-    trust: Trust = False,
+        typer.Option(
+            "--target",
+            "--target-field",
+            help="Column that holds the class, or the truth; by default the one that the model predicts, or "
+            "that of the log.",
+        ),
+    ] = None
+    gaps: Gaps = None
+    decimal: Decimals = None
+    trust: Trust = False
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Searches for a new panel."""
+
+    seed: Seed = 0
+
+
+OF_MODELS, OF_PANELS = "models of prune, evolve and stage", "panels"
+
+
+@grouped
+def measure(
+    context: typer.Context,
+    model: Annotated[
+        Path, typer.Argument(help="Model file of shortlist prune, evolve or stage, or a panel, in JSON.")
+    ],
+    table: Annotated[
+        list[str],
+        typer.Argument(
+            help="CSV, Parquet or Excel file, - for standard input, or a set such as example:digits; of a "
+            "panel one log of answers or more."
+        ),
+    ],
+    *,
+    rows: RowOptions,
+    log: LogOptions,
+    policy: ComparedPolicy,
+    searched: Seeded,
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """Measure a saved model on new rows whose classes are known.
+    """Measure a saved model or panel on new rows.
 
-    Accuracy, recall by class, price and the share answered stand beside the figures reported when the model
-    was made, with intervals at 95 %. The first line says whether these hold, whether a promise is kept, and
-    whether to choose anew. Panels are measured by shortlist panel compare.
+    The classes of the rows are known. Accuracy, recall by class, price and the share answered stand beside
+    the figures reported when the model was made, with intervals at 95 %. The first line says whether these
+    hold, whether a promise is kept, and whether to choose anew.
+
+    Panels are measured on new answers or prices. A new search looks for the best panel of at most the saved
+    one's mean price, and no slower where latency is an objective. It keeps the question and the promise of
+    the saved one unless options say otherwise. The first line says which of both to use, or which single
+    judge, as shortlist panel would with the same limits.
     """
-    from shortlist.cli.files import check_files
+    from shortlist.cli.files import PANEL_FILE, check_files
 
-    check_files(inputs={"MODEL": model, "TABLE": table}, outputs={})
+    check_files(inputs={"MODEL": model, "TABLE": table, "--costs": log.costs}, outputs={})
+    check_shared(context.params)
+    is_panel = model.suffix.lower() in PANEL_FILE
+    used = {OF_MODELS: (RowOptions,), OF_PANELS: (LogOptions, ComparedPolicy, Seeded)}
+    refuse_unused(context, used, OF_PANELS if is_panel else OF_MODELS)
+    if is_panel:
+        facts = _panel_facts(model, table, log, policy, searched.seed)
+        if json:
+            print_json(facts | run_facts(context))
+        else:
+            from shortlist.cli.text.panels import print_compared
+
+            print_compared(facts, details=details)
+        return
+    if len(table) > 1:
+        from shortlist.errors import BadInputError
+
+        raise BadInputError("TABLE", "must be one file, but for a panel", str(len(table)), "Name one.")
+    _measure_model(context, model, table[0], rows, details=details, json=json)
+
+
+def _panel_facts(
+    model: Path, logs: "Sequence[str]", log: LogOptions, policy: ComparedPolicy, seed: int
+) -> dict[str, Any]:
+    """Return a saved panel on new answers, beside a new one and a single judge."""
+    from shortlist.cli.text.front_text import contract
+    from shortlist.cli.text.panels import new_options
+    from shortlist.panels import load_panel
+    from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.router import columns_of
+    from shortlist.panels.standing import compared_facts
+
+    old = load_panel(model)
+    if old.router is not None and policy.router is None:
+        policy = replace(policy, router=",".join(columns_of(old.router)))
+    policy, error_costs, said = policy.with_question(old)
+    options = replace(policy.like(old, seed), error_costs=error_costs)
+    limits_asked(policy)
+    rule_asked(policy)  # which are refused before any work
+    read = log.read_for(old, logs, policy.router)
+    old.run(read.at([0]))  # refuses other judges and classes before a search
+    choice = choose_panels(read, options, objectives=policy.objective_names())
+    print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
+    beside = picked_beside(choice, policy, old)
+    facts = contract(choice.front, "measure")
+    facts |= compared_facts(choice, old, read.at(read.truth >= 0), beside, margin=policy.margin)
+    return facts | {"new_options": new_options(choice, old, beside[2], seed), "notes": notes}
+
+
+def _measure_model(
+    context: typer.Context, model: Path, table: str, asked: RowOptions, *, details: bool, json: bool
+) -> None:
     from shortlist.results.measured_again import MeasuredAgain, figures_of
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import labelled_rows, read_table
 
     notes: list[str] = []
-    saved = load_model(model, trust=trust)
+    saved = load_model(model, trust=asked.trust)
     estimator = saved.estimator
-    read = read_table(table, notes, rules=cell_rules(gaps, decimal))
-    X, truth = labelled_rows(read, _columns(saved), target or saved.target, estimator.classes_)
+    read = read_table(table, notes, rules=cell_rules(asked.gaps, asked.decimal))
+    X, truth = labelled_rows(read, _columns(saved), asked.target or saved.target, estimator.classes_)
     print_notes(notes)
     rows = _answered(estimator, X, truth)
     promise = getattr(getattr(estimator, "committee", estimator), "promise", None)

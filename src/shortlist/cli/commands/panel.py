@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.panel_options import (
-    ComparedPolicy,
     LogFiles,
     LogOptions,
     PolicyOptions,
     limits_asked,
     picked,
-    picked_beside,
     rule_asked,
 )
 from shortlist.cli.options.settings import grouped, refuse_unused
@@ -68,7 +66,7 @@ def panel(
     one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper. Points
     of the front are reported without the optimism of having been picked.
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
-    whom to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
+    whom to ask next about a new case, and what the answer is. shortlist measure measures it again.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, PANEL_FILE, check_files, files_by_kind
 
@@ -137,7 +135,7 @@ def _written(files: dict[str, str | None], report: Path | None, what: str) -> li
     told += [f"Report in {report}."] if report else []
     if path:
         told.append(f"Written: {path}, {what}.")
-        told.append(f"Next: measure it on new answers with shortlist panel compare {path} NEW-ANSWERS.")
+        told.append(f"Next: measure it on new answers with shortlist measure {path} NEW-ANSWERS.")
     return told
 
 
@@ -177,57 +175,3 @@ def _parts(told: Any) -> Any:
     from shortlist.report.panels import panel_parts
 
     return panel_parts(told)
-
-
-@grouped
-def compare(
-    context: typer.Context,
-    saved: Annotated[Path, typer.Argument(metavar="PANEL", help="Panel written with --out, in JSON.")],
-    logs: LogFiles,
-    *,
-    log: LogOptions,
-    policy: ComparedPolicy,
-    seed: Seed = 0,
-    details: Details = False,
-    json: Json = False,
-) -> None:
-    """Measure a saved panel on new answers or new prices.
-
-    All cases measure it, and tell whether it keeps its promise, if it has one. Unless options say otherwise,
-    a new search looks for the best panel of at most the saved one's mean price on these logs, and no slower
-    where latency is an objective. It has the saved one's objectives, promise, error costs, columns of the
-    router, and way to end unsure cases. Both are compared on the hold-out set of these logs, or under a
-    promise on its calibration cases.
-    """
-    from shortlist.cli.files import check_files
-
-    check_files(inputs={"PANEL": saved, "LOGS": logs, "--costs": log.costs}, outputs={})
-    from shortlist.cli.text.front_text import contract
-    from shortlist.cli.text.panels import new_options, print_compared
-    from shortlist.panels import load_panel
-    from shortlist.panels.choice import choose_panels, told_notes
-    from shortlist.panels.router import columns_of
-    from shortlist.panels.standing import compared_facts
-
-    check_shared(context.params)
-    refuse_unused(context)
-    old = load_panel(saved)
-    if old.router is not None and policy.router is None:
-        policy = replace(policy, router=",".join(columns_of(old.router)))
-    policy, error_costs, said = policy.with_question(old)
-    options = replace(policy.like(old, seed), error_costs=error_costs)
-    limits_asked(policy)
-    rule_asked(policy)  # which are refused before any work
-    read = log.read_for(old, logs, policy.router)
-    old.run(read.at([0]))  # refuses other judges and classes before a search
-    choice = choose_panels(read, options, objectives=policy.objective_names())
-    print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
-    known = read.at(read.truth >= 0)
-    beside = picked_beside(choice, policy, old)
-    facts = contract(choice.front, "panel compare")
-    facts |= compared_facts(choice, old, known, beside, margin=policy.margin)
-    facts["new_options"] = new_options(choice, old, beside[2])
-    if json:
-        print_json(facts | {"notes": notes} | run_facts(context))
-    else:
-        print_compared(facts, details=details)

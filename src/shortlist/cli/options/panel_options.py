@@ -204,10 +204,8 @@ class PolicyOptions:
     def like(self, saved: "Panel", seed: int) -> "PanelOptions":
         """Return the options of a search for what may take the place of a saved panel, with its `final`."""
         from shortlist.guarantees.guarantee import Demand
-        from shortlist.panels.panel_options import USUAL_SHARE
 
         options = self.made(PromiseOptions(), seed)
-        options = replace(options, test_share=options.test_share or USUAL_SHARE)
         if saved.question is not None and saved.question.promise is not None:
             options = replace(options, demand=Demand(*saved.question.promise))
         return options if self.final is not None else replace(options, final=saved.final)
@@ -427,18 +425,34 @@ def picked_beside(
     return picked(choice, asked, anyway=True), price_limit(limits), others
 
 
+def in_four_digits(value: float, sign: int = 1) -> float:
+    """Return a limit in four digits, as it is typed, no stricter than it is.
+
+    `sign`: 1 of a most, -1 of a least.
+
+    >>> in_four_digits(1.23449), in_four_digits(1.2344), in_four_digits(1.23449, -1)
+    (1.235, 1.234, 1.234)
+    """
+    short = float(f"{value:.4g}")
+    return short if sign * short >= sign * value else float(f"{value * ROUNDED_UP**sign:.4g}")
+
+
+ROUNDED_UP = 1 + 5e-4
+"""Times this a number in four digits is no lower than it was."""
+
+
 def _within_saved(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> PolicyOptions:
     """Return options with the mean price of a saved panel as the limit, and its latency if that matters."""
     from shortlist.panels.objectives import LATENCY
 
     names, rows, told = choice.front.names, choice.front.values, saved.run(choice.chosen)
     price = rows[:, names.index(PRICE)]
-    most = max(float(price.min()), float(told.price.mean()) * (1 + ROUNDING))
+    most = in_four_digits(max(float(price.min()), float(told.price.mean()) * (1 + ROUNDING)))
     asked = replace(asked, limit=[f"{PRICE}<={most!r}"])
     if LATENCY not in names:
         return asked
     fastest = float(rows[price <= most, names.index(LATENCY)].min())
-    slowest = max(fastest, float(told.latency.mean()) * (1 + ROUNDING))
+    slowest = in_four_digits(max(fastest, float(told.latency.mean()) * (1 + ROUNDING)))
     return replace(asked, limit=[f"{PRICE}<={most!r}", f"{LATENCY}<={slowest!r}"])
 
 

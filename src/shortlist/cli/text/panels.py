@@ -6,24 +6,22 @@ from textwrap import fill, shorten
 from typing import Any
 
 from shortlist._words import all_of, counted
-from shortlist.cli.options.panel_options import in_senses
+from shortlist.cli.options.panel_options import in_four_digits, in_senses
 from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.output import WIDTH, print_fitted, print_lines
 from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.log_checks import CASE, PUNCTUATION
-from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL, in_text
+from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.router import columns_of
-from shortlist.panels.standing import (
-    Kept,
-    Standing,
-)
+from shortlist.panels.standing import NEW, SINGLE, Kept, Standing
 from shortlist.panels.verdict import NESTED
 from shortlist.panels.words import budget_table, measured_in_words
-from shortlist.results.intervals import CHANCE, Kind
+from shortlist.results.intervals import Kind
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
+from shortlist.results.verdicts import RuleVerdict, Word, sentence
 
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
 """How sentences begin."""
@@ -106,7 +104,7 @@ def _print_budgets(facts: Mapping[str, Any]) -> None:
         print(fill(row[-1], WIDTH, initial_indent=f"  {cells}  ", subsequent_indent=indent))
 
 
-def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit]) -> str:
+def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit], seed: int = 0) -> str:
     """Return the options, but for the price and files of the log, with which the new panel was looked for."""
     names, final, told = choice.front.names, choice.cases.final, list[str]()
     for limit in limits:
@@ -130,40 +128,24 @@ def new_options(choice: PanelChoice, old: Panel, limits: Sequence[Limit]) -> str
     folds = {CASE: choice.chosen.folds_case, PUNCTUATION: choice.chosen.folds_punctuation}
     if any(folds.values()):
         told += ["--set", f"fold={','.join(way for way, is_on in folds.items() if is_on)}"]
-    return shlex.join(told)
+    return shlex.join([*told, *(["--seed", str(seed)] if seed else [])])
 
 
 def _in_four_digits(limit: Limit) -> str:
     """Return a limit as it is typed, no stricter than it is."""
-    value = float(limit.value)
     if not limit.sign:
         return str(limit)
-    short = f"{value:.4g}"
-    if limit.sign * float(short) < limit.sign * value:
-        short = f"{value * ROUNDED_UP**limit.sign:.4g}"
-    return f"{limit.name}{limit.operator}{short}"
+    return f"{limit.name}{limit.operator}{in_four_digits(float(limit.value), limit.sign):.4g}"
 
 
 USUAL_LEVEL = PromiseOptions().confidence_level
 """Of a promise; options need not tell it."""
-ROUNDED_UP = 1 + 5e-4
-"""Times this a price in four digits is no lower than it was."""
 KEPT_WORDS = {
     Kept.KEPT: "The saved panel keeps its promise on these cases",
     Kept.MISSED: "The saved panel has fewer right answers than promised, which may be chance",
     Kept.BROKEN: "The saved panel breaks its promise, beyond chance",
 }
 
-STANDING_WORDS = {
-    Standing.BETTER: "Keep the saved panel: it is better than the new one beyond chance.",
-    Standing.AS_GOOD: "Keep the saved panel: the new one is neither better beyond chance nor cheaper.",
-    Standing.BEATEN: "Take the new panel: it is better than the saved one beyond chance.",
-    Standing.OPEN: (
-        "Keep the saved panel where {what} counts most: the new one is cheaper, but these cases do not tell "
-        "how much worse."
-    ),
-}
-CHEAPER_WORDS = "Take the new panel: it is cheaper than the saved one, and as good."
 PROMISED_WORDS = {
     Standing.BETTER: "Keep the saved panel: it answers more cases, and the new one is not cheaper.",
     Standing.AS_GOOD: "Keep the saved panel: the new one neither answers more cases nor is cheaper.",
@@ -199,9 +181,7 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
             "lower --answer-accuracy, or add cases."
         )
     if facts["difference_of"] != "answered":
-        is_chance = found is Standing.BEATEN and facts["p_value"] > CHANCE
-        what = in_text(facts["difference_of"])
-        return CHEAPER_WORDS if is_chance else STANDING_WORDS[found].format(what=what)
+        return _rule_words(facts)
     if found is Standing.BEATEN and facts["promise"]["kept"] == Kept.BROKEN:
         return "Take the new panel: it makes the promise that the saved one breaks."
     if found is Standing.OPEN and not facts["cheaper"]:
@@ -210,6 +190,29 @@ def _standing_words(facts: Mapping[str, Any]) -> str:
             "cheaper."
         )
     return PROMISED_WORDS[found]
+
+
+def _rule_words(facts: Mapping[str, Any]) -> str:
+    """Say which to use: the saved panel, or what is new."""
+    rival = "the new panel" if facts["against"] == NEW else f"{facts['single']['name']} alone"
+    names, told = (rival, "the saved panel"), facts["first_in_words"]
+    rule = RuleVerdict(Word(facts["verdict"]), facts["take"] != "saved", facts["because"] or "")
+    if rule.word is Word.UNDECIDED:
+        price = "is cheaper, but" if facts["cheaper"] else "is not cheaper, and"
+        beside = f"{told} beside {rival}, which {price}"
+        return f"Undecided: keep {names[1]}, {beside} these cases do not tell them apart."
+    share = facts["difference_of"] != ERROR_COST
+    margin = counted_points(100 * facts["margin"]) if share else f"{facts['margin']:g} a case"
+    return sentence(rule, names, told, verb="Take" if rule.takes_first else "Keep", margin=margin)
+
+
+def counted_points(margin: float) -> str:
+    """Return a margin in words.
+
+    >>> counted_points(1.0), counted_points(2.5)
+    ('a point', '2.5 points')
+    """
+    return "a point" if margin == 1 else f"{margin:g} points"
 
 
 def _cases(figures: Mapping[str, Any], kind: str = "") -> str:
@@ -230,8 +233,9 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
     others = [_in_four_digits(read_limit(text)) for text in facts["limits"]]
     within = " within these limits" if others else " within that price"
     judge = "Best single judge" + ("" if facts["single"]["is_best"] else within)
-    which = "calibration " if promise is not None else "hold-out "
-    lines.append(f"On the {_cases(facts['new'], which)}:")
+    which = "calibration " if promise is not None else "" if facts["n_parts"] else "hold-out "
+    again = ", the new one by repeated choice" if facts["n_parts"] else ""
+    lines.append(f"On the {_cases(facts['new'], which)}{again}:")
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
         if name == "new" and found_again:
             continue
@@ -241,7 +245,10 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         lines.append(f"  {title} ({who}): {measured_in_words(one)}.")
     if facts["new"]["promised"] is not False and not found_again:
         p = "" if "p = " in facts["difference_in_words"] else f", p = {facts['p_value']:.2g}"
-        lines.append(f"New minus saved: {facts['difference_in_words']}{p}.")
+        what = "New" if facts["against"] == NEW else f"{facts['single']['name']} alone"
+        lines.append(f"{what} minus saved: {facts['difference_in_words']}{p}.")
+    if facts["against"] != NEW:
+        lines.append(f"New panel: {facts['new_beside_single'][0].lower()}{facts['new_beside_single'][1:]}")
     if facts["prices_changed"]:
         changes = [f"{name} {old:.4g} to {new:.4g}" for name, (old, new) in facts["prices_changed"].items()]
         lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
@@ -250,7 +257,9 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         rest = f", with {all_of(others)}" if others else ""
         lines.append(f"The new panel is the best found for at most {facts['at_most']:.4g} a case{rest}.")
     if facts["at_most"] and facts["standing"] in {Standing.BEATEN, Standing.OPEN}:
-        most = shlex.join(["--limit", f"{PRICE}<={facts['at_most'] * ROUNDED_UP:.4g}"])
-        options = f"{most} {facts['new_options']}".rstrip()
-        lines.append(f"To write the new panel: shortlist panel LOGS {options} --out NEW.json.")
+        most = shlex.join(["--limit", f"{PRICE}<={in_four_digits(facts['at_most']):.4g}"])
+        single = "" if facts["against"] == NEW else f" --pick {SINGLE}"
+        options = f"{most} {facts['new_options']}".rstrip() + single
+        what = "the new panel" if facts["against"] == NEW else f"{facts['single']['name']} alone"
+        lines.append(f"To write {what}: shortlist panel LOGS {options} --out NEW.json.")
     print_lines(lines)
