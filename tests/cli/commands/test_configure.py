@@ -188,8 +188,26 @@ def test_a_limit_that_no_product_meets_is_an_answer(folder: Path) -> None:
     assert sentence.startswith("limit cost<=1: with all else that is asked, the least cost of a product is ")
     people = shortlist(*PRICED, "--limit", "cost<=1", cwd=folder).stdout
     assert "limit cost<=1: the least cost of a product is " in people
-    assert "Next: change the limit." in people
+    assert "Next: this change is enough:\n  limit cost<=10.75 in place of cost<=1\n" in people
     assert "every product has" not in people
+
+
+def test_advice_on_a_contradiction_can_be_followed(folder: Path) -> None:
+    asked = ["--limit", "cost<=14", "--limit", "deselected<=2", "--select", "GPS"]
+    facts = facts_of(*PRICED, *asked, cwd=folder)
+    people = shortlist(*PRICED, *asked, "--out", "never.html", cwd=folder).stdout
+    assert facts["enough"]
+    for changes in facts["enough"]:
+        words = list(asked)
+        for text in changes:
+            assert f"\n  {text}\n" in people
+            if text.startswith("limit "):
+                after, before = text.removeprefix("limit ").split(" in place of ")
+                words[words.index(before)] = after
+            else:
+                place = words.index(text.removesuffix(" is no longer required"))
+                del words[place - 1 : place + 1]
+        assert facts_of(*PRICED, *words, cwd=folder)["status"] == "optimal"
 
 
 @pytest.mark.slow

@@ -178,9 +178,15 @@ def _decide_in_lines(
 
 
 def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":
+    from shortlist.cli.text.configured import advice_lines
     from shortlist.report.page import Text
     from shortlist.report.products import product_parts
 
     if not len(answer.front):
-        return [Text(f"Status {answer.status}: {answer.reason}."), *map(Text, answer.conflict)]
+        advice = advice_lines(answer.relaxations, details=True)
+        return [
+            Text(f"Status {answer.status}: {answer.reason}."),
+            *map(Text, answer.conflict),
+            *map(Text, advice),
+        ]
     return product_parts(answer.front, asked.line, asked.attributes)

@@ -12,11 +12,15 @@ from shortlist.cli.text.output import cut, finite, listed, print_lines
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
     from shortlist.products.configuration.product_front import Configured
+    from shortlist.products.configuration.relaxations import Relaxations
     from shortlist.results.front import Front
 
 
 MOST_LINES = 20
 """Of what contradicts each other on the first screen, and points with details."""
+
+MOST_CHANGES = 6
+"""On the first screen, each of which is enough."""
 
 
 def configured_facts(
@@ -34,6 +38,7 @@ def configured_facts(
         **front_facts(front),
         "reason": answer.reason,
         "conflict": list(answer.conflict),
+        **_changes(answer.relaxations),
         **asked.facts,
         "notes": [*asked.notes, *empty_notes(front)],
         "implied": {
@@ -44,6 +49,42 @@ def configured_facts(
         "out": None if saved is None else str(saved),
         "study": None if study is None else str(study),
     }
+
+
+def _changes(found: "Relaxations | None") -> dict[str, Any]:
+    """Return sets of changes that are enough each, and changes that alone are not."""
+    if found is None:
+        return {"enough": [], "not_enough": []}
+    return {
+        "enough": [[change.text for change in changes] for changes in found.enough],
+        "not_enough": [change.text for change in found.useless],
+    }
+
+
+def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
+    """Say which changes of what was asked leave a product; only what was tried."""
+    if found is None:
+        return []
+    if found.empty:
+        return ["Next: correct the model: it has no product, whatever is asked."]
+    if not found.enough:
+        return ["What to change was not found in time."]
+    if len(found.enough[0]) > 1:
+        lines = [f"  {change.text}" for change in found.enough[0]]
+        n = len(lines)
+        what = (
+            f"these {n} changes together, and no fewer are enough"
+            if found.fewest
+            else "these changes together"
+        )
+        return [f"Next: {what}:", *(lines if details else cut(lines, MOST_LINES, "--details has all"))]
+    lines = [f"  {change.text}" for (change,) in found.enough]
+    said = ["Next: any one of these changes is enough:" if len(lines) > 1 else "Next: this change is enough:"]
+    said += lines if details else cut(lines, MOST_CHANGES, "--details has all")
+    if found.useless:
+        alone = [change.text for change in found.useless]
+        said.append(listed("Not enough alone: ", alone, most_lines=2, details=details))
+    return said
 
 
 def plain(value: Any) -> Any:
@@ -72,11 +113,10 @@ def print_configured(
         if (names := [asked.line.labels[i] for i in numbers])
     ]
     conflict = [f"  {sentence}" for sentence in answer.conflict]
-    is_limit = len(answer.conflict) == 1 and answer.conflict[0].startswith("limit ")
     none = [
         f"Status {answer.status}: {answer.reason}.",
         *(conflict if details else cut(conflict, MOST_LINES, "--details has all")),
-        *["Next: change the limit." if is_limit else "Next: leave out one of these."] * bool(conflict),
+        *advice_lines(answer.relaxations, details=details),
     ]
     print_found(answer.front, none, more, saved, study, why=answer.reason, page=page, details=details)
 

@@ -275,7 +275,7 @@ def _beyond_every_product(numbers: _Numbers) -> str:
         return ""
     (place,) = found.limits
     limit = numbers.limits[place]
-    sums = _sums(limit, numbers.model)
+    sums = limit_sums(limit, numbers.model)
     if len(sums) != 1 or not limit.name or not isinstance(limit, QuantityLimit):
         return ""
     goal, _ = sums[0]
@@ -292,7 +292,7 @@ def _beyond_every_product(numbers: _Numbers) -> str:
 
 
 def _without(numbers: _Numbers, place: int, literal: int) -> str:
-    sums = _sums(numbers.limits[place], numbers.model)
+    sums = limit_sums(numbers.limits[place], numbers.model)
     if len(sums) != 1:
         return ""
     goal, _ = sums[0]
@@ -304,7 +304,7 @@ def _without(numbers: _Numbers, place: int, literal: int) -> str:
 
 def _left_to(numbers: _Numbers, place: int) -> str:
     of_others, of_all = [], []
-    for goal, other in _sums(numbers.limits[place], numbers.model):
+    for goal, other in limit_sums(numbers.limits[place], numbers.model):
         more = [Constraint(other)] if other else []
         least = _end(goal, numbers.left_by_others(goal, place, more))
         if least:
@@ -329,7 +329,7 @@ def _constant(goal: FeatureObjective) -> int:
     return goal.offset * goal.objective.sign
 
 
-def _sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
+def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
     """Return what a limit bounds, as to minimise, each with the side of ``==`` on which it is looked for."""
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)

@@ -42,6 +42,8 @@ class Feasibility:
     one of them left out, the others can be met; :data:`NOT_TOLD_APART` if the budget ended before these were
     found. Empty if all can be met.
     """
+    required: tuple[int, ...] = ()
+    """The requirements among them."""
     fixed: tuple[int, ...] = ()
     """Literals that hold in every product that meets the requirements, these included."""
     implied: tuple[int, ...] = ()
@@ -79,7 +81,8 @@ def check_feasibility(
     if fixed is None:
         required = np.arange(model.n_rules, model.n_rules + len(requirements.literals), dtype=np.int32)
         rules = TracedClauses(asked, np.concatenate([traced.rules, required]))
-        return Feasibility(checked=True, conflict=_sentences(model, requirements, rules, budget))
+        conflict, literals = _sentences(model, requirements, rules, budget)
+        return Feasibility(checked=True, conflict=conflict, required=literals)
     given = {*(own or ()), *requirements.literals}
     implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
     kept = {*fixed, *requirements.literals}
@@ -137,7 +140,8 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
 
 def _sentences(
     model: FeatureModel, requirements: Requirements, asked: TracedClauses, budget: Budget | None
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return a sentence for each part of a contradiction, and the requirements in it."""
     from shortlist.products.configuration.explanation import SwitchedRules
 
     try:
@@ -145,14 +149,11 @@ def _sentences(
         first = switched.contradiction(switched.rules, ()) or ()
         found = irreducible(lambda rules: switched.contradiction(rules, ()), first)
     except SearchStoppedError:
-        return (NOT_TOLD_APART,)
+        return (NOT_TOLD_APART,), requirements.literals
     literals = requirements.literals
-    return tuple(
-        rule_text(model, number)
-        if number < model.n_rules
-        else required_text(model, literals[number - model.n_rules])
-        for number in found
-    )
+    required = tuple(literals[number - model.n_rules] for number in found if number >= model.n_rules)
+    rules = [rule_text(model, number) for number in found if number < model.n_rules]
+    return (*rules, *(required_text(model, literal) for literal in required)), required
 
 
 def required_text(model: FeatureModel, literal: int) -> str:

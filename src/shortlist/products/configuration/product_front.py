@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
+if TYPE_CHECKING:
+    from shortlist.products.configuration.relaxations import Relaxations
+
 GRACE_S = 1.0
 """So long is one product looked for where a limit left none."""
 
@@ -68,6 +71,8 @@ class Configured:
     """The model and what was asked."""
     diagram: Diagram | None = None
     """The decision diagram, where one was made."""
+    relaxations: "Relaxations | None" = None
+    """Without a product: which changes of limits and requirements leave one."""
 
     def configurations(self, index: int) -> Iterator[Mask]:
         """Yield every product that has point number `index` of the front, as a mask of the features.
@@ -169,20 +174,34 @@ def configure(
         _check_tolerance(goals, chosen.tolerance)
     question, feasibility = make_question(model, goals, bounds, requirements, budget=budget)
     if feasibility.conflict:
+        from shortlist.products.configuration.relaxations import find_relaxations
+
         reason = "the constraints contradict each other" + (
             " and the requirements" if requirements.literals else ""
         )
-        return _infeasible(question, reason, feasibility.conflict, budget.elapsed)
+        changes = find_relaxations(
+            model,
+            question.limits,
+            requirements.literals,
+            among=feasibility.required,
+            places=(),
+            budget=budget,
+        )
+        return _infeasible(question, reason, feasibility.conflict, budget.elapsed, relaxations=changes)
     front, diagram = find_front(question, method, chosen, budget)
     why = str(front.extras["why"])
     implied = from_literals(model, feasibility.implied)
     if not len(front) and front.proof.kind is ProofKind.COMPLETE:
         from shortlist.products.configuration.contradictions import told_contradiction
+        from shortlist.products.configuration.relaxations import find_relaxations
 
         literals = requirements.literals
-        _, conflict = told_contradiction(model, question.limits, literals, budget=budget)
+        found, conflict = told_contradiction(model, question.limits, literals, budget=budget)
+        changes = find_relaxations(
+            model, question.limits, literals, among=found.literals, places=found.limits, budget=budget
+        )
         reason = "no product is within the limits" if bounds else "the constraints contradict each other"
-        return _infeasible(question, reason, conflict, budget.elapsed, implied)
+        return _infeasible(question, reason, conflict, budget.elapsed, relaxations=changes, implied=implied)
     if not len(front):
         why = (
             f"no point of the front was found within {front.proof.limit}"
@@ -228,8 +247,10 @@ def _infeasible(
     reason: str,
     conflict: tuple[str, ...],
     seconds: float,
+    *,
+    relaxations: "Relaxations",
     implied: Requirements = NO_REQUIREMENTS,
 ) -> Configured:
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(question.objectives))
     front = dataclasses.replace(no_products(question, proof, "contradiction"), seconds=seconds)
-    return Configured(Status.INFEASIBLE, front, reason, conflict, implied, question)
+    return Configured(Status.INFEASIBLE, front, reason, conflict, implied, question, relaxations=relaxations)
