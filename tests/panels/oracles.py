@@ -119,7 +119,7 @@ def _through_stages(cases: Cases, found: Candidate, *, as_written: bool) -> tupl
             new = [judge for judge in judges if judge not in asked]
             asked = judges
             price += int(cases.prices[case, new].sum())
-            seconds += float(cases.latency[case, new].max())
+            seconds += float(cases.latency[case, new].max(initial=0.0))
             is_last = number == len(recipe.sets) - 1
             code, ends = _stage_of(cases, found, number, case, as_written=as_written)
             if ends or (is_last and cases.final.kind == "answer"):
@@ -137,6 +137,8 @@ def _stage_of(
 ) -> tuple[int, bool]:
     """Return what a stage decides about a case, and whether that ends it."""
     recipe = found.recipe
+    if recipe.alone is not None:
+        return recipe.alone.code, True
     judged = cases.decisions[recipe.learner].of(recipe.sets[number])
     decided, order = judged.decided, judged.ordering
     if as_written:

@@ -252,7 +252,7 @@ def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:
     choice = choose_panels(LOG, options, objectives=("error-cost", "price"))
     points = range(len(choice.found))
     losses, error = mean_losses(choice, points)
-    assert losses.tolist() == pytest.approx(choice.front.values[:, 0].tolist())
+    assert losses.tolist() == pytest.approx(choice.front.extras["on_training_cases"])
     truth = choice.chosen.truth
     codes = choice.panel(int(losses.argmin())).run(choice.chosen).codes
     pairs = zip(codes.tolist(), truth.tolist(), strict=True)

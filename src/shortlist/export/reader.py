@@ -940,7 +940,7 @@ def _check_panel(policy: Any) -> None:
             _need(all(a < b for a, b in itertools.pairwise(knots)), "confidence of a judge")
             _need(knots[-1] - knots[0] <= LARGEST, "confidence of a judge")
     columns = [column for each in _columns_of(policy).values() for column in each]
-    _need(len(set(columns)) == 2 * len(judges) > 0, "judges")
+    _need(len(set(columns)) == 2 * len(judges), "judges")
     branches = policy["branches"] if "router" in policy else []
     _need(_is_list(branches) and (len(branches) > 0) == ("router" in policy), "branches")
     for stages in (policy["stages"], *branches):

@@ -213,10 +213,21 @@ def triples_of(found: list[Candidate], name: str, sets: list[Judges]) -> list[tu
     return [(one[0], one[1], one[2]) for one in list(triples)[:MOST_TRIPLES]]
 
 
+def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
+    """Return each judge that is silent in some case, with each other one that is asked there.
+
+    Of many judges the most promising ones.
+    """
+    judges = promising_judges(cases, ALL_PAIRS_UP_TO)
+    is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
+    return [((a,), (a, b)) for a, b in itertools.permutations(judges, 2) if is_silent[a]]
+
+
+CONSTANT, FALLBACKS = "one answer to every case", "judges with another one where they are silent"
 SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned scores", "votes"
 CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
 THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
-UNLEARNED = {SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONFIDENT}
+UNLEARNED = {SINGLE, FALLBACKS, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR, CONFIDENT}
 """Families in whose decisions nothing is learned, so that their policies cost next to nothing to measure."""
 
 
@@ -242,18 +253,18 @@ def _all_differ(answers: Heard) -> bool:
     return bool((own | (answers.words == answers.n_classes)).all())
 
 
-CASCADES = (SINGLE, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
+CASCADES = (CONSTANT, SINGLE, FALLBACKS, PAIRS, CASCADES_OF_THREE, CASCADES_OF_FOUR)
 SHAPES = (
     Shape(
         "answers of which no two are equal, with confidences",
         lambda cases: BY_CONFIDENCE in cases.decisions,
-        (SINGLE, CONFIDENT),
+        (SINGLE, FALLBACKS, CONFIDENT),
         "There is nothing to vote on",
     ),
     Shape(
         "answers of which no two are equal, as scores alone",
         lambda cases: cases.is_open and _all_differ(cases.answers),
-        (SINGLE,),
+        (SINGLE, FALLBACKS),
         "There is nothing to vote on",
     ),
     Shape(

@@ -100,7 +100,8 @@ def panel_report(
     guarantee = choice.guarantees[point] if choice.guarantees and point is not None else None
     ways, is_balanced = ways_of(panel, choice.test), measure_of(choice.front.names) == BALANCED
     facts = _facts(choice, panel, found, told, limits) | _way_facts(panel, ways)
-    bound = bound_at(choice.cases, facts["price"] * choice.steps)
+    asks = all(way.alone is None for way in found.recipe.ways)  # somebody about every case
+    bound = bound_at(choice.cases, facts["price"] * choice.steps) if asks else 1.0
     some_right = float(choice.cases.is_right.any(axis=1).mean())
     hands_over = choice.cases.final.kind == HAND_OVER
     facts |= {
@@ -150,6 +151,9 @@ def _facts(
         "p_value": told.p_value,
         "within_chance": told.within_chance,
         "kind": told.kind.value,
+        "constant": None
+        if told.constant is None
+        else dict(zip(("answer", "value"), told.constant, strict=True)),
         "margin": told.margin,
         "recommended": told.recommended,
         "sentence": told.sentence(),

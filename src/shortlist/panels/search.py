@@ -16,6 +16,8 @@ from shortlist.panels.candidates import (
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
     CONFIDENT,
+    CONSTANT,
+    FALLBACKS,
     LEARNED,
     PAIRS,
     SINGLE,
@@ -23,6 +25,7 @@ from shortlist.panels.candidates import (
     UNLEARNED,
     VOTED,
     confident_triples,
+    fallbacks_of,
     pairs_of,
     promising_judges,
     shape_of,
@@ -33,7 +36,8 @@ from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
 from shortlist.panels.learning import AGREEMENT, VOTES, VOTING, Judged
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, candidate_of, threshold_front
+from shortlist.panels.router import ALONE, Alone
 from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
@@ -117,6 +121,41 @@ def _singles(
     told = "The one judge, by its" if n == 1 else f"All {n:,} single judges, each by its"
     told += " own answers."
     yield SearchStep("single judges", told, [partial(_single, judge=judge) for judge in range(n)])
+
+
+def _constant(
+    cases: Cases, _stages: int, _front: list[Candidate], _tried: list[Candidate]
+) -> Iterator[SearchStep]:
+    if not cases.is_open:
+        yield SearchStep(CONSTANT, "One answer to every case, without any call.", [_one_answer])
+
+
+def _one_answer(cases: Cases) -> list[Candidate]:
+    """Return the class that loses least as the answer to every training case, at no price."""
+    counts = np.bincount(cases.truth, minlength=cases.answers.n_classes)
+    code = int((cases.losses[:-1] @ counts).argmin())
+    shares = tuple((counts / counts.sum()).tolist())
+    recipe = Recipe(((),), (0.0,), ALONE, alone=Alone(code, shares))
+    seconds = 0.0 if np.isfinite(cases.latency).all() else float("nan")
+    return [Candidate(int(cases.losses[code] @ counts), 0, seconds, recipe)]
+
+
+def _fallbacks(
+    cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
+) -> Iterator[SearchStep]:
+    pairs = fallbacks_of(cases) if max_stages > 1 else []
+    if pairs:
+        of_all = (
+            "All" if cases.n_judges <= ALL_PAIRS_UP_TO else f"Of the {ALL_PAIRS_UP_TO} most promising, the"
+        )
+        told = f"{of_all} {counted(len(pairs), 'judge')} with another one that is asked where it is silent."
+        jobs = [partial(_fallback, sets=sets) for sets in pairs]
+        yield SearchStep("judges with a fallback", told, list(jobs))
+
+
+def _fallback(cases: Cases, sets: tuple[Judges, Judges]) -> list[Candidate]:
+    """Return the loss and the price of a judge whose silence another one answers."""
+    return [candidate_of(cases, Recipe(sets, (0.0, 0.0), VOTES), ())]
 
 
 def _cascades(size: int) -> Family:
@@ -230,7 +269,9 @@ def _three_stages(
 
 
 FAMILIES: dict[str, Family] = {
+    CONSTANT: _constant,
     SINGLE: _singles,
+    FALLBACKS: _fallbacks,
     PAIRS: _cascades(2),
     CASCADES_OF_THREE: _cascades(3),
     CASCADES_OF_FOUR: _cascades(4),

@@ -13,7 +13,7 @@ from shortlist.panels.decisions import BY_CONFIDENCE, Heard, ScoreTable
 from shortlist.panels.learning import AGREEMENT
 from shortlist.panels.objectives import ACCURACY, BALANCED, LATENCY, PRICE, figure_of, in_text, led_by
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
-from shortlist.panels.router import columns_of
+from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Verdict, difference_in_words
 from shortlist.results.intervals import Interval, Kind, with_interval
 from shortlist.results.objective import Limit
@@ -40,6 +40,8 @@ MOST_WAYS, MOST_LETTERS = 5, 150
 
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
+    if isinstance(stage.decision, Alone) and panel.router is None and stage.decision.code >= 0:
+        return [f"{panel.classes[stage.decision.code]!r} to every case, {NO_JUDGE}"]
     return [panel.judges[judge] for judge in stage.asks] or [NO_JUDGE]
 
 
@@ -67,7 +69,8 @@ def in_words(
     said = []
     if router is not None:
         said += _branch_sentences(router)
-    said += [_stage_sentence(stage) for stage in stages]
+    before = [None, *stages]
+    said += [_stage_sentence(stage, last) for stage, last in zip(stages, before, strict=False)]
     final = panel.final
     every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
     said += _combined(every)
@@ -133,15 +136,18 @@ def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def _stage_sentence(stage: Mapping[str, Any]) -> str:
+def _stage_sentence(stage: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
+    """Say who is asked in a stage; `before`: the stage that leaves the case to it, if any."""
     share = f"{_percent(stage['answered'])} of the cases" if stage["answered"] else "no case"
     ends = f"that answers {share}."
     if stage["votes"] is not None:
         ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:
-        return f"Answer {stage['answers']!r} without any call: {ends}"
+        return f"Answer {stage['answers']!r} to every case, without any call: {ends}"
     by_confidence = stage["decides"] == BY_CONFIDENCE
-    begin = "Ask" if stage["number"] == 1 else "Else ask" if by_confidence else "Then ask"
+    begin = "Ask" if before is None else "Else ask" if by_confidence else "Then ask"
+    if before is not None and before["answer_from"] == 0 and len(before["asks"]) == stage["number"] - 1 == 1:
+        begin = f"Where {before['asks'][0]} gives no answer, ask"
     once = " at once" if len(stage["asks"]) > 1 else ""
     waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
     price = f"{stage['price']:.4g} a case" if stage["price"] else ""
@@ -226,7 +232,14 @@ def bound_sentence(bound: float, price: float, some_right: float, *, hands_over:
 
 
 def advice(facts: Mapping[str, Any]) -> str | None:
-    """Say that a single judge is what to take, where the panel is not worth more than it."""
+    """Say that one answer or a single judge is what to take, where the panel is not worth more than it."""
+    constant, asks = facts["constant"], any(stage["asks"] for stage in _every_stage(facts))
+    if constant is not None and asks and facts["kind"] != Kind.WORSE and not facts["held_out"]["of_answers"]:
+        label, what = constant["answer"], "judge" if facts["point"] is None else "panel"
+        return (
+            f"Answer {label!r} to every case, without asking: {in_text(facts['objective'])} "
+            f"{constant['value']:.4g}. The {what} below is not better beyond chance."
+        )
     if facts["recommended"] or facts["held_out"]["of_answers"]:
         return None
     name = facts["single"]["name"]

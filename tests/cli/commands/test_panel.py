@@ -91,7 +91,7 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
         "The best panel found at each mean price of a case", "All 3 single judges, each by its own answers.",
         "One stage, answers combined by logistic regression: all 7 sets of judges.",
         "regression: all 12 chains of sets of judges, with every threshold.",
-        "For a few judges (3 judges), these are searched: single judges, ",
+        "For a few judges (3 judges), these are searched: one answer to every case, single judges, ",
     ):  # fmt: skip
         assert words in unwrapped(run.stdout)
     assert run.stdout.partition("The best panel found")[0].split().count("large") == 1
@@ -533,7 +533,7 @@ REFUSED = [
     ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --objectives 'max accuracy'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
     ("P --objectives 'max accuracy, min latency'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
-    ("P --limit price<=0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
+    ("P --limit accuracy>=1.5", "No point has accuracy >= 1.5"),
     ("answers.csv --target truth --limit price<=2", "--limit price<=2 needs prices, got a log in which every answer costs nothing."),
     ("P --limit size<=2", "got 'size'."),
     ("P --pick 99", "there is no point 99: the front has "),

@@ -41,7 +41,8 @@ def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, detail
     asks, said = facts["in_words"], facts["verdict"] if details else _first_sentences(facts)
     is_judge = facts["point"] is None or facts["kind"] == Kind.JUDGE
     if is_judge and not facts["held_out"]["of_answers"]:
-        one = f"Ask {facts['single']['name']} alone, a single judge of {facts['n_judges']:,}"
+        begin = "The judge is" if head else "Ask"
+        one = f"{begin} {facts['single']['name']} alone, a single judge of {facts['n_judges']:,}"
         asks = asks if len(asks) > 1 or facts["stages"][0]["answered"] < 1 else []
         head.append(f"{one}{f', {point}' if point else ''}{':' if asks else '.'}")
         said = [sentence for sentence in said if not sentence.startswith(JUDGE_ALONE)]
