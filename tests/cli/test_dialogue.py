@@ -194,6 +194,15 @@ def test_what_was_decided_and_not_saved_is_said_as_lines_that_can_be_typed_again
     assert loaded.stdout.splitlines()[-1].startswith("4 of 6 features are open")
 
 
+@pytest.mark.parametrize("name", ["d.json", "d.csv", "d.uvl", "d.config"])
+def test_nothing_is_left_to_save_after_either_kind_of_file(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, name: str
+) -> None:
+    run = typed(monkeypatch, folder, f"select GPS\nfinish by min cost\nsave {name}\nquit\n")
+    assert "not saved" not in run.stdout
+    assert (folder / name).exists()
+
+
 @pytest.mark.parametrize(
     ("lines", "code", "said"),
     [

@@ -201,7 +201,7 @@ def _save(deciding: Deciding, name: str) -> Deciding:
     selected[[literal - 1 for literal in state.forced if literal > 0]] = True
     write_configuration(name, state.problem.model, selected)
     print(f"The product is saved to {name}.")
-    return deciding
+    return dataclasses.replace(deciding, saved=state.decisions)
 
 
 def _load(deciding: Deciding, name: str) -> Deciding:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.cli.text.differences import print_differences
+from shortlist.cli.text.differences import MEANINGS, print_differences
 from shortlist.cli.text.front_text import (
     contract,
     empty_notes,
@@ -128,6 +128,41 @@ def test_a_choice_that_may_have_tied_is_neither_called_new_nor_gone(
     told = capsys.readouterr().out
     assert not {"new", "gone"} & set(told.replace(".", " ").split())
     assert "one that is not listed may be among them" in told
+
+
+@pytest.mark.parametrize("n_each", [1, 3])
+def test_a_point_is_shown_under_each_heading_on_one_screen(
+    n_each: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of each fate `n_each` points: the objectives are along a line, and choices are numbered columns."""
+    n, names = 4 * n_each, [f"x{number}" for number in range(9 * n_each)]
+    old = np.array([[10.0 * number, 1000.0 - 10 * number] for number in range(n)])
+    now = old.copy()
+    now[:n_each, 0] += 1  # changed: the same choice
+    now[2 * n_each : 3 * n_each] -= 1  # dominated, by another choice
+    now[3 * n_each :] = [[900.0 + number, 500.0 - number] for number in range(n_each)]  # gone, and new
+    choices = np.eye(9 * n_each, dtype=np.int64)
+    chosen = np.vstack([choices[:n_each], choices[n : n + 3 * n_each]])  # from the second fate on others
+    goals = [Objective("cost"), Objective("defects")]
+    fronts = [
+        Front.from_values(goals, values, decisions, names, Proof(ProofKind.COMPLETE))
+        for values, decisions in ((old, choices[:n]), (now, chosen))
+    ]
+    print_differences(*fronts, front_differences(*fronts))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    headings = [
+        place for place, line in enumerate(lines) if line.split(":")[0] in set(map(_capital, MEANINGS))
+    ]
+    assert len(headings) == 5
+    for place in headings:
+        assert lines[place + 1].split()[:2] == ["before", "now"]
+        assert any(map(str.isdigit, lines[place + 2]))
+    assert lines[-1] == "One point of each is shown; all with --out or --json."  # two or more are new
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def test_the_product_without_features_is_told_of_fronts_of_products_alone() -> None:

@@ -23,6 +23,9 @@ MOST_VALUES, MOST_CHOICES = 9, 8
 PROMISED = "promised"
 """What the extras of a front and a column call whether something is promised about a point."""
 
+MOST_SPACED = 3
+"""Headings that have a line before them; more of them have a point each, to fit on the screen."""
+
 MEANINGS = {
     Fate.CHANGED: "the same choice, with other values",
     Fate.REPLACED: "the same values, by another choice",
@@ -171,18 +174,21 @@ def print_differences(
         if one.fate is Fate.SAME and _promised(before, one.before) != _promised(now, one.now)
     ]
     groups = {heading: own for heading, own in groups.items() if own}
-    most = MOST_SHOWN if details else (LINES - 6) // max(1, len(groups)) - 4
+    tight = len(groups) > MOST_SPACED and not details
+    most = MOST_SHOWN if details else max(1, (LINES - 6) // max(1, len(groups)) - 4)
     for heading, own in groups.items():
-        rows = tuple(tuple(_cells(before, now, one)) for one in own[: max(0, most)])
+        rows = tuple(tuple(_cells(before, now, one)) for one in own[:most])
         header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
         if _are_promises(before, now):
             header.append(PROMISED)
-        table = Table("", tuple(header), rows).lines() if rows else []
+        table = Table("", tuple(header), rows).lines()
         if not details:  # what does not fit on the screen is in the file
             table = [line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..." for line in table]
-        if len(own) > len(rows):
+        if len(own) > len(rows) and not tight:
             table.append(f"... and {len(own) - len(rows):,} more; all with --out or --json.")
-        print("\n".join([f"\n{heading}" if len(groups) < 4 or details else heading, *table]))
+        print("\n".join([heading if tight else f"\n{heading}", *table]))
+    if tight and max(map(len, groups.values())) > most:
+        print("One point of each is shown; all with --out or --json.")
 
 
 def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[str]:
