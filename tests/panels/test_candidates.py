@@ -6,17 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shortlist.export import reader
 from shortlist.export.protocol_text import picture
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.candidates import COMMITTEES
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_report
+from shortlist.panels.learning import DAWID_SKENE, POOLED, VOTES
+from shortlist.panels.log_checks import UNASKED
 from shortlist.panels.panel_choice import PanelChoice
-from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.panel_options import PanelOptions, cases_of
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Candidate, candidate_of
+from shortlist.panels.search import FAMILIES
+from tests.panels.oracles import out_of_fold
 
 
 def silent_log(n_cases: int = 300) -> AnswerLog:
@@ -134,3 +141,82 @@ def test_no_fallback_is_tried_in_one_stage() -> None:
     fallback_of(choose_panels(log, options))
     with pytest.raises(StopIteration):
         fallback_of(choose_panels(log, replace(options, max_stages=1)))
+
+
+def many_log(n_cases: int = 300, n_judges: int = 9, share: float = 0.62) -> AnswerLog:
+    """Independent judges of three classes, each right about as often."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, n_cases)
+    wrong = (truth[:, None] + rng.integers(1, 3, (n_cases, n_judges))) % 3
+    said = np.where(rng.random((n_cases, n_judges)) < share, truth[:, None], wrong)
+    names = [f"j{place}" for place in range(n_judges)]
+    return make_log(names, np.arange(n_cases), said, truth, measures=Measures(prices=[1.0] * n_judges))
+
+
+@pytest.mark.parametrize("n_judges", [3, 9])
+@pytest.mark.parametrize("learner", POOLED)
+def test_all_who_answered_are_a_committee_that_costs_what_a_plain_count_says(
+    n_judges: int, learner: str
+) -> None:
+    log = many_log(90, n_judges)
+    cases, _ = cases_of(log, confidence_scale(log), PanelOptions())
+    everybody = tuple(range(n_judges))
+    jobs = [job for work in FAMILIES[COMMITTEES](cases, 1, [], []) for job in work.jobs]
+    found = {(one.recipe.learner, one.recipe.sets): one for job in jobs for one in job(cases)}
+    own = found[learner, (everybody,)]
+    assert (own.loss, own.price) == out_of_fold(cases, own)[:2]
+    if learner == VOTES:
+        tally = np.array([np.bincount(row, minlength=3) for row in log.answers])
+        alone = (tally == tally.max(axis=1, keepdims=True)).sum(axis=1) == 1
+        assert own.loss == int((~alone | (tally.argmax(axis=1) != log.truth)).sum())
+    if learner == DAWID_SKENE:
+        lost = 0
+        assert cases.folds is not None
+        for fold in np.unique(cases.folds):
+            rows = cases.folds != fold
+            known = np.where(rows, log.truth, -1)
+            told = dawid_skene_of_known(cases.answers.words, known, 3)
+            lost += int((told[~rows].argmax(axis=1) != log.truth[~rows]).sum())
+        assert own.loss == lost
+
+
+def dawid_skene_of_known(
+    words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int
+) -> NDArray[np.float64]:
+    """Return how probable each class is by counts on the cases of known truth, in plain loops."""
+    known = truth >= 0
+    prior = [0.5 + int((truth == true).sum()) for true in range(n_classes)]
+    told = np.zeros((len(words), n_classes))
+    for true in range(n_classes):
+        for case, row in enumerate(words):
+            product = prior[true] / sum(prior)
+            for judge, word in enumerate(row):
+                of_class = [
+                    (1.0 if said == true else 0.5)
+                    + int(((words[:, judge] == said) & (truth == true))[known].sum())
+                    for said in range(n_classes)
+                ]
+                product *= of_class[word] / sum(of_class)
+            told[case, true] = product
+    return np.asarray(told / told.sum(axis=1, keepdims=True))
+
+
+def test_more_than_five_judges_are_all_asked_where_that_is_best() -> None:
+    log = many_log(600, 15, 0.6)
+    choice = choose_panels(log, PanelOptions(test_share=None))
+    assert len(choice.found[0].recipe.judges) > 9
+    plain = np.array([np.bincount(row, minlength=3).argmax() for row in log.answers])
+    told = panel_report(choice, 0).facts["held_out"]
+    assert told["accuracy"] >= (plain == log.truth).mean() - 0.02
+
+
+def test_a_case_that_the_first_judges_did_not_see_gets_whoever_did() -> None:
+    log = many_log(300, 12, 0.75)
+    unseen = np.random.default_rng(0).random(log.answers.shape) < 0.7
+    unseen[unseen.all(axis=1), 0] = False
+    log = replace(log, answers=np.where(unseen, UNASKED, log.answers))
+    choice = choose_panels(log, PanelOptions(test_share=None))
+    told = panel_report(choice, 0).facts["held_out"]
+    assert told["n_unanswered"] <= 2  # a tie at most
+    weighted = np.array([np.bincount(row[row >= 0], minlength=3).argmax() for row in log.answers])
+    assert told["accuracy"] >= (weighted == log.truth).mean() - 0.04

@@ -37,6 +37,19 @@ def committees_of(cases: Cases) -> list[Judges]:
     return list(dict.fromkeys(tuple(sorted(members)) for members in tried))
 
 
+SIZES = (2, 3, 4, 5, 7, 9, 11, 13, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
+"""Sizes of committees of the best judges, up to all of them."""
+
+
+def ranked_sets(cases: Cases) -> list[Judges]:
+    """Return all sets of two and more of a few judges; of many the best ones together, and all judges."""
+    n = cases.n_judges
+    if n <= ALL_SETS_UP_TO:
+        return [one for size in range(2, n + 1) for one in itertools.combinations(range(n), size)]
+    ranked = ranked_judges(cases)
+    return [tuple(sorted(ranked[:size])) for size in (*(one for one in SIZES if one < n), n)]
+
+
 def ranked_judges(cases: Cases) -> list[int]:
     """Return the judges, those that lose least as they answer first."""
     losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
@@ -224,6 +237,7 @@ def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
 
 
 CONSTANT, FALLBACKS = "one answer to every case", "judges with another one where they are silent"
+COMMITTEES = "committees of any size"
 SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned scores", "votes"
 CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
 THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
@@ -258,7 +272,7 @@ SHAPES = (
     Shape(
         "answers of which no two are equal, with confidences",
         lambda cases: BY_CONFIDENCE in cases.decisions,
-        (SINGLE, FALLBACKS, CONFIDENT),
+        (SINGLE, CONFIDENT),
         "There is nothing to vote on",
     ),
     Shape(
@@ -276,14 +290,14 @@ SHAPES = (
     Shape(
         "a few judges",
         lambda cases: cases.n_judges <= ALL_SETS_UP_TO,
-        (*CASCADES, LEARNED, THREE_STAGES),
-        "Votes are not, as they gain nothing over learned scores",
+        (*CASCADES, COMMITTEES, LEARNED, THREE_STAGES),
+        "Chains by votes are not, as they gain nothing over learned scores",
     ),
     Shape(
         "many judges",
         lambda _cases: True,
-        (*CASCADES, LEARNED, THREE_STAGES),
-        "Votes are not, as they gain nothing over learned scores; pairs are learned where they agree well",
+        (*CASCADES, COMMITTEES, LEARNED, THREE_STAGES),
+        "Pairs are learned where they agree well",
     ),
 )
 """The first shape that holds is taken."""

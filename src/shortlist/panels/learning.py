@@ -46,6 +46,9 @@ LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
+POOLED = (*VOTING, DAWID_SKENE)
+"""Those that give each judge weights of its own, whoever else is asked: any number of judges decides."""
+
 COUNTING = JudgeVotes((), ())
 """Votes of no judge, which say how votes are counted."""
 
@@ -140,6 +143,18 @@ def fit_weighted_votes(
     units = np.log((right + 1) * (n_classes - 1) / (wrong + n_classes - 1))
     votes = np.clip(np.rint(VOTES_A_UNIT * units), 0, MOST_VOTES).astype(np.int64)
     return replace(counting, judges=judges, votes=tuple(votes.tolist()))
+
+
+def learned_by(names: Iterable[str]) -> list[str]:
+    """Return by which of some learners chains of learned scores are searched.
+
+    Where logistic regression is among them the model of Dawid and Skene decides committees alone.
+
+    >>> learned_by(("agreement", "votes", "dawid-skene")), learned_by(("votes", "dawid-skene", "logistic"))
+    (['dawid-skene'], ['logistic'])
+    """
+    scores = [name for name in names if name not in {*VOTING, AGREEMENT}]
+    return [name for name in scores if name != DAWID_SKENE or LOGISTIC not in scores]
 
 
 FITS: dict[str, Learner] = {

@@ -28,6 +28,7 @@ from shortlist.panels.learning import (
     AGREEMENT,
     DAWID_SKENE,
     LOGISTIC,
+    POOLED,
     VOTES,
     VOTING,
     WEIGHTED,
@@ -301,7 +302,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
         learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
-        learners = dict.fromkeys((AGREEMENT, *VOTING) if log.is_open else (AGREEMENT, *VOTING, learned))
+        learners = dict.fromkeys((AGREEMENT, *VOTING) if log.is_open else (AGREEMENT, *POOLED, learned))
         if log.is_open and not can_agree(log):
             learners = dict.fromkeys((VOTES, BY_CONFIDENCE) if scale.told.any() else (VOTES,))
     folds = folds_of(log, options.n_folds, options.seed)

@@ -28,7 +28,7 @@ from shortlist.guarantees.promise import (
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import pairs_of, stage_sets
 from shortlist.panels.decisions import heard
-from shortlist.panels.learning import AGREEMENT, VOTING
+from shortlist.panels.learning import VOTING, learned_by
 from shortlist.panels.policy import NEVER
 from shortlist.panels.recipes import (
     Cases,
@@ -73,8 +73,8 @@ class Candidates:
 def ways_to_ask(cases: Cases, max_stages: int) -> Iterator[Recipe]:
     """Yield sets of judges asked at once, and chains of two of them, by every way to decide."""
     is_silent = (cases.answers.words == cases.answers.n_classes).any(axis=0)
-    for name in cases.decisions:
-        if name == AGREEMENT:  # votes with a threshold are the same sets that agree
+    for name in (*VOTING, *learned_by(cases.decisions)):
+        if name not in cases.decisions:  # agreement is the same as votes with a threshold
             continue
         sets = stage_sets(cases, name)
         for judges in sets:

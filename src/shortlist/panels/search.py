@@ -15,6 +15,7 @@ from shortlist.panels.candidates import (
     ALL_SETS_UP_TO,
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
+    COMMITTEES,
     CONFIDENT,
     CONSTANT,
     FALLBACKS,
@@ -28,12 +29,14 @@ from shortlist.panels.candidates import (
     fallbacks_of,
     pairs_of,
     promising_judges,
+    ranked_judges,
+    ranked_sets,
     shape_of,
     stage_sets,
     triples_of,
 )
 from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
-from shortlist.panels.learning import AGREEMENT, VOTES, VOTING, Judged
+from shortlist.panels.learning import AGREEMENT, POOLED, VOTES, VOTING, Judged, learned_by
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, candidate_of, threshold_front
@@ -43,6 +46,9 @@ from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
 """Thresholds of a second stage that are tried with all those of the first, where more follows."""
+
+MOST_FIRST = 3
+"""Judges, the best ones, each of whom may be asked before a committee."""
 
 Job = Callable[[Cases], list[Candidate]]
 """Measures some policies on cases, such as all thresholds of a chain."""
@@ -184,9 +190,8 @@ def _cascades(size: int) -> Family:
 def _learned(
     cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
 ) -> Iterator[SearchStep]:
-    for name in cases.decisions:
-        if name not in {*VOTING, AGREEMENT}:
-            yield from _by(cases, name, max_stages, tried)
+    for name in learned_by(cases.decisions):
+        yield from _by(cases, name, max_stages, tried)
 
 
 def _voted(
@@ -195,6 +200,38 @@ def _voted(
     for name in cases.decisions:
         if name in VOTING:
             yield from _by(cases, name, max_stages, tried)
+
+
+def _committees(
+    cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
+) -> Iterator[SearchStep]:
+    """Yield committees of any size, up to all judges, and chains of two of them, a part and more judges.
+
+    A case about which the first judges say nothing goes to whoever was asked.
+    """
+    sets, n = ranked_sets(cases), cases.n_judges
+    names = [name for name in POOLED if name in cases.decisions]
+    if n < 2:
+        return
+    for name in names:
+        of = f"all {counted(len(sets), 'set')} of judges"
+        if n > ALL_SETS_UP_TO:
+            of = f"{counted(len(sets), 'set')}: the best judges, more and more of them, up to all"
+        yield SearchStep(
+            f"committees by {COMBINED.get(name, name)}",
+            f"Committees{_combined_by(name)}: {of}.",
+            [partial(_at_once, name=name, judges=one) for one in sets],
+        )
+    if max_stages < 2 or n <= ALL_SETS_UP_TO:
+        return
+    for name in names:
+        firsts = [one for one in sets if len(one) < n]
+        if name not in VOTING:  # one vote is always sure
+            firsts = [(judge,) for judge in ranked_judges(cases)[:MOST_FIRST]] + firsts
+        pairs = [(one, two) for one in firsts for two in sets if set(one) < set(two)]
+        told = f"Two stages of committees{_combined_by(name)}: {counted(len(pairs), 'chain')}, not all."
+        jobs = [partial(_chain, name=name, first=one, second=two) for one, two in pairs]
+        yield SearchStep(f"chains of committees by {COMBINED.get(name, name)}", told, list(jobs))
 
 
 def _confident(
@@ -255,8 +292,7 @@ def _three_stages(
         told = "Chains of three stages are searched only where the last stage always answers."
         yield SearchStep("chains of three stages", told, [])
         return
-    learned = [name for name in cases.decisions if name not in {*VOTING, AGREEMENT}]
-    for name in learned or cases.decisions:
+    for name in learned_by(cases.decisions) or cases.decisions:
         if name != AGREEMENT:
             triples = triples_of(front, name, stage_sets(cases, name))
             told = f"{counted(len(triples), 'chain')}, not all, each with {WINDOWS} thresholds of the second"
@@ -277,6 +313,7 @@ FAMILIES: dict[str, Family] = {
     CASCADES_OF_FOUR: _cascades(4),
     LEARNED: _learned,
     VOTED: _voted,
+    COMMITTEES: _committees,
     THREE_STAGES: _three_stages,
     CONFIDENT: _confident,
 }
