@@ -17,7 +17,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import difference_in_words
-from shortlist.panels.words import break_even_sentence, budget_table, in_words, measured_in_words
+from shortlist.panels.words import break_even_sentence, budget_table, in_words, measured_in_words, told_stages
 from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 from tests.panels.made import JUDGES, priced_log
@@ -233,8 +233,18 @@ def test_a_price_that_is_the_limit_keeps_it_however_doubles_round() -> None:
 
 def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:
     panel = made()[0].panel(0)
-    majority = [
-        {"decides": "majority", "asks": (), "answered": 0.5, "votes": None, "answers": "x", "number": 1}
+    majority: list[dict[str, Any]] = [
+        {
+            "decides": "majority",
+            "asks": (),
+            "answered": 0.5,
+            "votes": None,
+            "answers": "x",
+            "number": 1,
+            "reached": 1.0,
+            "price": 1.0,
+            "seconds": None,
+        }
     ]
 
     def told(panel: Panel, stages: list[dict[str, Any]]) -> str:
@@ -248,7 +258,16 @@ def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() 
 
 @pytest.mark.parametrize(("n_branches", "n_sentences"), [(2, 4), (6, 8), (112, 8)])
 def test_a_router_is_told_by_the_branches_that_most_cases_take(n_branches: int, n_sentences: int) -> None:
-    stage = {"asks": ["small"], "answers": None, "decides": "plurality", "answered": 0.1, "votes": None}
+    stage = {
+        "asks": ["small"],
+        "answers": None,
+        "decides": "plurality",
+        "answered": 0.1,
+        "votes": None,
+        "reached": 0.1,
+        "price": 1.0,
+        "seconds": None,
+    }
     branches = [
         {"when": f"length is {place} and topic is " + "a very long topic or " * 9, "share": place / 7000,
          "stages": [{**stage, "number": 1}]}
@@ -317,3 +336,27 @@ def test_under_a_promise_cascades_of_which_nothing_is_promised_are_not_told() ->
         assert all((row["two_judges"] is None) == promise for row in told["budgets"])
         [title, *_] = budget_table(told)[1]
         assert title[1] == ("right of all cases" if promise else "accuracy")
+
+
+def test_stages_that_answer_no_case_are_told_with_the_next_one() -> None:
+    def stage(number: int, asks: list[str], reached: float, answered: float) -> dict[str, Any]:
+        return {"number": number, "asks": asks, "reached": reached, "answered": answered, "price": 1.0,
+                "seconds": 2.0, "votes": None, "answers": None, "decides": "logistic", "answer_from": 0.5}  # fmt: skip
+
+    idle, ends = stage(1, ["a"], 1.0, 0.0), stage(2, ["b", "c"], 1.0, 0.7)
+    last, never = stage(3, ["d"], 0.3, 0.3), stage(3, ["d"], 0.0, 0.0)
+    (one,) = told_stages([idle, ends, never])
+    assert (one["groups"], one["price"], one["seconds"], one["number"]) == ([["a"], ["b", "c"]], 2.0, 4.0, 1)
+    assert [each["groups"] for each in told_stages([ends, last])] == [[["b", "c"]], [["d"]]]
+    paid = stage(3, ["d"], 0.3, 0.0)
+    assert [each["number"] for each in told_stages([ends, paid])] == [1, 2]
+    panel = made()[0].panel(0)
+    said = in_words([idle, ends, never], None, panel, 0.3)
+    assert said[0] == "Ask a, then b and c at once (2 a case, 4 s): that answers 70 % of the cases."
+    router = {"columns": ["x"], "unrouted": 0.0, "branches": [
+        {"when": "x is 1", "share": 1.0, "stages": [idle, ends, never]},
+        {"when": "x is 2", "share": 0.0, "stages": [never]},
+    ]}  # fmt: skip
+    said = in_words([stage(1, ["a"], 0.0, 0.0)], router, panel, 0.3)
+    assert said[1] == "100 % of the cases: ask a, then ask b and c. These are where x is 1."
+    assert not any("x is 2" in sentence or "missing or unknown" in sentence for sentence in said)

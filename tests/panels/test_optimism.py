@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.facts import panel_report
 from shortlist.panels.optimism import corrected
 from shortlist.panels.panel_options import PanelOptions
 from tests.panels.made import priced_log
@@ -31,3 +32,14 @@ def test_the_front_has_corrected_values_and_keeps_those_of_the_training_cases(sh
     assert choice.front.extras["on_training_cases"] == told
     assert (choice.front.values[:, 0] <= np.array(told) + 1e-12).all()
     assert (choice.front.values[:, 0] < np.array(told)).any()
+
+
+@pytest.mark.parametrize("share", [None, 0.25])
+def test_cascades_of_two_judges_are_reported_without_optimism_too(share: float | None) -> None:
+    choice = choose_panels(priced_log(1, n_cases=300), PanelOptions(test_share=share))
+    told = np.array([choice.values_of(one)["accuracy"] for one in choice.of_two])
+    values = np.array(choice.of_two_values)
+    assert (values <= told + 1e-12).all()
+    assert (values < told).any() or share is not None
+    rows = panel_report(choice, 0).facts["cascades_of_two"]
+    assert [row["accuracy"] for row in rows] == values.tolist()

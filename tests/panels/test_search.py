@@ -249,7 +249,7 @@ def test_a_threshold_pays_by_the_stage_that_is_written_and_loses_out_of_fold(see
         for column, one in enumerate(both):
             ends = (one.codes >= 0) & (one.sure >= least)
             assert np.where(ends, stopped[:, column], going_on[:, column]).sum() == point[column]
-    alike = threshold_front(decided, stopped, going_on, Decided(*(one.copy() for one in decided)))
+    alike = threshold_front(decided, stopped, going_on, Decided(decided.codes.copy(), decided.sure.copy()))
     assert alike.points.tolist() == threshold_front(decided, stopped, going_on).points.tolist()
 
 

@@ -57,9 +57,7 @@ def test_the_chart_has_every_judge_every_panel_and_this_panel() -> None:
         [row["price"], row["accuracy"]] for row in told["cascades_of_two"]
     )
     assert [one[:2] for one in judges] == [[row["price"], row["accuracy"]] for row in told["judges"]]
-    assert [one[:2] for one in own] == [
-        [told["front"][told["point"]]["price"], told["front"][told["point"]]["accuracy"]]
-    ]
+    assert [one[:2] for one in own] == [[told["held_out"]["price"], told["held_out"]["accuracy"]]]
     assert chart.numbers is not None
     assert {row[0] for row in chart.numbers.rows} >= {*JUDGES}
     json.dumps(chart.data, allow_nan=False)

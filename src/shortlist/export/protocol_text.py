@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
@@ -46,14 +47,15 @@ def picture(protocol: Protocol) -> str:
     shapes: list[str] = []
     shortened = False
     top = 2.0
-    for route in protocol.routes or (Route("", 1, len(protocol.steps), 1.0),):
+    routes = protocol.routes or (Route("", 1, len(protocol.steps), 1.0),)
+    for route in (one for one in routes if one.share != 0):
         if route.when:
             top, cut = _heading(route, top, shapes)
             shortened |= cut
         left = 1.0 if route.share is None else route.share
-        for step in protocol.steps[route.first - 1 : route.last]:
+        for title, step in _seen(protocol.steps[route.first - 1 : route.last]):
             left -= step.share or 0.0
-            top, cut = _drawn_step(step, protocol.wording.order, left, top, shapes)
+            top, cut = _drawn_step(step, f"{title}: {protocol.wording.order}", left, top, shapes)
             shortened |= cut
         last, cut = _wrapped([protocol.wording.last], BOX_WIDTH)
         shortened |= cut
@@ -75,6 +77,26 @@ def picture(protocol: Protocol) -> str:
     )
 
 
+def _seen(steps: Sequence[Step]) -> Iterator[tuple[str, Step]]:
+    """Yield the steps of a way that answer a case on record, each with its title and the orders before it.
+
+    These are all steps where there are no shares, or where no step answers.
+    """
+    waiting: list[Step] = []
+    answers = [step.number for step in steps if step.share != 0] or [step.number for step in steps]
+    for step in steps[: answers[-1] - steps[0].number + 1]:
+        waiting.append(step)
+        if step.number not in answers:
+            continue
+        title, amounts = f"Step {step.number}", step.amounts
+        if len(waiting) > 1:
+            title = f"Steps {waiting[0].number} to {step.number}"
+            amounts = tuple(one._replace(here=f"{one.by_then} by then") for one in amounts)
+        orders = tuple(name for one in waiting for name in one.orders)
+        yield title, replace(step, orders=orders, amounts=amounts)
+        waiting = []
+
+
 def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
     """Draw which cases go a way; return where its first step begins, and whether something was left out."""
     share = "" if route.share is None else f" ({_percent(route.share)})"
@@ -85,10 +107,10 @@ def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
     return top + PADDING, cut
 
 
-def _drawn_step(step: Step, order: str, left: float, top: float, shapes: list[str]) -> tuple[float, bool]:
+def _drawn_step(step: Step, title: str, left: float, top: float, shapes: list[str]) -> tuple[float, bool]:
     """Draw a step with its answers and arrow; return where the next box begins, and whether it was cut."""
-    lines, cut = _step_lines(step, order)
-    answers = [line for rule in step.rules for line in _wrapped([_short(rule)], BOX_WIDTH)[0]]
+    lines, cut = _step_lines(step, title)
+    answers = [line for told in _shared(step.rules) for line in _wrapped([told], BOX_WIDTH)[0]]
     share = "" if step.share is None else f" ({_percent(step.share)} of all cases)"
     box = _Box(2, top, BOX_WIDTH, (*lines, f"Then answer{share}:", *answers), len(lines))
     middle, low, centre = top + PADDING + LEADING * len(lines) + ROOM / 2, top + box.height, BOX_WIDTH / 4
@@ -102,24 +124,36 @@ def _percent(share: float) -> str:
     return f"{100 * abs(round(share, 9)):.3g} %"
 
 
-def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:
+def _step_lines(step: Step, title: str) -> tuple[tuple[str, ...], bool]:
     """Return what stands in the box of a step, and whether something was left out."""
     names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), BOX_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True
     amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], BOX_WIDTH)
     amounts[-1] = amounts[-1].removesuffix(",")
-    return (f"Step {step.number}: {order}", *names, *amounts), cut
+    return (title, *names, *amounts), cut
+
+
+def _shared(rules: Sequence[Rule]) -> list[str]:
+    """Return the rules of a step in short, those with the same condition as one."""
+    together: dict[str, list[str]] = {}
+    for rule in rules:
+        together.setdefault(_short(rule), []).append(rule.answer)
+    every = "a class" if len(rules) > 1 else ""
+    return [
+        f"{every if every and len(answers) == len(rules) else ', '.join(answers)}: {condition}"
+        for condition, answers in together.items()
+    ]
 
 
 def _short(rule: Rule) -> str:
     if not rule.condition:
-        return f"{rule.answer}: never"
+        return "never"
     if rule.condition.startswith("the score is "):
-        return f"{rule.answer}: {rule.condition.removeprefix('the ').replace(' is ', ' ')}"
+        return rule.condition.removeprefix("the ").replace(" is ", " ")
     if not rule.probability:
-        return f"{rule.answer}: {rule.condition}"
-    return f"{rule.answer}: probability at least {rule.probability}"
+        return rule.condition
+    return f"probability at least {rule.probability}"
 
 
 def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:

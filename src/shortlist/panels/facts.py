@@ -59,7 +59,8 @@ class PanelReport:
     of the best single judge. `front`: for each point ``number``, its objectives by name, ``latency`` or None,
     ``promised`` or None, and ``stages`` in words, on the training cases, the first objective less its
     optimism (:mod:`shortlist.panels.optimism`); `judges` and `cascades_of_two`, the
-    same of each judge by ``name``, and of each policy of at most two judges that no other such one beats.
+    same of each judge by ``name``, and of each policy of at most two judges that no other such one beats,
+    less its optimism. `is_corrected`: whether the front is less its own.
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
     `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested
     cross-validation; 0 where cases are held out. `instead`: of a single judge: what the panel is worth that
@@ -134,6 +135,8 @@ def _facts(
         {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
         for one in choice.of_two
     ]
+    for row, value in zip(of_two, choice.of_two_values, strict=False):  # none of what is not corrected
+        row[choice.front.names[0]] = value
     return {
         "objective": objective,
         "objectives": list(choice.front.names),
@@ -162,6 +165,7 @@ def _facts(
         "n_independent": told.n_independent,
         "front": front,
         "judges": judges,
+        "is_corrected": "on_training_cases" in choice.front.extras,
         "cascades_of_two": of_two,
         "budgets": what_one_gets(front, judges, of_two, price=price, objective=objective, limits=limits),
         "limits": [str(limit) for limit in limits],

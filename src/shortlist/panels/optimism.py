@@ -1,5 +1,6 @@
 """Optimism of the points of a front: how much better they look on the training cases than on others."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from shortlist.arrays import Floats
 from shortlist.panels.objectives import ACCURACY, ERROR_COST, sign_of
 from shortlist.panels.panel_choice import PanelChoice
+from shortlist.panels.recipes import Candidate
 
 LEAST_NEIGHBOURS = 2
 """Points on each side, by price, over which optimism is averaged at least; a quarter of all if more."""
@@ -28,9 +30,14 @@ def without_optimism(choice: PanelChoice) -> PanelChoice:
     values = choice.front.values.copy()
     told = values[:, 0].copy()
     price = values[:, choice.front.names.index("price")]
-    values[:, 0] = corrected(told, _optimism(choice), price, sign_of(name))
+    values[:, 0] = corrected(told, _optimism(choice, _points), price, sign_of(name))
     extras = {**choice.front.extras, "on_training_cases": told.tolist()}
-    return replace(choice, front=replace(choice.front, values=values, extras=extras))
+    of_two = ()
+    if choice.of_two:
+        each = [choice.values_of(one) for one in choice.of_two]
+        own, paid = (np.array([one[which] for one in each]) for which in (name, "price"))
+        of_two = tuple(corrected(own, _optimism(choice, _of_two), paid, sign_of(name)).tolist())
+    return replace(choice, front=replace(choice.front, values=values, extras=extras), of_two_values=of_two)
 
 
 def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Floats:
@@ -55,15 +62,28 @@ def corrected(told: Floats, optimism: Floats, price: Floats, sign: int) -> Float
     return np.asarray(sign * values)
 
 
-def _optimism(choice: PanelChoice) -> Floats:
-    """Return how much too good each point looks, by hold-out cases or by choices without each part."""
+Found = Callable[[PanelChoice], tuple[Candidate, ...]]
+"""Policies of a choice, of which none dominates another."""
+
+
+def _points(choice: PanelChoice) -> tuple[Candidate, ...]:
+    return choice.found
+
+
+def _of_two(choice: PanelChoice) -> tuple[Candidate, ...]:
+    return choice.of_two
+
+
+def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
+    """Return how much too good policies look, by hold-out cases or by choices without each part."""
     if not choice.parts:
-        return _told_less_true(choice)
-    found = np.zeros(len(choice.found))
+        return _told_less_true(choice, found_in(choice))
+    found = np.zeros(len(found_in(choice)))
     for part in choice.parts:
-        own, price = _told_less_true(part), np.array([one.price for one in part.found])
-        loss = np.array([one.loss for one in part.found])
-        for point, one in enumerate(choice.found):
+        others = found_in(part)
+        own, price = _told_less_true(part, others), np.array([one.price for one in others])
+        loss = np.array([one.loss for one in others])
+        for point, one in enumerate(found_in(choice)):
             # the point that is chosen in the same way: the best for at most the mean price of this one
             most = one.price / (len(choice.chosen.truth) * choice.steps) * (1 + 1e-9)
             within = price <= most * len(part.chosen.truth) * part.steps
@@ -72,12 +92,10 @@ def _optimism(choice: PanelChoice) -> Floats:
     return found / sum(len(part.test.truth) for part in choice.parts)
 
 
-def _told_less_true(choice: PanelChoice) -> Floats:
-    """Return for each point its value on the training cases less that on the cases that measure."""
+def _told_less_true(choice: PanelChoice, found: tuple[Candidate, ...]) -> Floats:
+    """Return for each policy its value on the training cases less that on the cases that measure."""
     scoring, sign = choice.scoring(choice.test), sign_of(choice.front.names[0])
-    true = [
-        scoring.value(float(scoring.of(choice.panel(point).run(choice.test), choice.test).mean()))
-        for point in range(len(choice.found))
-    ]
-    told = [choice.values_of(one)[choice.front.names[0]] for one in choice.found]
+    panels = [choice.of_recipe(one.recipe) for one in found]
+    true = [scoring.value(float(scoring.of(one.run(choice.test), choice.test).mean())) for one in panels]
+    told = [choice.values_of(one)[choice.front.names[0]] for one in found]
     return np.asarray(sign * (np.array(told) - np.array(true)))

@@ -28,9 +28,9 @@ class PanelChoice:
     measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
     promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
     what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
-    `guarantees`: of each point, where something is to be promised. `steps`: steps of price per
-    unit. `parts`: where all cases choose, so that `test` has the same ones: for each part of them, what was
-    chosen without it; the part is its `test`.
+    `of_two_values`: their first objective, less its optimism. `guarantees`: of each point, where something
+    is to be promised. `steps`: steps of price per unit. `parts`: where all cases choose, so that
+    `test` has the same ones: for each part of them, what was chosen without it; the part is its `test`.
     """
 
     front: Front
@@ -42,6 +42,7 @@ class PanelChoice:
     calibration: AnswerLog | None
     claims: tuple[str, ...]
     of_two: tuple[Candidate, ...] = ()
+    of_two_values: tuple[float, ...] = ()
     guarantees: tuple[Guarantee, ...] = ()
     steps: int = 1
     parts: tuple["PanelChoice", ...] = ()

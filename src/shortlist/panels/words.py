@@ -69,8 +69,9 @@ def in_words(
     said = []
     if router is not None:
         said += _branch_sentences(router)
-    before = [None, *stages]
-    said += [_stage_sentence(stage, last) for stage, last in zip(stages, before, strict=False)]
+    is_reached = router is None or router["unrouted"] > 0
+    shown = told_stages(stages) if is_reached else []
+    said += [_stage_sentence(stage, last) for stage, last in zip(shown, [None, *shown], strict=False)]
     final = panel.final
     every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
     said += _combined(every)
@@ -87,12 +88,35 @@ def in_words(
     return said
 
 
+def told_stages(stages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stages that answer some case, each with those before it that answer none.
+
+    Their judges are ``groups``, asked one after the other, and ``asks`` all together; price and seconds are
+    sums. A last stage that answers none is there too if cases reach it, which is paid.
+    """
+    told, idle = list[dict[str, Any]](), list[Mapping[str, Any]]()
+    reached = [stage for stage in stages if stage["reached"] > 0] or list(stages[:1])
+    for stage in reached:
+        idle.append(stage)
+        if stage["answered"] > 0 or stage is reached[-1]:
+            seconds = [one["seconds"] for one in idle]
+            told.append({
+                **stage, "number": len(told) + 1, "groups": [one["asks"] for one in idle if one["asks"]],
+                "asks": [name for one in idle for name in one["asks"]],
+                "price": sum(one["price"] for one in idle),
+                "seconds": None if None in seconds else sum(seconds),
+            })  # fmt: skip
+            idle = []
+    return told
+
+
 def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
     branches = sorted(router["branches"], key=lambda branch: -branch["share"])
+    branches = [branch for branch in branches if branch["share"] > 0]
     said = [f"Before the first call, a case is routed by {all_of(router['columns'])}:"]
     for branch in branches[: MOST_WAYS + (len(branches) == MOST_WAYS + 1)]:
-        stages = branch["stages"]
-        asks = ", then ".join(f"ask {all_of(stage['asks'])}" for stage in stages if stage["asks"])
+        stages = told_stages(branch["stages"])
+        asks = ", then ".join(f"ask {all_of(one)}" for stage in stages for one in stage["groups"])
         asks = asks or f"answer {stages[0]['answers']!r} without any call"
         when = shorten(branch["when"], MOST_LETTERS, placeholder=" ...")
         end = "" if when.endswith(" ...") else "."
@@ -101,7 +125,8 @@ def _branch_sentences(router: Mapping[str, Any]) -> list[str]:
     if len(rest) > 1:
         share = _percent(sum(branch["share"] for branch in rest))
         said.append(f"{share} of the cases: {len(rest):,} more branches, which the protocol lists.")
-    said.append(f"{_percent(router['unrouted'])} of the cases, where a value is missing or unknown:")
+    if router["unrouted"] > 0:
+        said.append(f"{_percent(router['unrouted'])} of the cases, where a value is missing or unknown:")
     return said
 
 
@@ -148,11 +173,12 @@ def _stage_sentence(stage: Mapping[str, Any], before: Mapping[str, Any] | None =
     begin = "Ask" if before is None else "Else ask" if by_confidence else "Then ask"
     if before is not None and before["answer_from"] == 0 and len(before["asks"]) == stage["number"] - 1 == 1:
         begin = f"Where {before['asks'][0]} gives no answer, ask"
-    once = " at once" if len(stage["asks"]) > 1 else ""
+    groups = stage.get("groups", [stage["asks"]])
+    whom = ", then ".join(all_of(one) + " at once" * (len(one) > 1) for one in groups)
     waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
     price = f"{stage['price']:.4g} a case" if stage["price"] else ""
     amounts = ", ".join(filter(None, (price, waits)))
-    asks = f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}"
+    asks = f"{begin} {whom}{f' ({amounts})' if amounts else ''}"
     if by_confidence and stage["answer_from"] is not None:
         least = stage["answer_from"]
         asks += (

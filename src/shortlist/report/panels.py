@@ -93,6 +93,7 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
         )
         for where, stages in ways
         for stage in stages
+        if stage["reached"] > 0
     ]
     in_full = " The printed protocol has the conditions in full." * (" ..." in str(ways))
     return Table("Stage after stage", tuple(columns), tuple(rows), (note + in_full,))
@@ -134,7 +135,7 @@ def _intervals(told: Mapping[str, Any]) -> str:
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return price against accuracy of all panels and all judges, on the training cases.
+    """Return price against accuracy of all panels and judges, and of this panel as it is measured.
 
     Points of a third objective are no steps.
     """
@@ -152,28 +153,33 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     judges = [
         [row["price"], row[name], f"{row['name']}: {row[name]:.4g} for {row['price']:.4g}"] for row in alone
     ]
+    corrected = ", less the optimism of having been picked" if told["is_corrected"] else ""
     two = [
         [row["price"], row[name], f"{row['stages']}: {row[name]:.4g} for {row['price']:.4g}"]
         for row in sorted(told["cascades_of_two"], key=lambda row: row["price"])
     ]
     drawn = {"step": True} if len(told["objectives"]) == 2 else {"line": False}
-    own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
+    figures = told["held_out"]
+    value = figures["value"]
+    if told["guarantee"] is not None and name == ACCURACY:  # where no answer is not right
+        value = figures["n_right"] / figures["n_cases"]
+    own = [[figures["price"], value, f"this panel, as measured: {value:.4g} for {figures['price']:.4g}"]]
     series = [
         {"name": "panels", "points": panels, **drawn},
         *([{"name": "at most two judges", "points": two, **drawn}] if two else []),
         *([{"name": "judges alone", "points": judges, "line": False}] if judges else []),
-        {"name": "this panel", "points": own, "line": False},
+        {"name": "this panel, as measured", "points": own, "line": False},
     ]
-    who = [f"panel {row['number']}" for row in told["front"]]
+    who = ["this panel, as measured", *(f"panel {row['number']}" for row in told["front"])]
     who += [*(row["stages"] for row in told["cascades_of_two"]), *(row["name"] for row in alone)]
-    rows = [*told["front"], *told["cascades_of_two"], *alone]
+    rows = [{"price": own[0][0], name: value}, *told["front"], *told["cascades_of_two"], *alone]
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
         f"Price against {title}",
         f"{len(panels):,} panels that no other beats"
         f"{', the best cascades of at most two judges' if two else ''}"
         f"{f' and all {len(judges):,} judges alone' if judges else ''}, "
-        "on the training cases; what is learned decides out of fold.",
+        f"on the training cases{corrected}; this panel on {told['measured_on']}.",
         {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": title}, "series": series},
         Table(f"Price against {title}", ("who", "price", title), tuple(numbers)),
     )
