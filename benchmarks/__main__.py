@@ -18,6 +18,7 @@ from benchmarks.rows import write_rows
 from benchmarks.studies import (
     analysis_peers,
     answers,
+    as_good,
     committee_answers,
     committee_fronts,
     cost_curves,
@@ -55,6 +56,7 @@ from benchmarks.studies import (
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
+    "as-good": as_good.as_good,
     "anytime": anytime,
     "committee-answers": committee_answers.committee_answers,
     "committee-fronts": committee_fronts.committee_fronts,
@@ -112,6 +114,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = (
     "answers",
+    "as-good",
     "front-promises",
     "kills",
     "pool-workers",

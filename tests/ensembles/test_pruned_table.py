@@ -69,15 +69,6 @@ def test_each_row_is_decided_by_members_chosen_without_its_part() -> None:
     assert high == pytest.approx(gains.mean() + error, abs=2e-4)
 
 
-@pytest.mark.parametrize(("n", "n_deals"), [(6, 10), (13, 1)], ids=["small", "a search each"])
-def test_fronts_of_few_candidates_are_found_again_in_every_deal(n: int, n_deals: int) -> None:
-    answers = pd.DataFrame({f"j{k}": np.roll(LABELS, k) for k in range(n)})
-    pool = Pool.from_answers(answers, LABELS)
-    found = prune_table(answers, LABELS, FrontPruner(pool, random_state=0, max_size=2))
-
-    assert found.n_rows["partitions"] == n_deals
-
-
 @pytest.mark.parametrize(("n_candidates", "n_deals"), [(100, 10), (1500, 6), (10**6, 5)])
 def test_many_rows_and_candidates_are_dealt_five_times_at_least(n_candidates: int, n_deals: int) -> None:
     assert len(deal_parts(LABELS, 0, n_candidates=n_candidates)) == n_deals

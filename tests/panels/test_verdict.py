@@ -20,7 +20,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final, Stage
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
-from shortlist.panels.verdict import compared, verdict
+from shortlist.panels.verdict import beside_single, compared, measured_panel, verdict
 from shortlist.panels.words import in_words, stages_in_words
 from shortlist.results.intervals import Difference, Kind, Z, more_rows, sign_flip_p
 from shortlist.results.objective import read_limit
@@ -387,3 +387,23 @@ def test_learned_answers_of_one_judge_are_the_judge_only_where_they_are_its_own(
     assert ("re-weighed by learned scores" in stages_in_words(learned)) is swaps
     assert stages_in_words(alone) == alone.judges[0]
     assert ("learned scores re-weigh its answers" in " ".join(in_words([], None, learned, 0.0))) is swaps
+
+
+@pytest.mark.parametrize("share", [None, 0.25])
+def test_as_good_takes_the_cheapest_panel_no_worse_than_the_best_judge(
+    share: float | None,
+) -> None:
+    choice = beside_single(choose_panels(priced_log(n_cases=300), PanelOptions(test_share=share)), 0.02)
+    told = [verdict(choice, measured_panel(choice, point)) for point in range(len(choice.found))]
+    price = choice.front.values[:, 1]
+    single = single_panel(choice, best_single(choice))
+    alone = [choice.panel(point).plain()["stages"] == single.plain()["stages"] for point in range(len(told))]
+    good = [point for point, one in enumerate(told) if one.least_gain >= -0.02 or alone[point]]
+    point = choice.front.pick("as-good").index
+
+    assert choice.front.extras["beside_single"]["single"] == told[0].single
+    assert (
+        price[point] == min(price[good])
+        if good
+        else told[point].least_gain == max(one.least_gain for one in told)
+    )

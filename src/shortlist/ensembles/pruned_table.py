@@ -53,7 +53,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.results.intervals import MARGIN
-from shortlist.results.repeated_choice import MOST_PARTITIONS, N_PARTS, deal_parts, measured_rows
+from shortlist.results.repeated_choice import N_PARTS, deal_parts, measured_rows
 from shortlist.runs import Work
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.records import versions
@@ -83,9 +83,6 @@ PROTOCOLS = (AUTO, PAPER)
 
 MOST_ROWS_REPEATED = 20_000
 """Rows up to which all fit, select and measure by repeated choice (decision 134)."""
-
-FEW_CANDIDATES = 12
-"""Candidates whose front is found in a moment; that of more is another long search in every deal."""
 
 COMMITTEE, BEST_SINGLE, BACKFITTING = "pruned", "best_single", "backfitting"
 RULES = (COMMITTEE, "full", BEST_SINGLE, BACKFITTING)
@@ -195,6 +192,8 @@ def prune_table(
     if fits:
         pool, fitted, selecting = _fitted_pool(rest, own, n_classifiers, seed, work, apart=plan.fits_apart)
         pruner = pruner.set_params(pool=pool)
+    if isinstance(pruner, FrontPruner):
+        pruner.cases = cases_of_rows(own, selecting)
     start = seconds_now()
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation}
     if isinstance(pruner, ExactPruner):
@@ -404,9 +403,7 @@ class _Figures:
 def _repeated(question: _Question, cases: Cases | None) -> _Figures:
     """Measure by repeated choice: each row by choices that it took no part in."""
     rows, costs, chosen = question.rows, question.costs, question.chosen
-    n = len(rows.pool)
-    by_search = isinstance(question.pruner, FrontPruner) and n > FEW_CANDIDATES
-    parts = deal_parts(rows.y, question.seed, cases, n_candidates=n, most=1 if by_search else MOST_PARTITIONS)
+    parts = deal_parts(rows.y, question.seed, cases, n_candidates=len(rows.pool))
     found = repeat_pruning(question.pruner, rows, question.answers, parts, costs=costs)
     truth = question.answers.truth[measured_rows(parts)]
     if rows.empty is not None:  # rows that are not answered are wrong, and cost nothing

@@ -175,7 +175,9 @@ def _fitted_again(pruner: Any, pool: Pool, X: Any, y: Labels, kept: RowNumbers) 
     again.set_params(pool=answering_all_but(pool, len(kept), len(lacking)), n_jobs=None)
     if "probabilities" in again.get_params() and not gives_probabilities(pool):
         again.set_params(probabilities=SHARES)  # scores, which decide nothing where votes do
-    if isinstance(again, ExactPruner) and not isinstance(again, FrontPruner):
+    if isinstance(pruner, FrontPruner):
+        again.repeats = pruner
+    elif isinstance(again, ExactPruner):
         again.set_params(node_limit=min(NODES, again.node_limit or NODES), refit=False)
         again.is_repeated = True
     nowhere = RowsOfTable(NO_TABLE, np.arange(len(given)))

@@ -18,6 +18,7 @@ from shortlist.panels.figures import (
 from shortlist.panels.objectives import (
     ACCURACY,
     OBJECTIVES,
+    PRICE,
     Scoring,
     accuracy_scoring,
     in_text,
@@ -46,6 +47,7 @@ from shortlist.results.intervals import (
     sign_flip_p,
 )
 from shortlist.results.objective import Limit
+from shortlist.results.picking import facts_beside_single
 
 NESTED = "a single judge chosen in the same way"
 """What panels are compared with that were chosen anew without each part of the cases, judges and all."""
@@ -309,6 +311,23 @@ def verdict(
         tells_confidence=bool(choice.scale.told[judge]),
         single_answers=answers,
     )
+
+
+def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
+    """Return a choice whose front tells how each point does beside the best single judge, without optimism.
+
+    By this ``as-good`` picks. Takes as long as measuring every point of the front.
+    """
+    told, name = list[tuple[float, Interval]](), ""
+    for point in range(len(choice.found)):
+        found = verdict(choice, measured_panel(choice, point))
+        sign = sign_of(found.panel_figures.objective)
+        low, high = sorted(sign * end for end in found.difference_interval)
+        is_single = decide_alike(choice.panel(point), single_panel(choice, best_single(choice)))
+        told.append((0.0, (0.0, 0.0)) if is_single else (found.gain, (low, high)))
+        name = found.single
+    more = facts_beside_single(name, PRICE, told, margin)
+    return replace(choice, front=replace(choice.front, extras={**choice.front.extras, **more}))
 
 
 def promised_share(choice: PanelChoice, panel: Panel) -> float | None:

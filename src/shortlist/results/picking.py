@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean, number_text
-from shortlist.arrays import products_in_order
+from shortlist.arrays import Floats, products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
+from shortlist.results.intervals import Interval
 from shortlist.results.objective import Limit
 from shortlist.results.proof import FrontPoints
 
@@ -19,6 +20,12 @@ LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 
 PICK_RULES = ("ideal", "knee", "weights", "lexicographic")
 """The names of the rules."""
+
+AS_GOOD = "as-good"
+"""The rule that takes the cheapest point no worse than the best single choice."""
+
+BESIDE_SINGLE = "beside_single"
+"""Fact of a front that was measured beside the best single choice: see :func:`facts_beside_single`."""
 
 SCORE_DIGITS = 12
 """Decimals of a score, the largest weight being 1: points that differ by rounding alone are equal."""
@@ -70,6 +77,8 @@ def pick_index(
     only points within these limits are considered. A mapping means at most this value of a minimised
     objective, at least this of a maximised one.
     """
+    if rule == AS_GOOD:
+        return _as_good_index(front, limits)
     if rule not in PICK_RULES:
         raise BadInputError(
             "rule", f"must be {any_of(PICK_RULES)}", repr(rule), did_you_mean(rule, PICK_RULES)
@@ -100,6 +109,53 @@ def pick_index(
         allowed = allowed[_between_ends(scaled, allowed)]
         scores = products_in_order(scaled, _anchor_plane(scaled))
     return int(allowed[np.argmin(np.round(scores[allowed], SCORE_DIGITS))])
+
+
+def facts_beside_single(
+    name: str, price: str, differences: Sequence[tuple[float, Interval]], margin: float
+) -> dict[str, Any]:
+    """Return the fact of a front by which ``as-good`` picks, for its extras.
+
+    `name`: of the best single choice. `price`: the objective that is saved on. `differences`: by how much
+    each point is better, without optimism, and its interval at 95 %. `margin`: how much worse still is as
+    good.
+    """
+    told = [[gain, *ends] for gain, ends in differences]
+    return {BESIDE_SINGLE: {"single": name, "price": price, "differences": told, "margin": margin}}
+
+
+def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
+    """Return the cheapest point whose interval says that it is no worse than the single choice by the margin.
+
+    Where none does, it is the one whose interval begins highest.
+    """
+    known = front.extras.get(BESIDE_SINGLE)
+    if known is None:
+        raise BadInputError(
+            "--pick as-good needs a front that was measured beside the best single choice. Write it with "
+            "shortlist prune or panel, and --pick as-good there, or take ideal or knee."
+        )
+    column = front.names.index(known["price"])
+    prices = front.values[:, column] * front.objectives[column].sign
+    lows = np.array([low for _, low, _ in known["differences"]])
+    allowed = np.flatnonzero(within_limits(front, limits))
+    return int(allowed[cheapest_as_good(prices[allowed], lows[allowed], known["margin"])])
+
+
+def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
+    """Return the index of the cheapest that is no worse by more than a margin, or of the surest one.
+
+    `prices`, ``(n,)``: less is better. `lows`, ``(n,)``: least differences that the rows are compatible with.
+
+    >>> cheapest_as_good(np.array([3.0, 2.0, 1.0]), np.array([0.01, -0.005, -0.02]), 0.01)
+    1
+    >>> cheapest_as_good(np.array([3.0, 2.0]), np.array([-0.02, -0.03]), 0.01)
+    0
+    """
+    good = np.flatnonzero(lows >= -margin)
+    if not len(good):
+        return int(np.lexsort((prices, -lows))[0])
+    return int(good[np.lexsort((-lows[good], prices[good]))[0]])
 
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":

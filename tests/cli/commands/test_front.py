@@ -293,7 +293,7 @@ def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder
 @refusals("""
     show none.parquet                                                | cannot be read
     show phone.uvl                                                   | corrupted or this is not a parquet file. Write
-    show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, one-se or norm, got 'best'.
+    show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, as-good, one-se or norm, got 'best'.
     pick front.parquet --pick one-se                                 | needs a front of shortlist stage
     pick front.parquet --pick 99                                     | there is no point 99
     show front.parquet --pick 99                                     | there is no point 99

@@ -21,6 +21,7 @@ from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.results.intervals import difference_of
 from shortlist.results.proof import Status, shortfall
+from shortlist.results.repeated_choice import deal_parts
 from shortlist.runs import open_study
 from tests.ensembles.pools.test_judges import made
 
@@ -112,6 +113,52 @@ def test_the_smallest_within_chance_of_the_best_is_taken(objectives: tuple[str, 
     assert sizes[fitted.point_] == min(sizes[near])
     assert fitted.chosen_.pick is not None
     assert str(fitted.chosen_.pick.rule) == "smallest"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_as_good_takes_the_cheapest_that_repeated_choice_finds_as_good(n_classes: int) -> None:
+    answers, truth = made(160, 6, n_classes, absent=0.0, seed=4)
+    prices = {f"j{k}": 1.0 + k for k in range(6)}
+    pool = Pool.from_answers(answers, truth, costs=prices)
+    asked = "max accuracy, min cost"
+    fitted = FrontPruner(pool, objectives=asked, pick="as-good", margin=0.02, random_state=3)
+    fitted.fit(answers, truth)
+    front, told = fitted.front_, fitted.front_.extras["beside_single"]
+    right = answers.to_numpy() == truth[:, None]
+    parts = deal_parts(truth, 3, n_candidates=6)
+    gains = np.zeros((len(front), *parts.shape))
+    for deal, part in enumerate(parts):
+        for half in range(2):
+            kept, held = np.flatnonzero(part != half), np.flatnonzero(part == half)
+            single = right[kept].mean(axis=0).argmax()
+            again = FrontPruner(pool, objectives=asked, pick=0, random_state=3)
+            again.fit(answers.iloc[kept], truth[kept])
+            values, found = again.front_.values, {}
+            for point, most in enumerate(front.values[:, 1]):
+                own = np.flatnonzero(values[:, 1] <= most)
+                taken = int(own[values[own, 0].argmax()]) if len(own) else len(values) - 1
+                if taken not in found:
+                    one = FrontPruner(pool, objectives=asked, pick=taken, random_state=3)
+                    one.fit(answers.iloc[kept], truth[kept])
+                    found[taken] = one.predict(answers.iloc[held]) == truth[held]
+                gains[point, deal, held] = found[taken] - 1.0 * right[held, single]
+    best = int(right.mean(axis=0).argmax())
+    itself = [point for point, mask in enumerate(front.decisions) if mask.sum() == mask[best] == 1]
+    gains[itself] = 0.0  # no worse than itself
+    assert told["single"] == f"j{best}"
+    assert [one[0] for one in told["differences"]] == pytest.approx(gains.mean(axis=(1, 2)).tolist())
+    lows = np.array([one[1] for one in told["differences"]])
+    errors = 1.96 * np.sqrt(gains.var(axis=2, ddof=1).mean(axis=1) / 160)
+    assert lows == pytest.approx(gains.mean(axis=(1, 2)) - errors, abs=2e-3)
+    good = np.flatnonzero(lows >= -0.02)
+    expected = good[front.values[good, 1].argmin()] if len(good) else lows.argmax()
+    assert fitted.point_ == expected == front.pick("as-good").index
+
+
+def test_as_good_is_refused_where_there_is_nothing_to_save_on() -> None:
+    asked = FrontPruner(trees(), objectives="max recall, max specificity", pick="as-good")
+    with pytest.raises(BadInputError, match="one of members, such as min size"):
+        asked.fit(X[90:], NAMES[90:])
 
 
 def test_objectives_may_be_one_text_with_commas() -> None:

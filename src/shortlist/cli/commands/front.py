@@ -83,7 +83,7 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}: its number, or the rule ideal, knee, one-se or norm. Two points with a "
+            help=f"{POINT}: its number, or the rule ideal, knee, as-good, one-se or norm. Two points with a "
             "comma between them, such as 12,40, are compared."
         ),
         Fills("rule"),
@@ -188,8 +188,9 @@ def pick(
         str | None,
         typer.Option(
             help=f"{POINT}: its number, or the rule ideal, knee, weights:cost=2,defects=1 or "
-            "lexicographic:cost,defects (best in the first, ties by the next); for stages also one-se or "
-            "norm. By default knee, for stages one-se."
+            "lexicographic:cost,defects (best in the first, ties by the next); as-good where prune or panel "
+            "picked by it (the cheapest no worse than the best single one by more than the margin); for "
+            "stages also one-se or norm. By default knee, for stages one-se."
         ),
         Fills("rule", "order", "weights"),
     ] = None,
@@ -219,9 +220,10 @@ def pick(
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front
+    from shortlist.results.picking import AS_GOOD
 
     rule, _, how = (pick or "").partition(":")
-    wanted = None if pick is None else point_or_rule(rule)
+    wanted = None if pick is None else rule if rule == AS_GOOD else point_or_rule(rule)
     refuse_unused(context)
     if how and wanted not in {"weights", "ideal", "lexicographic"}:
         raise BadInputError("--pick", "takes objectives with weights, ideal or lexicographic", repr(pick))

@@ -9,6 +9,7 @@ import typer
 from shortlist.cli.options.panel_options import (
     ComparedPolicy,
     LogOptions,
+    front_of_log,
     limits_asked,
     picked_beside,
     rule_asked,
@@ -122,7 +123,7 @@ def _panel_facts(
     from shortlist.cli.text.front_text import contract
     from shortlist.cli.text.panels import new_options
     from shortlist.panels import load_panel
-    from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.choice import told_notes
     from shortlist.panels.router import columns_of
     from shortlist.panels.standing import compared_facts
 
@@ -135,7 +136,7 @@ def _panel_facts(
     rule_asked(policy)  # which are refused before any work
     read = log.read_for(old, logs, policy.router)
     old.run(read.at([0]))  # refuses other judges and classes before a search
-    choice = choose_panels(read, options, objectives=policy.objective_names())
+    choice = front_of_log(read, options, policy)
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     beside = picked_beside(choice, policy, old)
     facts = contract(choice.front, "measure")

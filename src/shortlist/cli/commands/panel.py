@@ -10,6 +10,7 @@ from shortlist.cli.options.panel_options import (
     LogFiles,
     LogOptions,
     PolicyOptions,
+    front_of_log,
     limits_asked,
     picked,
     rule_asked,
@@ -81,7 +82,7 @@ def panel(
     from shortlist.cli.text.panels import print_panel
     from shortlist.cli.work import long_work
     from shortlist.panels.answer_log import n_different
-    from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.choice import told_notes
     from shortlist.panels.facts import panel_report
     from shortlist.panels.panel_options import NOISY_CASES
     from shortlist.panels.words import stages_in_words
@@ -89,7 +90,7 @@ def panel(
 
     check_shared(context.params)
     refuse_unused(context)
-    options, objectives = policy.made(promised, seed), policy.objective_names()
+    options = policy.made(promised, seed)
     is_single = policy.pick == SINGLE
     if is_single:
         _check_single(panel_file, promised)
@@ -101,7 +102,7 @@ def panel(
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
         budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
-        choice = choose_panels(read, options, objectives=objectives, budget=budget)
+        choice = front_of_log(read, options, policy, budget)
     notes = told_notes(read, choice)
     print_notes(notes)
     if not promised.anyway:

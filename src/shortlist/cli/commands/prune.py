@@ -99,7 +99,7 @@ def prune(
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     notes: list[str] = []
-    front = front.asked(figures.pick)
+    front = front.asked(figures.pick, priced=pool.costs is not None)
     check_files(
         inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs, "--test": figures.test},
         outputs={"--out": out, "--study": kept.study},
@@ -129,6 +129,7 @@ def prune(
     pruner: ExactPruner | RulePruner
     if front.objectives is not None:
         pruner = front.front_pruner(figures.pick, given, costs, run.seed, n_threads)
+        pruner.set_params(margin=figures.margin)
     elif method == EXACT:
         pruner = exact.exact_pruner(given, costs, run.seed, n_threads)
     else:

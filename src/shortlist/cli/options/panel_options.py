@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shortlist.panels.panel_options import PanelOptions
     from shortlist.panels.policy import Final, Panel, Question
     from shortlist.results.objective import Limit
+    from shortlist.runs import Budget
 
 LogFiles = Annotated[
     list[str],
@@ -126,8 +127,9 @@ class PolicyOptions:
         str | None,
         typer.Option(
             help="Point of the front, by the rule one-se (the cheapest within one standard error of the "
-            "best; the default without a limit on the price), best (the default with one), ideal or knee, or "
-            "by its number; single writes the best single judge in place of a panel."
+            "best; the default without a limit on the price), best (the default with one), as-good (the "
+            "cheapest no worse than the best judge by more than --margin), ideal or knee, or by its number; "
+            "single writes the best single judge in place of a panel."
         ),
     ] = None
     margin: Annotated[
@@ -356,7 +358,7 @@ def read_error_costs(path: str | None) -> dict[tuple[str, str], int]:
 ROUNDING = 1e-9
 """Relative; so much dearer is a price that was rounded."""
 PRICE = "price"
-RULES = ("one-se", "best", "ideal", "knee")
+RULES = ("one-se", "best", "ideal", "knee", "as-good")
 
 
 def limits_asked(asked: PolicyOptions) -> "list[Limit]":
@@ -369,6 +371,18 @@ def limits_asked(asked: PolicyOptions) -> "list[Limit]":
 def price_limit(limits: "Sequence[Limit]") -> float | None:
     """Return the most that a case may cost on average, if that is limited."""
     return min((float(one.value) for one in limits if one.name == PRICE and one.sign > 0), default=None)
+
+
+def front_of_log(
+    log: "AnswerLog", options: "PanelOptions", asked: PolicyOptions, budget: "Budget | None" = None
+) -> "PanelChoice":
+    """Return the front of a log; where ``as-good`` picks from it, measured beside the best single judge."""
+    from shortlist.panels.choice import choose_panels
+    from shortlist.panels.verdict import beside_single
+    from shortlist.results.picking import AS_GOOD
+
+    choice = choose_panels(log, options, objectives=asked.objective_names(), budget=budget)
+    return beside_single(choice, asked.margin) if asked.pick == AS_GOOD else choice
 
 
 def rule_asked(asked: PolicyOptions) -> int | str:
@@ -400,7 +414,7 @@ def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False)
         front = without_promises(front)
     if isinstance(rule, int):
         return numbered_point(front, rule, mark_within(front, limits))
-    if rule in {"ideal", "knee"}:
+    if rule in {"ideal", "knee", "as-good"}:
         return front.pick(rule, limits=limits).index
     allowed = np.flatnonzero(within_limits(front, limits))
     losses, error = mean_losses(choice, allowed)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from shortlist.results.objective import Limit
     from shortlist.results.picking import Pick
 
-SHOWN_RULES = ("ideal", "knee", "one-se", "norm")
+SHOWN_RULES = ("ideal", "knee", "as-good", "one-se", "norm")
 """Rules that need no other option; ``front pick`` has the options of the others, too."""
 
 STAGED_RULES = ("one-se", "norm")

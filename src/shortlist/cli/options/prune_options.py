@@ -255,6 +255,9 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         )
 
 
+OWN_OBJECTIVES = ("smallest", "as-good")
+"""Rules of ``--pick`` that bring their objectives, where none are given."""
+
 RULES_SAVED = {"committee": "pruned", "best-single": "best_single"}
 """Names of ``--pick`` for the rule whose model is written, without a front."""
 
@@ -271,9 +274,11 @@ class PickOptions(MeasureOptions):
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, with --objectives: its number, or ideal, knee, lexicographic or smallest. "
-            "smallest takes the fewest members that are as good as the best committee within chance, without "
-            "--objectives too. Otherwise the model to write: committee or best-single.",
+            help=f"{POINT}, with --objectives: its number, or ideal, knee, lexicographic, as-good or "
+            "smallest. as-good takes the cheapest committee, or the smallest without prices, that is no "
+            "worse than the best single classifier by more than --margin; smallest the fewest members that "
+            "are as good as the best committee within chance. Both need no --objectives. Otherwise the model "
+            "to write: committee or best-single.",
             show_default="the one that the first line names; ideal with --objectives",
         ),
     ] = None
@@ -286,7 +291,7 @@ class PickOptions(MeasureOptions):
             return RULES_SAVED["committee"]
         if self.pick is None:
             return "auto"
-        return RULES_SAVED[as_choice(self.pick, "--pick", [*RULES_SAVED, "smallest"])]
+        return RULES_SAVED[as_choice(self.pick, "--pick", [*RULES_SAVED, *OWN_OBJECTIVES])]
 
 
 @dataclass(frozen=True)
@@ -303,10 +308,14 @@ class FrontOptions(SizeOptions):
         ),
     ] = None
 
-    def asked(self, pick: str | None) -> "FrontOptions":
-        """Return them with the objectives of ``--pick smallest``, which needs no others."""
-        if self.objectives is None and pick == "smallest":
-            return replace(self, objectives="max accuracy, min size")
+    def asked(self, pick: str | None, *, priced: bool) -> "FrontOptions":
+        """Return them with the objectives of a rule that needs no others.
+
+        `priced`: whether members have prices, which ``as-good`` saves on.
+        """
+        if self.objectives is None and pick in OWN_OBJECTIVES:
+            what = "cost" if priced and pick == "as-good" else "size"
+            return replace(self, objectives=f"max accuracy, min {what}")
         return self
 
     def front_pruner(

@@ -225,6 +225,7 @@ def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
 MEANINGS = {
     "knee": "the knee: from here a small gain in one objective costs much in another",
     "ideal": "the nearest to the best value of every objective at once",
+    "as-good": "the cheapest no worse than the best single one by more than the margin",
     "one-se": "the cheapest within one standard error of the best",
 }
 """What rules mean, behind the number of the point that they take."""

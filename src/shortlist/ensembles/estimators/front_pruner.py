@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 
 from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
-from shortlist.arrays import Labels, Mask
+from shortlist.arrays import Floats, Labels, Mask
 from shortlist.ensembles.committees.chosen import member_answers, record_rows
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
+from shortlist.ensembles.estimators.as_good import (
+    IsRight,
+    beside_single,
+    best_within,
+    check_saved_on,
+    points_right,
+    quick_front,
+)
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_options import positive_class, price_settings
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
@@ -34,7 +42,7 @@ from shortlist.ensembles.fronts.objectives import (
     member_times,
     read_objectives,
 )
-from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
@@ -45,11 +53,12 @@ from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
-from shortlist.results.intervals import Kind, difference_of
-from shortlist.results.picking import PICK_RULES
+from shortlist.results.intervals import MARGIN, Kind, difference_of
+from shortlist.results.picking import AS_GOOD, PICK_RULES
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
+from shortlist.tables.splits import Cases
 
 MEASURED_PRICES = "prices"
 """What a study calls the prices of members that were measured."""
@@ -57,7 +66,7 @@ MEASURED_PRICES = "prices"
 SMALLEST = "smallest"
 """The rule that takes the smallest committee that is not worse than the best one beyond chance."""
 
-COMMITTEE_PICKS = (*(rule for rule in PICK_RULES if rule != "weights"), SMALLEST)
+COMMITTEE_PICKS = (*(rule for rule in PICK_RULES if rule != "weights"), SMALLEST, AS_GOOD)
 """The rules that name the committee that predicts."""
 
 
@@ -86,8 +95,12 @@ class FrontPruner(ExactPruner):
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
         Which committee predicts: ``ideal``, ``knee`` or ``lexicographic`` (see
-        :meth:`shortlist.results.front.Front.pick`), ``smallest`` (the fewest members that are not worse than
-        the best committee beyond chance on the selection rows), or the number of a point, from 0.
+        :meth:`shortlist.results.front.Front.pick`), ``smallest``, ``as-good``, or the number of a point, from
+        0. ``smallest`` has the fewest members that are not worse than the best committee beyond chance on the
+        selection rows. ``as-good`` is the cheapest, or the smallest without prices, that repeated choice
+        finds no worse than the best single classifier by more than `margin`.
+    margin : float, default=0.01
+        How much worse is still as good, in the objective of answers.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
     member_costs : sequence of float, default=None
@@ -135,6 +148,10 @@ class FrontPruner(ExactPruner):
     solver = AUTO
     pruning_rows = HELD_OUT
     refit = False
+    cases: Cases | None = None
+    """Case of each row, ``(n_samples,)``, where several rows are of one."""
+    repeats: "FrontPruner | None" = None
+    """The front whose choice is made again on some of its rows, in few nodes."""
 
     def __init__(
         self,
@@ -143,6 +160,7 @@ class FrontPruner(ExactPruner):
         objectives: str | Sequence[str] = ("max accuracy", "min size"),
         positive: Any = None,
         pick: str | int = "ideal",
+        margin: float = MARGIN,
         min_size: int = 1,
         max_size: int | None = None,
         member_costs: Sequence[float] | None = None,
@@ -155,6 +173,7 @@ class FrontPruner(ExactPruner):
         self.objectives = objectives
         self.positive = positive
         self.pick = pick
+        self.margin = margin
         self.min_size = min_size
         self.max_size = max_size
         self.member_costs = member_costs
@@ -217,6 +236,8 @@ class FrontPruner(ExactPruner):
             as_choice(self.pick, "pick", COMMITTEE_PICKS)
         else:
             as_count(self.pick, "pick", at_least=0)
+        if self.pick == AS_GOOD:
+            check_saved_on(names)
         if as_count(self.min_size, "min_size", at_least=0) < 1:
             raise BadInputError(
                 "min_size", "must be at least 1 for a front", "0", "An empty committee has no cost."
@@ -274,27 +295,25 @@ class FrontPruner(ExactPruner):
             votes, record = self._votes_on(rows)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
-        self.prices_ = self._known_prices(pool, rows.X, names, budget.study)
-        given: dict[str, Any] = {
-            "costs": self.prices_,
-            "classes": labels,
-            "limits": selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size),
-        }
-        problem: CommitteeProblem | MeanFrontProblem
-        if isinstance(votes, SoftVotes):
-            problem = mean_front_problem(votes, self._texts(), **given)
-            front = committee_front(problem, budget.begun(), names=pool.names)
-        else:
-            problem = committee_problem(votes, self._texts(), **given)
-            front = committee_front(problem, budget.begun(), names=pool.names)
+        if self.repeats is None:
+            self.prices_ = self._known_prices(pool, rows.X, names, budget.study)
+        else:  # times of answers on record say nothing
+            self.prices_ = self.repeats.prices_
+        limits = selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size)
+        problem = self.problem_of(votes, limits)
+        find = committee_front if self.repeats is None else quick_front
+        front = find(problem, budget.begun(), names=pool.names)
         prices = {name: np.asarray(own).tolist() for name, own in self.prices_.items()}
         self.front_ = dataclasses.replace(front, extras={**front.extras, "prices": prices})
+        if self.pick == AS_GOOD and self.repeats is None and len(front):
+            more = beside_single(self, rows, record, limits, budget.seed)
+            self.front_ = dataclasses.replace(self.front_, extras={**self.front_.extras, **more})
         self.point_ = self._chosen_point(rows, record)
         if isinstance(problem, MeanFrontProblem):
             result = mean_selection(problem, self.front_, self.point_)
         else:
             result = vote_selection(problem.votes, self.goal, self.front_, self.point_)
-        self._take(result, given["limits"])
+        self._take(result, limits)
         return record
 
     def _known_prices(
@@ -352,11 +371,24 @@ class FrontPruner(ExactPruner):
         pick = self.front_.point(self.point_, str(self.pick))
         return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
+    def problem_of(
+        self, votes: Votes | ClassVotes | SoftVotes, limits: SelectionLimits
+    ) -> CommitteeProblem | MeanFrontProblem:
+        """Return what matters of committees of these votes, with the prices of the pool."""
+        given: dict[str, Any] = {
+            "costs": self.prices_, "classes": self._labels(self.classes_), "limits": limits,
+        }  # fmt: skip
+        if isinstance(votes, SoftVotes):
+            return mean_front_problem(votes, self._texts(), **given)
+        return committee_problem(votes, self._texts(), **given)
+
     def _chosen_point(self, rows: PruningRows, record: Mapping[str, NDArray[Any]]) -> int:
         if not len(self.front_):
             raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower `min_size`.")
         if self.pick == SMALLEST:
             return self._smallest(rows, record)
+        if self.repeats is not None and (self.pick == AS_GOOD or not isinstance(self.pick, str)):
+            return best_within(self.front_, self.repeats.front_, self.repeats.point_)
         if isinstance(self.pick, str):
             return self.front_.pick(self.pick).index
         if self.pick >= len(self.front_):
@@ -371,23 +403,34 @@ class FrontPruner(ExactPruner):
 
         The best is that of the first objective of answers; of equally small ones the better is taken.
         """
-        front, truth = self.front_, np.searchsorted(self.classes_, rows.y)
-        masks, thresholds = front.decisions.astype(bool), front.extras["thresholds"]
+        front, (is_right, _, worth) = self.front_, self.rights(rows, record)
+        sizes = front.decisions.astype(bool).sum(axis=1)
+        values = [place for place, one in enumerate(front.objectives) if one.name not in MEMBER_OBJECTIVES]
+        best_first = np.argsort(front.points[:, values[0]] if values else sizes, kind="stable")
+        best = points_right(front, is_right, int(best_first[0]))
+        by_size: list[int] = best_first[np.argsort(sizes[best_first], kind="stable")].tolist()
+        return next(
+            point
+            for point in by_size
+            if difference_of(points_right(front, is_right, point), best, worth).kind(cheaper=False)
+            is not Kind.WORSE
+        )
+
+    def rights(
+        self, rows: PruningRows, record: Mapping[str, NDArray[Any]]
+    ) -> tuple[IsRight, NDArray[np.integer[Any]], Floats]:
+        """Return what says where some members are right, the class of every row, and what a right row adds.
+
+        By the answers on record; classes are indices.
+        """
+        truth = np.searchsorted(self.classes_, rows.y)
         nowhere = RowsOfTable(NO_TABLE, np.arange(len(truth)))
         answers = record_rows(rows.X, rows.y, None, truth, within=nowhere, **record)
         positive = self._positive_place()
         worth = worth_of_right(soft_metric(self.goal), truth, len(self.classes_), positive)[1]
 
-        def is_right(point: int) -> Mask:
-            ballot = self._ballot(int(masks[point].sum()), None if thresholds is None else thresholds[point])
-            return np.asarray(member_answers(answers, masks[point], positive).decided(ballot) == truth)
+        def is_right(mask: Mask, threshold: int | None) -> Mask:
+            ballot = self._ballot(int(mask.sum()), threshold)
+            return np.asarray(member_answers(answers, mask, positive).decided(ballot) == truth)
 
-        values = [place for place, one in enumerate(front.objectives) if one.name not in MEMBER_OBJECTIVES]
-        best_first = np.argsort(front.points[:, values[0]] if values else masks.sum(axis=1), kind="stable")
-        best = is_right(int(best_first[0]))
-        by_size: list[int] = best_first[np.argsort(masks[best_first].sum(axis=1), kind="stable")].tolist()
-        return next(
-            point
-            for point in by_size
-            if difference_of(is_right(point), best, worth).kind(cheaper=False) is not Kind.WORSE
-        )
+        return is_right, truth, worth

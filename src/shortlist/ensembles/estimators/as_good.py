@@ -1,0 +1,160 @@
+"""Points of a front of committees beside the best single classifier, by repeated choice."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of
+from shortlist.arrays import Floats, Mask
+from shortlist.ensembles.estimators.rows import PruningRows
+from shortlist.ensembles.fronts.committee_front import committee_front
+from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, MeanFrontProblem
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.votes.hard_votes import (
+    ClassVotes,
+    Votes,
+    class_votes,
+    merge_class_rows,
+    merge_rows,
+)
+from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.errors import BadInputError
+from shortlist.results.front import Front
+from shortlist.results.intervals import Difference, difference_of
+from shortlist.results.picking import facts_beside_single
+from shortlist.results.repeated_choice import choose_again, deal_parts, measured_rows
+from shortlist.runs import NO_STUDY
+from shortlist.runs.budget import Budget
+from shortlist.tables.splits import RowNumbers, cases_of_rows
+
+SAVED_ON = ("cost", PAID, "size", "time", "bytes")
+"""The first of these that is an objective is saved on."""
+
+QUICK_NODES, QUICK_MEAN_NODES, BOUND_NODES = 1_000_000, 2_000, 20
+"""Nodes of a walk through votes, of one through means, and of a bound, where a choice is repeated."""
+
+
+def quick_front(
+    problem: CommitteeProblem | MeanFrontProblem, budget: Budget, *, names: Sequence[str]
+) -> Front:
+    """Return the front that a search of few nodes finds, as repeated choice needs many fronts."""
+    nodes = QUICK_MEAN_NODES if isinstance(problem, MeanFrontProblem) else QUICK_NODES
+    limited = dataclasses.replace(budget, nodes=BOUND_NODES, study=NO_STUDY)
+    return committee_front(problem, limited, names=names, max_nodes=nodes)
+
+
+def saved_on(names: Sequence[str]) -> str:
+    """Return the objective that is saved on."""
+    return next(name for name in SAVED_ON if name in names)
+
+
+def check_saved_on(names: Sequence[str]) -> None:
+    """Refuse objectives among which there is nothing to save on, or several things to compare by."""
+    answers = [name for name in names if name not in MEMBER_OBJECTIVES]
+    if len(answers) != 1 or len(names) < 2:
+        raise BadInputError(
+            "pick",
+            "as-good needs one objective of answers, such as max accuracy, and one of members, such as "
+            "min size",
+            all_of(names),
+            "Take other objectives, or another rule.",
+        )
+
+
+def best_within(front: Front, other: Front, point: int) -> int:
+    """Return the best point of a front that takes no more members, cost and so on than a point of another.
+
+    Where none takes so little, it is the one that takes least of what is saved on. Both fronts have the same
+    objectives, one of which is of answers.
+    """
+    own = [place for place, name in enumerate(front.names) if name in MEMBER_OBJECTIVES]
+    answers = next(place for place, name in enumerate(front.names) if name not in MEMBER_OBJECTIVES)
+    most = other.values[point, own] * (1 + 1e-9)
+    within = np.flatnonzero((front.values[:, own] <= most).all(axis=1))
+    if not len(within):
+        return int(front.values[:, front.names.index(saved_on(front.names))].argmin())
+    return int(within[(front.values[within, answers] * front.objectives[answers].sign).argmin()])
+
+
+IsRight = Callable[[Mask, int | None], Mask]
+"""Gets members and their threshold, and returns the rows on which they are right by the answers on record."""
+
+
+def beside_single(
+    pruner: Any,
+    rows: PruningRows,
+    record: Mapping[str, NDArray[Any]],
+    limits: SelectionLimits,
+    seed: int,
+) -> dict[str, Any]:
+    """Return by how much each point of a front is better than the best single classifier, for its extras.
+
+    Rows are dealt to halves, several times. One half is answered by the best committee of the other that
+    takes no more of members than the point, and by the single classifier that is best there.
+
+    Takes as long as two fronts of few nodes for each deal.
+
+    `pruner`: of the front. `record`: answers of the pool, as the pruner keeps them. `seed`: deals the rows.
+    """
+    is_right, truth, worth = pruner.rights(rows, record)
+    front, names = pruner.front_, rows.pool.names
+    cases = cases_of_rows(pruner.cases, np.arange(len(truth)) if rows.places is None else rows.places)
+    parts = deal_parts(rows.y, seed, cases, n_candidates=len(names))
+    each = np.eye(len(names), dtype=bool)
+    alone = np.column_stack([is_right(mask, None if pruner.averages else 0) for mask in each])
+
+    def answer(kept: RowNumbers, held: RowNumbers) -> Mapping[str, NDArray[Any]]:
+        votes = votes_on_record(pruner, record, truth, kept, len(names))
+        again = quick_front(pruner.problem_of(votes, limits), Budget(seed=seed), names=names)
+        taken = [best_within(again, front, point) for point in range(len(front))]
+        found = {point: points_right(again, is_right, point)[held] for point in set(taken)}
+        single = best_of(worth[kept], alone[kept])
+        return {"points": np.column_stack([found[point] for point in taken]), "single": alone[held, single]}
+
+    told = choose_again(parts, answer)
+    measured = np.tile(worth[measured_rows(parts)], len(parts))
+    differences = [difference_of(own, told["single"], measured, times=len(parts)) for own in told["points"].T]
+    single = best_of(worth, alone)
+    for point, mask in enumerate(front.decisions.astype(bool)):
+        if np.array_equal(mask, each[single]):  # it is no worse than itself
+            differences[point] = Difference(0.0, (0.0, 0.0), 1.0)
+    return _facts(names[single], front, differences, pruner.margin)
+
+
+def _facts(name: str, front: Front, differences: Sequence[Difference], margin: float) -> dict[str, Any]:
+    told = [(one.gain, one.interval) for one in differences]
+    return facts_beside_single(name, saved_on(front.names), told, margin)
+
+
+def points_right(front: Front, is_right: IsRight, point: int) -> Mask:
+    """Return the rows on which the committee of a point is right."""
+    thresholds = front.extras["thresholds"]
+    return is_right(front.decisions[point].astype(bool), None if thresholds is None else thresholds[point])
+
+
+def best_of(worth: Floats, right: Mask) -> int:
+    """Return the column of right answers that is worth most, the first of equals."""
+    return int(np.round(worth @ right, 9).argmax())
+
+
+def votes_on_record(
+    pruner: Any, record: Mapping[str, NDArray[Any]], truth: NDArray[Any], kept: RowNumbers, n: int
+) -> Votes | ClassVotes | SoftVotes:
+    """Return the votes of `n` classifiers on some rows, by their answers on record.
+
+    `truth`, ``(n_rows,)``: index of the class of every row.
+    """
+    if "shares" in record:
+        silent = record.get("silent")
+        quiet = None if silent is None else np.unpackbits(silent[kept], axis=1, count=n).astype(bool)
+        return SoftVotes(record["shares"][kept], truth[kept].astype(np.uint8), quiet)
+    if "packed_votes" in record:
+        answers = np.unpackbits(record["packed_votes"][kept], axis=1, count=n)
+        positive = pruner.classes_.tolist().index(pruner.positive_)
+        return merge_rows(answers, (truth[kept] == positive).astype(np.uint8))
+    codes = record["codes"][kept]
+    return merge_class_rows(class_votes(codes, truth[kept], n_classes=len(pruner.classes_)))
