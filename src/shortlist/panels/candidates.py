@@ -20,6 +20,8 @@ LARGEST_GROWN, MOST_VOTERS = 5, 15
 """How large sets of judges grow one by one, and how many vote at most."""
 MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
 """Most chains of three stages, and of two judges at once before a third one."""
+CASES_A_JUDGE = 5
+"""Cases for each judge that policies of several judges are chosen from."""
 NEAR_SLOPES = 16
 """Number of prices of a mistake at which policies are compared with the best one."""
 
@@ -94,7 +96,7 @@ def _grown_sets(cases: Cases, name: str) -> list[Judges]:
     n, losses = cases.n_judges, _losses_alone(cases, name)
     mean = cases.prices.mean(axis=0)
     starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
-    likely = sorted(range(n), key=lambda judge: losses[judge])[:ALL_PAIRS_UP_TO]
+    likely = sorted(range(n), key=lambda judge: losses[judge])[: min(ALL_PAIRS_UP_TO, told_apart(cases))]
     grown: dict[Judges, None] = {}
     for start in sorted(starts):
         members: Judges = (start,)
@@ -144,8 +146,17 @@ def pairs_of(
     return list(dict.fromkeys(at_once + couples + nested + added))
 
 
+def told_apart(cases: Cases) -> int:
+    """Return among how many judges the cases can choose; at least as many as are few."""
+    return max(ALL_SETS_UP_TO, len(cases.truth) // CASES_A_JUDGE)
+
+
 def promising_judges(cases: Cases, most: int) -> Judges:
-    """Return at most `most` judges: those that no cheaper one beats, and then those that lose least."""
+    """Return at most `most` judges: those that no cheaper one beats, and then those that lose least.
+
+    There are no more than one for :data:`CASES_A_JUDGE` cases, as fewer cases do not tell more judges apart.
+    """
+    most = min(most, told_apart(cases))
     if cases.n_judges <= most:
         return tuple(range(cases.n_judges))
     losses = np.array([int(cases.losses_of(column).sum()) for column in _columns(cases)])

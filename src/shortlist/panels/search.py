@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, candidate_of, threshold_front
 from shortlist.panels.router import ALONE, Alone
+from shortlist.panels.selection_bias import without_selection_bias
 from shortlist.panels.words import COMBINED
 from shortlist.runs.budget import Budget, Progress
 
@@ -94,13 +95,15 @@ def find_policies(
     names = shape_of(cases).families if families is None else families
     front, of_two = PolicyFront(objectives), PolicyFront(objectives)
     claims = [] if families is not None else [shape_of(cases).sentence(cases)]
-    tried = list[Candidate]()
+    tried, families = list[Candidate](), dict[Any, list[Candidate]]()
     for family in names:
         for work in FAMILIES[family](cases, max_stages, front.kept, tried):
             finished = True
             for number, job in enumerate(work.jobs, start=1):
                 found = job(cases)
                 front.add(found)
+                for one in found:
+                    families.setdefault(_kind_of(cases, family, one), []).append(one)
                 of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
                 tried += found if family in UNLEARNED else []
                 budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
@@ -113,7 +116,27 @@ def find_policies(
             )
             if not finished:
                 return Searched(front.kept, claims, of_two.kept, tried)
+    if cases.n_judges > ALL_SETS_UP_TO and cases.folds is not None and tuple(objectives[1:]) == (PRICE,):
+        front = PolicyFront(objectives)
+        front.add(without_selection_bias(cases, families))
+        claims.append(BIASED)
     return Searched(front.kept, claims, of_two.kept, tried)
+
+
+BIASED = (
+    "Losses of policies count what was learned without the fold of each case, and the bias of having been "
+    "chosen among others of their kind."
+)
+
+
+def _kind_of(cases: Cases, family: str, found: Candidate) -> tuple[object, ...]:
+    """Return among which policies one was chosen: of its family, learner and number of stages.
+
+    Committees of all judges were not chosen.
+    """
+    sets, learner = found.recipe.sets, found.recipe.learner
+    everybody = len(sets) == 1 and len(sets[0]) == cases.n_judges
+    return ("all judges" if everybody else family, learner, len(sets))
 
 
 Family = Callable[[Cases, int, list[Candidate], list[Candidate]], Iterator[SearchStep]]
@@ -348,7 +371,11 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     if n <= ALL_PAIRS_UP_TO:
         of_pairs = "all of one judge and a second one, and some of larger sets of judges"
         return f"{begin}: {n_chains:,} chains, {of_pairs}, {thresholds}."
-    some = "the same sets of judges" if name in VOTING else f"{ALL_PAIRS_UP_TO} of the {n:,} judges"
+    some = (
+        "the same sets of judges"
+        if name in VOTING
+        else f"{len(promising_judges(cases, ALL_PAIRS_UP_TO))} of the {n:,} judges"
+    )
     return f"{begin}: {n_chains:,} chains of {some}, not all, {thresholds}."
 
 
