@@ -95,6 +95,7 @@ WRITING = {
         "w.xlsx",
     ],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
+    "front pick --out of a few": ["front", "pick", "front.parquet", "--few", "2", "--out", "w.csv"],
 }
 """Commands that write a file, by the option that names it; every such option of every command."""
 

@@ -51,6 +51,7 @@ MORE = {
     "predict --early-exit": ["predict", "exact.joblib", "table.csv", "--early-exit", "--out", "early.csv"],
     "report": ["report", "front.parquet", "--out", "again.html"],
     "front pick": ["front", "pick", "front.parquet"],
+    "front pick --few": ["front", "pick", "front.parquet", "--few", "30"],
     "reproduce": ["reproduce", "emsco"],
     "reproduce --check": ["reproduce", "emsco", "--check", "made/emsco-rows.csv"],
     "datasets list": ["datasets", "list"],

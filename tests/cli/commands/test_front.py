@@ -290,7 +290,38 @@ def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder
     assert info["n_products"] == "1"
 
 
+def test_a_few_points_are_told_written_and_the_same_in_json(folder: Path, front: Front) -> None:
+    command = ["front", "pick", "front.parquet", "--few", "3"]
+    facts = facts_of(*command, "--out", "few.csv", cwd=folder)
+    found = facts["few"]
+    points = [one["index"] for one in found["points"]]
+    assert 1 < len(points) <= 3
+    assert 0 <= found["bound"] <= found["regret"] < 1
+    assert [one["points"] for one in found["curve"]] == [1, 2, 3]
+    assert found["curve"][-1]["regret"] == found["regret"]
+    for one in found["points"]:
+        assert list(one["values"].values()) == front.values[one["index"]].tolist()
+        assert sum(one["best_for"].values()) == pytest.approx(1)
+    done("front", "export", "front.parquet", "--out", "whole.csv", cwd=folder)
+    few, whole = (pd.read_csv(folder / name) for name in ("few.csv", "whole.csv"))
+    weights = [f"best for weight of {name}" for name in front.names]
+    assert few.drop(columns=weights).equals(whole.loc[points].reset_index(drop=True))
+    assert few[weights].to_numpy().tolist() == [list(one["best_for"].values()) for one in found["points"]]
+    told = done(*command, "--limit", "cost<=20", cwd=folder).stdout
+    assert told.startswith("Take ")
+    assert "proved to be the least" in told
+    assert "Regret by number of points: 1: " in told
+    within = facts_of(*command, "--limit", "cost<=20", cwd=folder)["few"]["points"]
+    assert all(one["values"]["cost"] <= 20 for one in within)
+    none = facts_of(*command, "--limit", "cost<=0", cwd=folder)
+    assert none["status"] == "infeasible"
+
+
 @refusals("""
+    pick front.parquet --few 0                                       | --few must be at least 1, got 0
+    pick front.parquet --few 2 --pick knee                           | --few cannot be used with --pick
+    pick front.parquet --few 2 --model phone.uvl --out x.csv         | --few cannot be used with --model
+    pick front.parquet --few 2 --out x.uvl                           | --out must end in .csv or .xlsx
     show none.parquet                                                | cannot be read
     show phone.uvl                                                   | corrupted or this is not a parquet file. Write
     show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, as-good, one-se or norm, got 'best'.

@@ -144,11 +144,11 @@ def test_a_point_is_shown_under_each_heading_on_one_screen(
     choices = np.eye(9 * n_each, dtype=np.int64)
     chosen = np.vstack([choices[:n_each], choices[n : n + 3 * n_each]])  # from the second fate on others
     goals = [Objective("cost"), Objective("defects")]
-    fronts = [
+    before, later = (
         Front.from_values(goals, values, decisions, names, Proof(ProofKind.COMPLETE))
         for values, decisions in ((old, choices[:n]), (now, chosen))
-    ]
-    print_differences(*fronts, front_differences(*fronts))
+    )
+    print_differences(before, later, front_differences(before, later))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 24
     headings = [

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.settings import Fills, needs, read_names, read_numbers, refuse_unused
+from shortlist.cli.options.settings import Fills, excludes, needs, read_names, read_numbers, refuse_unused
 from shortlist.cli.options.shared import (
     POINT,
     Details,
@@ -194,6 +194,16 @@ def pick(
         ),
         Fills("rule", "order", "weights"),
     ] = None,
+    few: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of points in place of one: those that leave the least regret to any customer who "
+            "weighs the objectives."
+        ),
+        Fills("n_points"),
+        excludes("pick"),
+        excludes("model"),
+    ] = None,
     limit: LimitTexts = None,
     model: Annotated[
         Path | None,
@@ -201,20 +211,24 @@ def pick(
         needs("out", "FILE"),
     ] = None,
     out: Annotated[
-        Path | None, output("the product, as .uvl, .csv or .config; stages or columns of a program as .csv.")
+        Path | None,
+        output(
+            "the product, as .uvl, .csv or .config; stages or columns of a program as .csv; with --few the "
+            "points, as .csv or .xlsx."
+        ),
     ] = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """Take one point of a front, by a rule or its number.
+    """Take one point of a front, or a few.
 
-    What to choose for it can be written to a file.
+    One is taken by a rule or its number; the few are those that suit every customer best. What to choose
+    there can be written to a file.
     """
-    from shortlist.cli.files import PRODUCT_FILE, check_files
+    from shortlist.cli.files import PRODUCT_FILE, SPREADSHEET_FILE, check_files
 
-    check_files(
-        inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings={"--out": PRODUCT_FILE}
-    )
+    endings = {"--out": PRODUCT_FILE if few is None else SPREADSHEET_FILE}
+    check_files(inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings=endings)
     from shortlist.cli.options.points import read_limits, taken_point, usual_rule
     from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
@@ -237,6 +251,9 @@ def pick(
     if reason := no_point(loaded, limits):
         _tell_none(reason, facts, json=json)
         return
+    if few is not None:
+        _take_few(loaded, few, limits, out, facts if json else None, details=details)
+        return
     if wanted is None:
         wanted = usual_rule(loaded)
     picked = taken_point(loaded, wanted, limits, weights=factors, order=order)
@@ -253,6 +270,33 @@ def pick(
     print_pick(loaded, picked, details=details)
     if out is not None:
         print(f"Written: {out}, what is chosen at point {picked.index}.")
+
+
+def _take_few(
+    front: "Front",
+    few: int,
+    limits: "Sequence[Limit]",
+    out: Path | None,
+    facts: dict[str, Any] | None,
+    *,
+    details: bool,
+) -> None:
+    """Choose a few points, and write and tell them; `facts`: of JSON, None for people."""
+    from shortlist._validation import as_count
+    from shortlist.cli.text.few_text import few_facts, few_rows, print_few
+    from shortlist.methods.few_points import few_points
+    from shortlist.tables.spreadsheets import save_rows
+
+    found = few_points(front, as_count(few, "--few", at_least=1), limits)
+    if out is not None:
+        out = save(out, lambda path: save_rows(path, *few_rows(front, found)))
+    if facts is not None:
+        told = {"reason": "", "few": few_facts(front, found)}
+        print_json(facts | told | {"out": None if out is None else str(out), "notes": []})
+        return
+    print_few(front, found, few, details=details)
+    if out is not None:
+        print(f"Written: {out}, the points, whom they suit, and what is chosen at each.")
 
 
 def export(
