@@ -1,10 +1,10 @@
 """A few points of a front that leave any customer with linear weights little to regret.
 
-A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. His regret
-is the share of the worth of his best point that he loses when he takes the best of the few
-:cite:p:`Nanongkai2010`. The regret of a few points is that of the customer who loses most. He is at a vertex
-of the polytope of all weights by which none of the few is worth more than 1, or weighs one objective alone, so
-it is computed without a solver.
+A customer weighs the objectives, each scaled to the front: 1 for its best value, 0 for its worst. His
+regret is the share of the worth of his best point that he loses when he takes the best of the few
+:cite:p:`Nanongkai2010`. The regret of a few points is that of the customer who loses most. He is at a
+vertex of the polytope of all weights by which none of the few is worth more than 1, or weighs one objective
+alone, so it is computed without a solver.
 """
 
 import itertools
@@ -65,9 +65,9 @@ def few_points(
 
     With two objectives that is exact: a point is good enough for an interval of weights, and the fewest
     intervals that cover all weights are found greedily; the least regret is found by halving. With more,
-    points are added where regret is largest. Then an integer program chooses points that are good enough for
-    all customers known so far, and the one who regrets these most becomes known, until none is missing; what no
-    points reach for the customers known is a proved bound.
+    points are added where regret is largest. Then an integer program chooses points that are good enough
+    for all customers known so far, and the one who regrets these most becomes known, until none is missing;
+    what no points reach for the customers known is a proved bound.
 
     Raises BadInputError if no point is within the limits, or the number of points and objectives makes
     too many vertices.
