@@ -16,8 +16,8 @@ from shortlist.methods.program_methods import EXACT_METHODS
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.products.configuration.product_front import configure
+from shortlist.programs.integer_form import leaves_nothing
 from shortlist.programs.named_program import NamedProgram, with_steps
-from shortlist.programs.recheck import leaves_nothing
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense

@@ -19,6 +19,7 @@ from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.configuration.feasibility import LimitedModel
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.question import FeatureObjective, QuantityLimit
+from shortlist.products.configuration.relaxations import Relaxation, Relaxations
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
 from shortlist.products.conversion import Conversion, Edit, ModelDifference

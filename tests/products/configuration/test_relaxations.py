@@ -1,6 +1,7 @@
 """Advice on what no product meets: every change that is told to be enough is made, beside all of them."""
 
 import itertools
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -181,6 +182,11 @@ def test_what_is_left_out_and_does_not_help_is_told() -> None:
     found = find_relaxations(PHONE, bounds, [2])
     assert [change.text for (change,) in found.enough] == ["GPS is no longer required"]
     assert [change.text for change in found.useless] == ["without limit cost<=9", "without limit cost<=10"]
+
+
+def test_an_answer_with_advice_can_be_saved() -> None:
+    answer = configure(PHONE, "min cost", limits=["cost<=3"], attributes=ATTRIBUTES)
+    assert pickle.loads(pickle.dumps(answer)).relaxations == answer.relaxations
 
 
 def test_other_constraints_as_limits_are_left_out_as_a_whole() -> None:
