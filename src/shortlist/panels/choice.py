@@ -75,7 +75,7 @@ def choose_panels(
     check_panel_options(log, options, objectives)
     known, gaps = fully_asked(log.at(log.truth >= 0))
     known = by_agreement(known) if log.is_open else known
-    if not all_choose(n_different(known), options, objectives):
+    if not all_choose(n_different(known), options):
         return without_optimism(_chosen(split_cases(known, options), gaps, options, objectives, budget))
     part_of = folds_of(known, N_PARTS, options.seed)
     order = np.argsort(part_of, kind="stable")

@@ -145,14 +145,12 @@ def _check_cases(log: AnswerLog) -> None:
         raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
 
 
-def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
+def all_choose(n_cases: int, options: PanelOptions) -> bool:
     """Whether no cases are held out, and nested cross-validation measures.
 
-    So it is for fewer than 5,000 cases where no share of them is asked for, nothing is promised, and there
-    are two objectives: accuracy or the cost of errors, and price.
+    So it is for fewer than 5,000 cases where no share of them is asked for and nothing is promised.
     """
-    is_asked = options.test_share is None and options.demand is None
-    return is_asked and n_cases < FEW_CASES and len(objectives) == 2
+    return options.test_share is None and options.demand is None and n_cases < FEW_CASES
 
 
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:

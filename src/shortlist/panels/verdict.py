@@ -17,11 +17,14 @@ from shortlist.panels.figures import (
 )
 from shortlist.panels.objectives import (
     ACCURACY,
+    BALANCED,
+    LATENCY,
     OBJECTIVES,
     PRICE,
     Scoring,
     accuracy_scoring,
     in_text,
+    led_by,
     sign_of,
 )
 from shortlist.panels.panel_choice import (
@@ -242,18 +245,39 @@ def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
     """Return the panel of a point as it is to be measured.
 
-    Without each part of the cases, the panel that loses least for at most the mean price of the point is
-    chosen again, or the cheapest one.
+    It is chosen again without each part of the cases; see :func:`chosen_alike`.
     """
+    return rechosen(
+        choice,
+        choice.panel(point),
+        lambda part: part.panel(chosen_alike(choice, point, part)),
+        choice.found[point].recipe,
+    )
 
-    def again(part: PanelChoice) -> Panel:
-        most = price_in(choice, point, part)
-        within = [place for place, one in enumerate(part.found) if one.price <= most]
-        if within:
-            return part.panel(min(within, key=lambda place: part.found[place].loss))
-        return part.panel(min(range(len(part.found)), key=lambda place: part.found[place].price))
 
-    return rechosen(choice, choice.panel(point), again, choice.found[point].recipe)
+def chosen_alike(choice: PanelChoice, point: int, part: PanelChoice) -> int:
+    """Return the point of another choice that is chosen as one of this choice was.
+
+    It is the one that loses least for at most the mean price of this one, and where latency is an objective
+    for at most its mean latency; or the cheapest one. Where recall and specificity are objectives, it is the
+    one that comes nearest to both of this one, or exceeds them, and the cheapest of equals.
+    """
+    own, most = choice.found[point], price_in(choice, point, part)
+    slowest = own.seconds * (1 + 1e-9) if LATENCY in choice.front.names else math.inf
+    within = [
+        place for place, one in enumerate(part.found) if one.price <= most and not one.seconds > slowest
+    ]
+    if not within:
+        return min(range(len(part.found)), key=lambda place: part.found[place].price)
+    if not own.errors:
+        return min(within, key=lambda place: part.found[place].loss)
+    wanted = choice.values_of(own)
+
+    def missed(place: int) -> tuple[float, int]:
+        told = part.values_of(part.found[place])
+        return sum(max(0.0, wanted[name] - told[name]) for name in led_by(BALANCED)), part.found[place].price
+
+    return min(within, key=missed)
 
 
 def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
