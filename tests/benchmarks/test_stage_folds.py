@@ -6,6 +6,7 @@ from sklearn.datasets import make_classification
 from benchmarks.studies.stage_folds import MEASURES, paired
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.holdout import stage_table
+from shortlist.results.measuring import PAPER, Measuring
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -18,7 +19,7 @@ def test_both_ways_are_measured_on_the_same_test_rows() -> None:
         classifier = MultiStageClassifier(
             feature_costs=[1, 2, 3, 4], validation_share=share, removal=False, random_state=2
         )
-        test = stage_table(frame, y, classifier, seed=2).test
+        test = stage_table(frame, y, classifier, seed=2, measuring=Measuring(PAPER)).test
         right = test.coverage * test.accuracy
         expected = [test.coverage, test.accuracy, right, test.cost / 10]
         assert [found[f"{measure}, {way}"] for measure in MEASURES] == pytest.approx(expected)

@@ -6,11 +6,12 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.pruned_table import PAPER, Measuring, prune_table
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.question import calibration_rows
+from shortlist.results.measuring import PAPER, Measuring
 from shortlist.tables.splits import (
     cases_of_rows,
     deal_folds,

@@ -20,10 +20,11 @@ from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
-from shortlist.ensembles.pruned_table import PAPER, Measuring, TableRows, prune_table
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.pruning.mean_problem import mean_goal
 from shortlist.ensembles.pruning.mean_pruning import prune_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.runs import Cancellation, Progress, Work
 from shortlist.tables.fingerprints import Fingerprint, table_fingerprint

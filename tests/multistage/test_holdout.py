@@ -7,6 +7,7 @@ from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier, preset
 from shortlist.multistage.holdout import split_three, stage_table
 from shortlist.multistage.presets import PRESETS
+from shortlist.results.measuring import PAPER, Measuring
 
 
 def test_the_parts_are_half_quarter_quarter_of_each_class() -> None:
@@ -22,8 +23,9 @@ def test_the_parts_are_half_quarter_quarter_of_each_class() -> None:
 def test_the_test_rows_are_measured_by_the_papers_definitions() -> None:
     X, y = make_classification(400, 5, random_state=1)
     table = stage_table(
-        X, y, MultiStageClassifier(feature_costs=[1, 2, 3, 4, 5], max_stages=3, random_state=0), seed=2
-    )
+        X, y, MultiStageClassifier(feature_costs=[1, 2, 3, 4, 5], max_stages=3, random_state=0), seed=2,
+        measuring=Measuring(PAPER),
+    )  # fmt: skip
     test = split_three(y, seed=2)[2]
     report = table.classifier.decision_report(X[test])
     accepted = ~report["rejected"].to_numpy()

@@ -23,6 +23,7 @@ from shortlist.multistage.holdout import (
 )
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.results.measuring import PAPER, Measuring
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.tables.splits import deal_folds
 
@@ -144,7 +145,7 @@ def test_the_rules_as_printed_and_rows_that_are_held_out_keep_the_papers_protoco
         assert table.classifier.front_.values.tolist() == by_hand.front_.values.tolist()
         assert table.classifier.predict(X[test]).tolist() == by_hand.predict(X[test]).tolist()
         assert table.judged == measure_validation_rows(by_hand)
-    folded = stage_table(X, Y, stages(random_state=4), seed=4)
+    folded = stage_table(X, Y, stages(random_state=4), seed=4, measuring=Measuring(PAPER))
     assert folded.n_rows == {"train": 90, "validation": 90, "test": 30, "folds": 5}
     assert folded.test.n_rows == 30
     assert folded.judged.coverage == pytest.approx(

@@ -52,7 +52,7 @@ def test_a_complete_front_is_found_again_and_every_point_counted(
 ) -> None:
     found = recheck_stages(classifier, *table, n_sampled=50)
     assert (found.failures, found.status) == ((), "rechecked")
-    assert (found.n_points, found.n_rows, found.n_sampled) == (len(classifier.front_), 120, 50)
+    assert (found.n_points, found.n_rows, found.n_sampled) == (len(classifier.front_), 160, 50)
     assert found.sentences()[1] == (
         "The search was repeated and found the same front, which rests on its own bounds."
     )

@@ -52,13 +52,12 @@ from shortlist.ensembles.repeated_pruning import (
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
-from shortlist.results.intervals import MARGIN
+from shortlist.results.measuring import PAPER, PROTOCOLS, Measuring, TableRows
 from shortlist.results.repeated_choice import N_PARTS, deal_parts, measured_rows
 from shortlist.runs import Work
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.records import versions
 from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
-from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
     N_FOLDS,
     Cases,
@@ -76,43 +75,12 @@ if TYPE_CHECKING:  # its kernels take seconds to load, which exact pruning need 
 PRUNING_SHARE = 0.27
 """Share of all rows that selects members (Section 5.1 of the paper); the remaining 63 % fit classifiers."""
 
-PAPER = "paper"
-"""Protocol of the paper: three parts fit, select and test, and nothing is fitted again."""
-
-PROTOCOLS = (AUTO, PAPER)
-
 MOST_ROWS_REPEATED = 20_000
 """Rows up to which all fit, select and measure by repeated choice (decision 134)."""
 
 COMMITTEE, BEST_SINGLE, BACKFITTING = "pruned", "best_single", "backfitting"
 RULES = (COMMITTEE, "full", BEST_SINGLE, BACKFITTING)
 """Rules that are measured side by side."""
-
-
-class TableRows(NamedTuple):
-    """Features and classes of some rows."""
-
-    X: Any
-    y: Labels
-
-    def some(self, rows: RowNumbers) -> "TableRows":
-        """Return some of the rows."""
-        return TableRows(take_rows(self.X, rows), self.y[rows])
-
-
-@dataclass(frozen=True)
-class Measuring:
-    """How a table measures, and which model is saved.
-
-    `protocol`: ``auto`` or ``paper``. `test`: rows that the table does not hold. `margin`: how much worse
-    still is as good, in the objective. `take`: rule whose model is saved, ``pruned`` or ``best_single``; by
-    default the one that the advice names.
-    """
-
-    protocol: str = AUTO
-    test: TableRows | None = None
-    margin: float = MARGIN
-    take: str = AUTO
 
 
 class RowPlan(NamedTuple):

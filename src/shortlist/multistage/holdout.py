@@ -1,9 +1,10 @@
-"""The paper's protocol on one table: split 50 : 25 : 25, fit, choose, and measure on new rows."""
+"""Stages on one table: fit, choose, and measure by repeated choice or on rows that were held out."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, UnmetChoiceError
@@ -14,11 +15,15 @@ from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.question import calibration_rows
+from shortlist.multistage.repeated_stages import repeat_stages
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
 from shortlist.results.front import without_promises
-from shortlist.results.intervals import Difference, difference_of
-from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
+from shortlist.results.intervals import MARGIN, Difference, difference_of
+from shortlist.results.measuring import PAPER, Measuring, TableRows
+from shortlist.results.repeated_choice import N_PARTS
+from shortlist.results.verdicts import RuleVerdict, decide, sentence
+from shortlist.runs import Budget
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
     Cases,
@@ -28,6 +33,9 @@ from shortlist.tables.splits import (
     cut_classes,
     split_cases,
 )
+
+TESTED_APART = "tested_apart"
+"""Fact of a front that was measured on rows that are no part of the table."""
 
 SHARES = (0.5, 0.25, 0.25)
 """Shares of the rows that fit subclassifiers, choose stage assignments, and measure them (Sec. 4.3.1)."""
@@ -41,7 +49,7 @@ class StagedMeasure(Figures):
     aggregate: float
     """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
     only_answer: str | None
-    """The class that every answered row gets; None where there are several, or none."""
+    """Class that every answered row gets; None where there are several, or none, or by repeated choice."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
@@ -51,10 +59,10 @@ class StagedMeasure(Figures):
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and how it does on the selection rows and on the test rows.
+    """A fitted classifier, and how it does on the selection rows and on rows that measure.
 
-    On the test rows, one stage without reject is measured beside it, and every point of the front, as plain
-    data in its extras under ``held_out``.
+    One stage that buys everything and rejects nothing is measured beside it. Where test rows measure, every
+    point of the front is too, as plain data in its extras under ``held_out``.
     """
 
     classifier: MultiStageClassifier
@@ -62,10 +70,29 @@ class StagedTable:
     judged: StagedMeasure
     test: StagedMeasure
     single_stage: StagedMeasure
-    all_at_once: Difference
-    """By how much the single stage is right about more test rows; a row without an answer is not right."""
+    difference: Difference
+    """By how much the stages are right about more of all rows than the single stage; rows that the stages do
+    not answer count for neither.
+    """
+    verdict: RuleVerdict
+    sentence: str
+    """What to do, and why."""
     reached: list[float]
-    """Share of the test rows for which each stage buys."""
+    """Share of the rows for which each stage buys."""
+
+
+class _Measured(NamedTuple):
+    """What stages and a single one do on the rows that measure."""
+
+    test: StagedMeasure
+    single: StagedMeasure
+    difference: Difference
+    stages: NDArray[np.int64]
+    """How many stages buy for each row."""
+
+
+NAMES = ("these stages", "all features at once")
+"""What is compared, as sentences call it."""
 
 
 def stage_table(
@@ -75,72 +102,124 @@ def stage_table(
     *,
     seed: int = 0,
     cases: Cases | None = None,
+    measuring: Measuring | None = None,
     anyway: bool = False,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-    study: Study = NO_STUDY,
+    budget: Budget | None = None,
 ) -> StagedTable:
-    """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
+    """Fit a classifier on a table, and measure it beside buying everything at once.
 
-    Where the classifier validates out of fold, the first two parts together fit and validate; else the first
-    fits and the second validates, as in the paper. Where something is to be promised, the calibration set is
-    drawn before, from all classes together. Raises BadInputError if a class has too few rows to be in every
-    part. Raises UnmetChoiceError if no point is as the classifier's `pick` and `limits` ask for, or none
-    keeps the promise; the classifier has its front.
+    Where the classifier validates out of fold and promises nothing, all rows fit, choose, and measure by
+    repeated choice: see :func:`shortlist.multistage.repeated_stages.repeat_stages`. Else the rows are split
+    50 : 25 : 25, by class, and the third part measures: the first fits and the second validates, as in the
+    paper, or both do both. Where something is to be promised, the calibration set is drawn before, from all
+    classes together. Rows to test measure in place of both, and nothing is held out. Raises BadInputError if
+    a class has too few rows to be in every part. Raises UnmetChoiceError if no point is as the classifier's
+    `pick` and `limits` ask for, or none keeps the promise; the classifier has its front.
 
     `classifier`: unfitted; fitted afterwards. `cases`: of which case each row is, ``(n_samples,)``. All rows
-    of a case are in one part, and one row of each case calibrates. `anyway`: take a point by the classifier's
-    `pick` where nothing can be promised about any, too; it answers no row. `study`: where the search keeps
-    what it has done, to go on from there.
+    of a case are in one part, and one row of each case calibrates. `measuring`: rows to test, and how much
+    worse still is as good, in right answers; by the paper's protocol a part is held out always. `anyway`:
+    take a point by the classifier's `pick` where nothing can be promised about any, too; it answers no row.
+    `budget`: receives progress, stops the search, and keeps its state.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
-    calibration = None
+    how, work = measuring or Measuring(), budget or Budget()
+    test, calibration = how.test, None
+    repeats = classifier.answer_accuracy is None and classifier.validates_out_of_fold(len(y))
     if classifier.answer_accuracy is not None:
         rest, held = calibration_rows(y, classifier.calibration_share, seed, cases)
         calibration = (take_rows(X, held), y[held])
         X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
         n_rows["calibration"] = len(held)
-    fit, held, test = split_three(y, seed=seed, cases=cases)
     validation = None
-    if classifier.validates_out_of_fold(len(fit) + len(held)):
-        fit = np.sort(np.concatenate([fit, held]))
-    else:
-        validation = (take_rows(X, held), y[held])
-    X_test, y_test = take_rows(X, test), y[test]
+    if test is None and (how.protocol == PAPER or not repeats):
+        fit, held, tested = split_three(y, seed=seed, cases=cases)
+        test = TableRows(take_rows(X, tested), y[tested])
+        if classifier.validates_out_of_fold(len(fit) + len(held)):
+            fit = np.sort(np.concatenate([fit, held]))
+        else:
+            validation = (take_rows(X, held), y[held])
+        X, y, cases = take_rows(X, fit), y[fit], cases_of_rows(cases, fit)
     try:
         classifier.fit(
-            take_rows(X, fit),
-            y[fit],
-            validation=validation,
-            calibration=calibration,
-            cases=cases_of_rows(cases, fit),
-            report=report,
-            cancellation=cancellation,
-            study=study,
-        )
+            X, y, validation=validation, calibration=calibration, cases=cases, report=work.report,
+            cancellation=work.cancellation, study=work.study,
+        )  # fmt: skip
     except UnmetChoiceError:
-        _measure_front(classifier, X_test, y_test)
+        _measure_front(classifier, test, apart=how.test is not None)
         if not anyway:
             raise
         whole = without_promises(classifier.front_)
         classifier.use(choose_point(whole, classifier.pick, classifier.limits))
     else:
-        _measure_front(classifier, X_test, y_test)
+        _measure_front(classifier, test, apart=how.test is not None)
     rows = classifier.problem_.decisions.subclassifiers.rows
     if rows.fold_of is not None:
         n_rows["folds"] = int(rows.fold_of.max()) + 1
-    staged, single = classifier.decisions(X_test), _single_stage(classifier, X_test)
+    if test is None:
+        n_rows["parts"] = N_PARTS
+        measured = _repeated(classifier, seed, cases)
+    else:
+        measured = _on_test_rows(classifier, *test)
+    n_fit = len(rows.fit_labels) if rows.fold_of is not None or validation is not None else len(y)
+    costs = (measured.test.cost, measured.single.cost)
+    verdict = decide(measured.difference, spent=costs, priced=True, margin=how.margin)
     return StagedTable(
         classifier,
-        {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
+        {"train": n_fit, "validation": len(rows.validation_labels), "test": measured.test.n_rows} | n_rows,
         measure_validation_rows(classifier),
-        summarize(staged, classifier.classes_, classifier.costs_, y_test),
-        summarize(single, classifier.classes_, classifier.costs_, y_test),
+        measured.test,
+        measured.single,
+        measured.difference,
+        verdict,
+        _sentence(verdict, measured, how.margin),
+        [float((measured.stages > stage).mean()) for stage in range(int(classifier.assignment_.max()) + 1)],
+    )
+
+
+def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
+    """Say whether to use the stages or to buy everything at once, and why."""
+    costs, difference = (measured.test.cost, measured.single.cost), measured.difference
+    shown = difference if verdict.takes_first else difference.turned()
+    use, other = costs if verdict.takes_first else costs[::-1]
+    n_more = difference.n_more
+    told = sentence(
+        verdict, NAMES, shown.in_points("right answers"),
+        margin="a point" if margin == MARGIN else f"{100 * margin:g} points",
+        costs=f", which cost {other:.4g} in place of {use:.4g}" if other < use else "",
+        more="" if n_more is None else f"; about {n_more:,} more rows would decide",
+    )  # fmt: skip
+    share = 100 * measured.test.coverage
+    return told if share == 100 else f"{told[:-1]}; on the {share:.3g} % of rows that the stages answer."
+
+
+def _on_test_rows(classifier: MultiStageClassifier, X: Any, y: Labels) -> _Measured:
+    staged, single = classifier.decisions(X), _single_stage(classifier, X)
+    classes, costs = classifier.classes_, classifier.costs_
+    return _Measured(
+        summarize(staged, classes, costs, y),
+        summarize(single, classes, costs, y),
         difference_of(
-            right_rows(single, classifier.classes_, y_test), right_rows(staged, classifier.classes_, y_test)
+            right_rows(staged, classes, y), right_rows(single, classes, y) & (staged.labels != UNDECIDED)
         ),
-        [float((staged.stages > stage).mean()) for stage in range(int(classifier.assignment_.max()) + 1)],
+        staged.stages,
+    )
+
+
+def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) -> _Measured:
+    found, costs = repeat_stages(classifier, seed, cases=cases), classifier.costs_
+    times, total = found.times, costs.total / costs.scale
+    everything = np.ones(len(found.right), dtype=bool)
+    return _Measured(
+        _staged_measure(
+            figures(found.answered, found.right, found.costs, found.possible, times=times), total, None
+        ),
+        _staged_measure(
+            figures(everything, found.all_right, total * everything, (total, total), times=times), total, None
+        ),
+        difference_of(found.right, found.all_right & found.answered, times=times),
+        validation_decisions(classifier).stages,
     )
 
 
@@ -205,16 +284,21 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 
 def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
-    total = costs.total / costs.scale
     conclusive = decisions.labels != UNDECIDED
     right = right_rows(decisions, classes, y)
     answers = classes[np.unique(decisions.labels[conclusive])]
-    found = figures(conclusive, right, decisions.costs, decisions.possible_costs)
-    return StagedMeasure(
-        **vars(found),
-        aggregate=aggregate(found.coverage, found.accuracy, found.cost / total if total else 0.0),
-        only_answer=str(answers[0]) if len(answers) == 1 else None,
+    return _staged_measure(
+        figures(conclusive, right, decisions.costs, decisions.possible_costs),
+        costs.total / costs.scale,
+        str(answers[0]) if len(answers) == 1 else None,
     )
+
+
+def _staged_measure(found: Figures, total: float, only_answer: str | None) -> StagedMeasure:
+    """Add the paper's sum to figures; `total` is the price of all features."""
+    share_paid = found.cost / total if total else 0.0
+    overall = aggregate(found.coverage, found.accuracy, share_paid)
+    return StagedMeasure(**vars(found), aggregate=overall, only_answer=only_answer)
 
 
 def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
@@ -225,11 +309,17 @@ def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
     return marks
 
 
-def _measure_front(classifier: MultiStageClassifier, X: Any, y: Labels) -> None:
-    """Say in the classifier's front what each point does on test rows."""
-    measured = [one.as_dict() for one in classifier.measure_points(X, y)]
+def _measure_front(classifier: MultiStageClassifier, test: TableRows | None, *, apart: bool) -> None:
+    """Say in the classifier's front what each point does on test rows, where there are any.
+
+    `apart`: whether these are no part of the table.
+    """
+    if test is None:
+        return
+    measured = [one.as_dict() for one in classifier.measure_points(*test)]
     front = classifier.front_
-    classifier.front_ = replace(front, extras={**front.extras, "held_out": measured})
+    facts = {"held_out": measured} | ({TESTED_APART: True} if apart else {})
+    classifier.front_ = replace(front, extras={**front.extras, **facts})
 
 
 def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:

@@ -14,16 +14,18 @@ from sklearn.base import clone
 
 from shortlist._bits import unpack
 from shortlist._differences import differences
+from shortlist._validation import AUTO
 from shortlist._words import all_of, counted, number_text
 from shortlist.arrays import Labels
 from shortlist.errors import ShortlistError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.holdout import stage_table
+from shortlist.multistage.holdout import TESTED_APART, stage_table
 from shortlist.multistage.predict.stage_answers import answers_as_chosen
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 from shortlist.results.front import Front
+from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import Cases
@@ -66,6 +68,8 @@ class StageCheck:
     """Objectives that only the search's own code counted again."""
     is_found_again: bool = True
     """Whether the repeated search found the same front."""
+    is_tested_apart: bool = False
+    """Whether rows of another file measured the points."""
     n_sampled: int = 0
     """Random stage assignments of which none was better than a complete front."""
     seconds: float = 0.0
@@ -90,6 +94,8 @@ class StageCheck:
             said.append(
                 "The repeated search found other points, so figures of held-out rows were not compared."
             )
+        if self.is_tested_apart:
+            said.append("Figures of the rows of --test were not checked, as these are no part of the table.")
         if self.claim is not ProofKind.COMPLETE:
             return [*said, "The front claims nothing about other stage assignments."]
         said.append("The search was repeated and found the same front, which rests on its own bounds.")
@@ -120,11 +126,13 @@ def recheck_stages(
     the table that it was given. `n_sampled`: how many stage assignments are drawn.
     """
     budget = budget or Budget()
-    again = clone(classifier)
+    again, extras = clone(classifier), classifier.front_.extras
+    apart = TESTED_APART in extras
     with contextlib.suppress(UnmetChoiceError):  # it has its front then, which is what is looked at
         stage_table(
             X, y, again, seed=int(classifier.random_state), cases=cases, anyway=True,
-            report=budget.report, cancellation=budget.cancellation,
+            measuring=Measuring(PAPER if "held_out" in extras else AUTO, TableRows(X, y) if apart else None),
+            budget=Budget(report=budget.report, cancellation=budget.cancellation),
         )  # fmt: skip
     if budget.cancellation.cancelled:
         raise ShortlistError("the front was not searched again to its end, so nothing was compared.")
@@ -142,7 +150,7 @@ def recheck_stages(
     same = _other_points(front, again.front_) == ()
     if not failures:
         failures = tuple(_other_parts(classifier, again, same=same))
-    facts = dataclasses.replace(facts, is_found_again=same)
+    facts = dataclasses.replace(facts, is_found_again=same, is_tested_apart=apart)
     return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
 
 
@@ -167,7 +175,8 @@ def _other_parts(
         kept, meant = (getattr(one, name, None) for one in (classifier, again))
         for part in differences(kept, meant, name, within=CLOSE):
             yield f"`{part}` is not what fitting and searching again gives"
-    kept, meant = ({name: one.front_.extras.get(name) for name in MEASURED} for one in (classifier, again))
+    measured = [name for name in MEASURED if not (name == "held_out" and TESTED_APART in front.extras)]
+    kept, meant = ({name: one.front_.extras.get(name) for name in measured} for one in (classifier, again))
     for part in differences(kept, meant, "front_.extras", within=CLOSE):
         yield f"`{part}` is not what measuring again gives"
     for part in differences(front.objectives, again.front_.objectives, "front_.objectives"):

@@ -39,7 +39,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
     """Return the parts of a page that show a multi-stage classifier.
 
     `classifier`: fitted; it may have a front only, where no point is as it was asked for. `staged`: what it
-    does on rows that were held out.
+    does on the rows that measure.
     """
     front = classifier.front_
     parts: list[Any] = []
@@ -48,7 +48,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         rule = _taken_by(classifier)
         pick = front.point(classifier.point_, rule)
         picks = [("front", pick, f"The classifier predicts with this point, taken by {rule}.")]
-        parts += [*_steps(classifier), *_tested(classifier, staged)]
+        parts += [*_steps(classifier, staged), *_tested(classifier, staged)]
         if classifier.guarantee_ is not None:
             parts += guarantee_parts(classifier.guarantee_)
         parts += _chosen(classifier)
@@ -96,7 +96,7 @@ def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
     return found
 
 
-def _steps(classifier: "MultiStageClassifier") -> Parts:
+def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
     steps = step_facts(classifier)
     taken = steps[0]["amounts"]
     rows = [
@@ -110,7 +110,8 @@ def _steps(classifier: "MultiStageClassifier") -> Parts:
     last = "Take the most probable class" if classifier.answer_rejected else "Ask a person"
     rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken), "what is left"))
     columns = ("step", "price", "paid by then", *taken, "answers from a probability of")
-    return [Heading("What to do"), Table("Step after step, until one answers", columns, tuple(rows))]
+    told = [] if staged is None else [Text(staged.sentence)]
+    return [Heading("What to do"), *told, Table("Step after step, until one answers", columns, tuple(rows))]
 
 
 def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:
@@ -191,20 +192,16 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     ]
 
 
-def gain_of_all(staged: "StagedTable") -> str:
-    """Say what buying everything at once would gain, and at which cost."""
-    gain = staged.all_at_once.in_points("right answers")
-    costs = f"{staged.single_stage.cost:.4g} a row in place of {staged.test.cost:.4g}"
-    return f"Buying all gains {gain} for {costs}."
-
-
 def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
     point = classifier.point_
     if staged is not None:
-        measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
+        measured = {"these stages": staged.test.as_dict(), "all at once": staged.single_stage.as_dict()}
     elif (held := classifier.front_.extras.get("held_out")) is None:
         return [
-            Text("No rows were held out: all figures are of the selection rows, and optimistic.", note=True)
+            Text(
+                "No rows were held out: all figures of points are out of fold, on the selection rows.",
+                note=True,
+            )
         ]
     elif classifier.guarantee_ is not None and not classifier.guarantee_.promised:
         return []
@@ -216,13 +213,15 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
         for name, one in measured.items()
     )
     n_rows = next(iter(measured.values()))["n_rows"]
+    repeated = staged is not None and "parts" in staged.n_rows
     return [
         Table(
-            f"Held out: {counted(n_rows, 'test row')}, on which nothing was fitted and nothing chosen",
+            f"Repeated choice: {counted(n_rows, 'row')}, each measured by choices made without it"
+            if repeated
+            else f"Held out: {counted(n_rows, 'test row')}, on which nothing was fitted and nothing chosen",
             ("classifier", "answered", "right of these", "mean cost"),
             rows,
         ),
-        *([] if staged is None else [Text(gain_of_all(staged))]),
         Text(
             "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
             "are looked at, the figures of the best of them on these rows are optimistic.",

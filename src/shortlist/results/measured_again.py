@@ -35,7 +35,7 @@ class NewRows:
     prices: Floats | None = None
 
 
-def share(n: int, n_rows: int) -> Figure:
+def share(n: float, n_rows: float) -> Figure:
     """Return a share with Wilson's interval; 0 to 1 of no rows.
 
     >>> [round(end, 3) for end in share(9, 10)]

@@ -1,4 +1,4 @@
-"""RuleVerdict on a choice beside the simplest alternative, in three words, and its sentence.
+"""Verdict on a choice beside the simplest alternative, in three words, and its sentence.
 
 *Better*: the interval of the difference excludes zero. *As good*: no worse than the margin, and cheaper,
 smaller, or favoured by the estimate where nothing has a price. *Undecided*: neither.
@@ -12,7 +12,7 @@ from shortlist.results.intervals import MARGIN, Difference
 
 
 class Word(StrEnum):
-    """RuleVerdict on two rules."""
+    """Verdict on two rules."""
 
     BETTER = "better"
     AS_GOOD = "as-good"

@@ -14,9 +14,10 @@ from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.pruned import WrittenFiles, _best_line, print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.pruned_table import PAPER, Measuring, PrunedTable, prune_table
+from shortlist.ensembles.pruned_table import PrunedTable, prune_table
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import Table
+from shortlist.results.measuring import PAPER, Measuring
 from shortlist_papers import OrderedPruner
 
 

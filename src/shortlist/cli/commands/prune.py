@@ -112,7 +112,8 @@ def prune(
     from shortlist.cli.text.output import save, save_page
     from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.pruned_table import Measuring, TableRows, prune_table
+    from shortlist.ensembles.pruned_table import prune_table
+    from shortlist.results.measuring import Measuring, TableRows
     from shortlist.runs import Work
 
     check_shared(context.params)

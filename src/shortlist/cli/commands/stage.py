@@ -10,6 +10,7 @@ from shortlist.cli.options.settings import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Details,
     Json,
+    MeasureOptions,
     PromiseOptions,
     RunOptions,
     StudyOptions,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.page import Parts
     from shortlist.results.measured_again import Figure
+    from shortlist.results.measuring import Measuring
     from shortlist.runs import Budget, Study
     from shortlist.saved_models import SavedModel
     from shortlist.tables.splits import Cases
@@ -84,6 +86,7 @@ def stage(
     search: StageSearchOptions,
     asked: StageClassifierOptions,
     promised: PromiseOptions,
+    figures: MeasureOptions,
     run: RunOptions,
     kept: StudyOptions,
     out: Annotated[
@@ -98,26 +101,33 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage.
 
-    The front of coverage, accuracy and cost is proved to be complete where that is in reach. A quarter
-    of the rows is the test set. Up to 2,000 other rows both fit and choose: each is answered by
-    classifiers that were fitted without it. Of more rows two thirds are for training and one third for
-    validation. --out front.parquet writes the front (shortlist front show), --out stages.joblib the
-    classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist stage use changes to
-    another point of its front. Ctrl-C stops the search and keeps what was found. With --answer-accuracy
-    a quarter of the rows is set aside first as the calibration set of all thresholds, and a point that
-    keeps the promise is taken. shortlist compare measures it beside its opponents.
+    The front of coverage, accuracy and cost is proved to be complete where that is in reach. Up to 2,000
+    rows fit, choose and measure: each is answered by classifiers that were fitted without it, at a point
+    that was chosen on half of the rows without it. Of more rows, and with --answer-accuracy, a quarter is
+    the test set; --test FILE measures in its place. --out front.parquet writes the front (shortlist front
+    show), --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
+    shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
+    found. With --answer-accuracy a quarter of the rows is set aside first as the calibration set of all
+    thresholds, and a point that keeps the promise is taken. shortlist compare measures it beside its
+    opponents.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     check_stage_method(method)
     check_files(
-        inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
+        inputs={
+            "TABLE": table,
+            "--costs": prices.costs,
+            "--feature-model": search.feature_model,
+            "--test": figures.test,
+        },
         outputs={"--out": out, "--study": kept.study},
         endings={"--out": FRONT_FILE + MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
     front_file, model_file, report = files_by_kind(out, front=FRONT_FILE, model=MODEL_FILE, page=PAGE_FILE)
     from shortlist.cli.options.points import read_limits
     from shortlist.multistage.estimators import MultiStageClassifier
+    from shortlist.results.measuring import Measuring, TableRows
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_stage(context.params)
@@ -129,6 +139,8 @@ def stage(
     learning = read.read(table, notes)
     X, y = learning.X, learning.y
     labels, names = y.to_numpy(), list(learning.features)
+    tested = figures.test_rows(read, learning, notes)
+    measuring = Measuring(test=None if tested is None else TableRows(*tested), margin=figures.margin)
     rules, priced = _purchases(search.feature_model, names)
     own_prices = prices.costs is not None or prices.preset is not None
     common: dict[str, Any] = {
@@ -166,7 +178,7 @@ def stage(
     with kept.opened(context) as study:
         _find_front(
             X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
-            study=study,
+            study=study, measuring=measuring,
         )  # fmt: skip
 
 
@@ -207,6 +219,7 @@ def _find_front(
     notes: list[str],
     about: dict[str, Any],
     study: "Study",
+    measuring: "Measuring",
 ) -> None:
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
@@ -227,9 +240,8 @@ def _find_front(
             seed,
             cases=wanted.cases,
             anyway=wanted.anyway,
-            report=tell,
-            cancellation=cancellation,
-            study=study,
+            measuring=measuring,
+            budget=Budget(report=tell, cancellation=cancellation, study=study),
         )
         seconds = seconds_now() - start
         features = tuple(map(str, X.columns))

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
 
 
-def print_held_out(measured: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured."""
+def print_held_out(measured: Mapping[str, Mapping[str, Any]], *, repeated: bool = False) -> None:
+    """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured.
+
+    `repeated`: whether repeated choice measured.
+    """
     n_rows = next(iter(measured.values()))["n_rows"]
-    print(f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen.")
+    print(
+        f"Repeated choice: {n_rows:,} rows, each measured by choices made without it."
+        if repeated
+        else f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen."
+    )
     print(f"{'':<14}{'answered':<25}{'right of these':<25}mean cost")
     for name, one in measured.items():
         answered, right = (

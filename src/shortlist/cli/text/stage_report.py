@@ -28,6 +28,7 @@ def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
         "reason": sentence[:1].upper() + sentence[1:],
         "chosen": None,
         "test": None,
+        "advice": None,
         "out": None,
         "model": None,
     }
@@ -53,6 +54,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
         "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
         "seconds": seconds,
         "test": None,
+        "advice": None,
         "chosen": None,
         **front_facts(front),
         "points": front.values.tolist(),
@@ -91,11 +93,22 @@ def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
 
 def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
     """Return everything about a fitted classifier."""
+    from shortlist.results.verdicts import verdict_facts
+
+    difference = staged.difference
     facts = front_part(staged.classifier, seconds) | {
         "test": {
             "multi_stage": staged.test.as_dict(),
             "single_stage": staged.single_stage.as_dict(),
             "reached": staged.reached,
+        },
+        "advice": {
+            "sentence": staged.sentence,
+            **verdict_facts(staged.verdict),
+            "difference": difference.gain,
+            "difference_interval": list(difference.interval),
+            "p_value": difference.p_value,
+            "n_more_rows": difference.n_more,
         },
         "chosen": picked_facts(staged.classifier, str(staged.classifier.pick)),
         "rows": staged.n_rows,
@@ -203,7 +216,7 @@ def chosen_lines(
 ) -> list[str]:
     """Say what the point that predicts buys at each stage, what it never buys, and what is promised.
 
-    `reached`: share of the test rows for which each stage buys, if it is known.
+    `reached`: share of the rows for which each stage buys, if it is known.
     """
     from shortlist.cli.text.front_text import MEANINGS
     from shortlist.report.stages import NEVER, step_facts
@@ -217,7 +230,7 @@ def chosen_lines(
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
         paid += f", asks {step['asked']} members" if step["asked"] > 1 else ""
         if reached is not None and number > 1:
-            paid += f", for {100 * reached[number - 1]:.3g} % of the test rows"
+            paid += f", for {100 * reached[number - 1]:.3g} % of the rows"
         least = step["answers_from"]
         answers = (
             "only buys, and never answers" if least == NEVER else f"answers at probability {least} or more"
@@ -249,21 +262,25 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.measured_table import print_held_out
-    from shortlist.report.stages import gain_of_all
 
     classifier, counts, all_at_once = staged.classifier, staged.n_rows, staged.single_stage
+    print_lines([staged.sentence, ""])
     print_lines(chosen_lines(classifier, str(classifier.pick), staged.reached, details=details))
     print()
-    print_held_out({"these stages": staged.test.as_dict(), "buying all": all_at_once.as_dict()})
-    print_lines([gain_of_all(staged), "", *_searched_lines(classifier, seconds)])
+    print_held_out(
+        {"these stages": staged.test.as_dict(), "all at once": all_at_once.as_dict()},
+        repeated="parts" in counts,
+    )
+    print_lines(["", *_searched_lines(classifier, seconds)])
     if not details:
         return
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
     judge = f"{counts['train']} rows to fit, {counts['validation']} to choose"
     if "folds" in counts:
         judge = f"{counts['validation']} rows in {counts['folds']} folds to fit and to choose"
+    tested = f"{apart}{counts['test']} to test" if "parts" not in counts else "and to measure"
     print(
-        f"{judge}, {apart}{counts['test']} to test; "
+        f"{judge}, {tested}; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
     if classifier.subclassifier is not None:

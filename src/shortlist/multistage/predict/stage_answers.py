@@ -39,9 +39,11 @@ class Figures:
     """What stages do on some rows."""
 
     n_rows: int
-    n_answered: int
-    n_right: int
-    """Rows, those that are answered, and those that are answered rightly."""
+    n_answered: float
+    n_right: float
+    """Rows, those that are answered, and those that are answered rightly; by repeated choice the means over
+    its partitions, which need not be whole.
+    """
     cost: float
     """Mean acquisition cost per row."""
     cost_interval: Interval
@@ -60,7 +62,7 @@ class Figures:
     @property
     def accuracy(self) -> float:
         """Share of the answers that is right; 0 where there is none."""
-        return self.n_right / max(1, self.n_answered)
+        return self.n_right / self.n_answered if self.n_answered else 0.0
 
     @property
     def accuracy_interval(self) -> Interval | None:
@@ -82,18 +84,21 @@ class Figures:
         }
 
 
-def figures(answered: Mask, right: Mask, costs: NDArray[np.float64], possible: Interval) -> Figures:
-    """Count what became of rows, ``(n_rows,)``, of which there is one at least.
+def figures(
+    answered: Mask, right: Mask, costs: NDArray[np.float64], possible: Interval, *, times: int = 1
+) -> Figures:
+    """Count what became of rows, ``(times * n_rows,)``, of which there is one at least.
 
-    `possible`: the least and the most that a row may pay.
+    `possible`: the least and the most that a row may pay. `times`: how often each row is measured.
     """
     least, most = possible
+    n_answered, n_right = int(answered.sum()), int((answered & right).sum())
     return Figures(
-        len(answered),
-        int(answered.sum()),
-        int((answered & right).sum()),
+        len(answered) // times,
+        n_answered if times == 1 else n_answered / times,
+        n_right if times == 1 else n_right / times,
         float(costs.mean()),
-        interval_of_mean(costs, np.array([least]), np.array([most])),
+        interval_of_mean(costs, np.array([least]), np.array([most]), times=times),
     )
 
 

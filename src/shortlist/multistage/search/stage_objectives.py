@@ -132,16 +132,28 @@ class StageProblem:
     """Whether features may be left out of every stage."""
     rules: PurchaseRules | None = None
     """Which sets of features may have been bought after a stage; None: any."""
+    counted: Mask | None = None
+    """Which of the validation rows count, ``(n_validation_rows,)``; None: all."""
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Class numbers of the validation rows."""
-        return self.decisions.subclassifiers.rows.validation_labels
+        """Class numbers of the validation rows that count."""
+        labels = self.decisions.subclassifiers.rows.validation_labels
+        return labels if self.counted is None else labels[self.counted]
 
     @property
     def n_rows(self) -> int:
-        """Number of validation rows, the paper's N."""
+        """Number of validation rows that count, the paper's N."""
         return len(self.labels)
+
+    def counting(self, rows: NDArray[np.intp]) -> "StageProblem":
+        """Return the problem on some of the validation rows, with the same decision bits; nothing is fitted.
+
+        `rows`: their numbers.
+        """
+        counted = np.zeros(len(self.decisions.subclassifiers.rows.validation_labels), dtype=bool)
+        counted[rows] = True
+        return replace(self, counted=counted)
 
     @property
     def n_features(self) -> int:
@@ -150,8 +162,9 @@ class StageProblem:
 
     @property
     def everyone(self) -> NDArray[np.uint64]:
-        """One bit per validation row, all set."""
-        return self._bits(np.ones(self.n_rows, dtype=bool))
+        """One bit per validation row, set where it counts."""
+        n = len(self.decisions.subclassifiers.rows.validation_labels)
+        return self._bits(np.ones(n, dtype=bool) if self.counted is None else self.counted)
 
     @property
     def attributes(self) -> tuple[CostAttribute, ...]:
@@ -185,9 +198,10 @@ class StageProblem:
     @property
     def scoring(self) -> StageScoring:
         """What decisions on the validation rows are worth, as kernels take it."""
-        n_classes = self.decisions.subclassifiers.rows.n_classes
-        classes = np.stack([self._bits(self.labels == label) for label in range(n_classes)])
-        return StageScoring(classes, self.penalties, self.unit, self._bits(self.labels != self.positive))
+        rows = self.decisions.subclassifiers.rows
+        labels = rows.validation_labels
+        classes = np.stack([self._bits(labels == label) for label in range(rows.n_classes)])
+        return StageScoring(classes, self.penalties, self.unit, self._bits(labels != self.positive))
 
     def _bits(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         return pack(flags, self.decisions.subclassifiers.rows.n_words)

@@ -1,0 +1,124 @@
+"""Stages by repeated choice: a point of the front is chosen on half of the rows, and answers the other half.
+
+Every row was answered out of fold for every set of features, so that nothing is fitted again.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._bits import unpack
+from shortlist.arrays import Mask
+from shortlist.errors import UnmetChoiceError
+from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
+from shortlist.results.repeated_choice import choose_again, deal_parts, measured_rows
+from shortlist.tables.splits import Cases, RowNumbers
+
+if TYPE_CHECKING:
+    from shortlist.multistage.estimators import MultiStageClassifier
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedStages:
+    """What was decided about each row by points chosen without it, ``(times * n_rows,)``."""
+
+    answered: Mask
+    right: Mask
+    costs: NDArray[np.float64]
+    all_right: Mask
+    """Whether one stage that buys everything is right."""
+    times: int
+    """How often each row is measured."""
+    possible: tuple[float, float]
+    """The least and the most that a row may pay."""
+
+
+def repeat_stages(
+    classifier: "MultiStageClassifier", seed: int, *, cases: Cases | None = None
+) -> RepeatedStages:
+    """Choose a point on each half of the rows anew, and measure it on the other one.
+
+    The point is chosen among those of the front, and nothing is searched again (decision 136 measures it).
+    A rule that asks for the number of a point, and limits that no point keeps on a half, take the point there
+    that is nearest to the one that predicts.
+
+    `classifier`: fitted, and it has a point. `seed`: of the parts. `cases`: of the rows that fit.
+    """
+    problem = classifier.problem_
+    whole, chosen = classifier.front_, classifier.assignment_
+    truth = problem.labels
+    parts = deal_parts(truth, seed, _validation_cases(problem, cases), n_candidates=len(whole))
+    everything = np.ones(problem.n_features, dtype=bool)
+    guesses = problem.decisions.subclassifiers.validation_probabilities(everything).argmax(axis=1)
+
+    def answer(kept: RowNumbers, held: RowNumbers) -> dict[str, NDArray[Any]]:
+        half = problem.counting(kept)
+        front = front_on(half, whole)
+        point = _chosen(front, classifier, chosen, half)
+        answered, right, paid = decided(problem, front.decisions[point].astype(np.int8))
+        return {
+            "answered": answered[held], "right": right[held], "paid": paid[held],
+            "all": (guesses == truth)[held],
+        }  # fmt: skip
+
+    found = choose_again(parts, answer)
+    prices = problem.costs.price(np.eye(problem.n_features, dtype=bool)) / problem.costs.scale
+    return RepeatedStages(
+        found["answered"], found["right"], found["paid"], found["all"],
+        len(found["all"]) // len(measured_rows(parts)),
+        (float(prices.min()), problem.costs.total / problem.costs.scale),
+    )  # fmt: skip
+
+
+def front_on(half: StageProblem, whole: Front) -> Front:
+    """Return the points of a front that are best on the rows that count.
+
+    Their objectives are those of the whole front: a standard error is that of all rows.
+    """
+    assignments = whole.decisions.astype(np.int8)
+    measures = half.measures(assignments)
+    best = half.best(measures)
+    front = half.front(assignments[best], measures[best], Proof(ProofKind.APPROXIMATE))
+    return replace(front, objectives=whole.objectives)
+
+
+def decided(problem: StageProblem, assignment: NDArray[np.int8]) -> tuple[Mask, Mask, NDArray[np.float64]]:
+    """Return which validation rows stages answer, and rightly, and what each row pays, ``(n_rows,)``."""
+    masks = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
+    n = len(problem.decisions.subclassifiers.rows.validation_labels)
+    slots = problem.decisions.slots(masks)
+    bits = unpack(problem.decisions.bits[slots], n)
+    prices = problem.costs.price(masks) / problem.costs.scale
+    confident = bits[:, 0]
+    answered = np.asarray(confident.any(axis=0))
+    last = np.where(answered, confident.argmax(axis=0), len(masks) - 1)
+    right: Mask = answered & bits[last, 1, np.arange(n)]
+    return answered, right, prices[last]
+
+
+def _chosen(
+    front: Front, classifier: "MultiStageClassifier", chosen: NDArray[np.int8], half: StageProblem
+) -> int:
+    if isinstance(classifier.pick, str):
+        try:
+            return choose_point(front, classifier.pick, classifier.limits)
+        except UnmetChoiceError:
+            pass
+    own = half.values(half.measures(chosen[None, :]))[0]
+    spread = np.ptp(np.vstack([front.values, own]), axis=0)
+    apart = (front.values - own) / np.where(spread > 0, spread, 1.0)
+    return int((apart**2).sum(axis=1).argmin())
+
+
+def _validation_cases(problem: StageProblem, cases: Cases | None) -> Cases | None:
+    fold_of = problem.decisions.subclassifiers.rows.fold_of
+    if cases is None or fold_of is None:
+        return None
+    order = np.argsort(fold_of, kind="stable")
+    return np.asarray(cases)[order[fold_of[order] >= 0]]
