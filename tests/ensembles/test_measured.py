@@ -1,16 +1,20 @@
 """What rules do on test rows, compared row by row."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from shortlist.ensembles.goals.weights import worth_of_right
-from shortlist.ensembles.measured import NO_CLASS, Measured, advise, only_answer
+from shortlist.ensembles.measured import NO_CLASS, Measured, advise, measured_of, only_answer
+from shortlist.ensembles.votes.hard_votes import Confusion
+from shortlist.report.held_out import confusion_chart
 from shortlist.results.verdicts import Word
 
 
 def test_rules_are_compared_row_by_row() -> None:
     def measured(right: list[bool]) -> Measured:
-        return Measured(np.eye(2, dtype=np.int64), np.array(["a", "b"]), 1, 1, 0.0, np.array(right))
+        return Measured(np.eye(2, 3, dtype=np.int64), np.array(["a", "b"]), 1, 1, 0.0, np.array(right))
 
     difference = measured([True, True, False, True]).against(measured([True, False, False, False]))
     assert (difference.only_first, difference.only_second) == (2, 0)
@@ -30,7 +34,28 @@ ROWS = np.arange(200)
 
 def measured(n_right: int, size: int, price: float | None = None, *, first: int = 0) -> Measured:
     right = (first <= ROWS) & (first + n_right > ROWS)
-    return Measured(np.diag([n_right, 200 - n_right]), np.array(["a", "b"]), 1, size, 0.0, right, price)
+    return Measured(
+        np.diag([n_right, 200 - n_right, 0])[:2], np.array(["a", "b"]), 1, size, 0.0, right, price
+    )
+
+
+def test_rows_without_an_answer_have_a_column_of_their_own() -> None:
+    decided, truth = np.array([0, NO_CLASS, 1, NO_CLASS, 0, 0]), np.array([0, 0, 1, 1, 1, 0])
+    classes = np.array(["ill", "well"])
+    told = measured_of(decided, truth, size=3, classes=classes, positive=0, ms=1.0)
+
+    assert told.decisions.tolist() == [[2, 0, 1], [1, 1, 1]]
+    assert told.confusion == Confusion(2, 0, 1, 1)
+    assert (told.accuracy, told.balanced_accuracy) == (0.5, (2 / 3 + 1 / 3) / 2)
+    assert told.as_dict()["confusion"]["unanswered"] == told.unanswered == 2
+    chart: Any = confusion_chart("Confusion", told.confusions, classes)
+    assert chart.data["columns"] == ["ill", "well", "no answer"]
+    several = measured_of(decided, truth, size=3, classes=np.array(["a", "b", "c"]), positive=0, ms=1.0)
+    assert several.as_dict()["confusion"]["a"] == {"a": 2, "b": 0, "c": 0, "no answer": 1}
+    everything = measured_of(truth, truth, size=3, classes=classes, positive=0, ms=1.0)
+    chart = confusion_chart("Confusion", everything.confusions, classes)
+    assert chart.data["columns"] == ["ill", "well"]
+    assert "unanswered" not in everything.as_dict()["confusion"]
 
 
 @pytest.mark.parametrize(
@@ -113,6 +138,21 @@ def test_the_objective_decides_and_not_accuracy() -> None:
     assert told.difference.gain == pytest.approx(1.0)
 
 
+def test_the_weights_of_the_paper_are_compared_by_balanced_accuracy() -> None:
+    truth = (ROWS >= 160).astype(np.int64)
+    objective, worth = worth_of_right("theta_weighted", truth, 2, 1)
+    assert objective == "balanced-accuracy"
+    assert worth.tolist() == worth_of_right("balanced-accuracy", truth, 2, 1)[1].tolist()
+
+
+def test_a_weighted_sum_is_told_in_the_unit_of_its_weights_for_a_row() -> None:
+    truth = (ROWS >= 160).astype(np.int64)
+    objective, worth = worth_of_right({"tp": 1, "tn": 1, "fp": -5}, truth, 2, 1)
+    test = {"pruned": measured(150, 3), "best_single": measured(130, 1)}
+    told = advise(test, NAMES, objective=objective, worth=worth).sentence
+    assert told.startswith("Better: use the committee of 3, +0.6 a row in the weights given (")
+
+
 @pytest.mark.parametrize(
     "objective", ["accuracy", "balanced-accuracy", "recall", "specificity", {"tp": 1, "fp": -5}]
 )
@@ -133,7 +173,7 @@ def test_worth_of_right_rows_adds_up_to_differences_of_the_objective(
             "recall": found / n_positive,
             "specificity": left / n_negative,
         }
-        return worths.get(str(objective), float(found - 5.0 * (n_negative - left)))
+        return worths.get(str(objective), float(found - 5.0 * (n_negative - left)) / 60)  # a row
 
     assert ((1.0 * one - other) * worth).mean() == pytest.approx(value(one) - value(other))
 

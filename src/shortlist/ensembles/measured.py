@@ -19,6 +19,7 @@ from shortlist.ensembles.goals.selection_limits import (
     pair_credit,
     pairwise_failure_crediting,
 )
+from shortlist.ensembles.goals.weights import WEIGHTED
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
 from shortlist.results.intervals import (
@@ -93,6 +94,9 @@ def reached_facts(
 Ask = Callable[[Any], NDArray[Any]]
 """Gets the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
 
+NO_ANSWER = "no answer"
+"""Heading of the rows without an answer."""
+
 NO_CLASS = -1
 """Stands for the class of a row without an answer."""
 
@@ -102,8 +106,8 @@ class Measured:
     """What a rule does on the test rows."""
 
     decisions: NDArray[np.int64]
-    """Decisions by true class (first axis) and class decided, ``(n_classes, n_classes)``; each row counts as
-    often as it was measured.
+    """Decisions by true class (first axis) and class decided, ``(n_classes, n_classes + 1)``; the last column
+    counts rows without an answer. Each row counts as often as it was measured.
     """
     classes: Labels
     """The classes, sorted, ``(n_classes,)``."""
@@ -152,12 +156,20 @@ class Measured:
 
     @property
     def confusions(self) -> NDArray[np.int64]:
-        """Rows by true class and class decided, ``(n_classes, n_classes)``; means over the partitions."""
+        """Rows by true class and class decided, ``(n_classes, n_classes + 1)``, the last without an answer.
+
+        They are means over the partitions.
+        """
         return np.rint(self.decisions / self.times).astype(np.int64)
 
     @property
+    def unanswered(self) -> int:
+        """Rows without an answer, as a mean over the partitions."""
+        return round(int(self.decisions[:, -1].sum()) / self.times)
+
+    @property
     def confusion(self) -> Confusion | None:
-        """The four kinds of decision; None with more than two classes."""
+        """The four kinds of decision, of rows that are answered; None with more than two classes."""
         if len(self.classes) > 2:
             return None
         one, other = self.positive, 1 - self.positive
@@ -167,7 +179,7 @@ class Measured:
     @property
     def only_answer(self) -> str | None:
         """The class that every row is given; None where there are several."""
-        return only_answer(np.flatnonzero(self.decisions.sum(axis=0)), self.classes)
+        return only_answer(np.flatnonzero(self.decisions[:, :-1].sum(axis=0)), self.classes)
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
@@ -177,8 +189,9 @@ class Measured:
         """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
         counts = self.confusion
         names = [str(label) for label in self.classes]
+        left = self.unanswered
         by_case: dict[str, Any] = {
-            name: dict(zip(names, row, strict=True))
+            name: dict(zip([*names, NO_ANSWER][: len(names) + bool(left)], row, strict=False))
             for name, row in zip(names, self.confusions.tolist(), strict=True)
         }
         if counts is not None:
@@ -187,7 +200,7 @@ class Measured:
                 "false_negative": counts.false_negative,
                 "true_negative": counts.true_negative,
                 "false_positive": counts.false_positive,
-            }
+            } | ({"unanswered": left} if left else {})
         return {
             "accuracy": self.accuracy,
             "accuracy_interval": list(self.accuracy_interval),
@@ -268,9 +281,8 @@ def measured_of(
     `decided`, `truth`, ``(times * n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`:
     wall-clock time of 1,000 answers.
     """
-    wrong = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
-    decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(decisions, (truth, wrong), 1)
+    decisions = np.zeros((len(classes), len(classes) + 1), dtype=np.int64)
+    np.add.at(decisions, (truth, np.where(decided == NO_CLASS, len(classes), decided)), 1)
     return Measured(decisions, classes, positive, size, ms, truth == decided, price, times)
 
 
@@ -356,13 +368,9 @@ def difference_in_words(difference: Difference, objective: str) -> str:
     >>> difference_in_words(Difference(0.012, (-0.003, 0.027), 0.1), "balanced-accuracy")
     '+1.2 points of balanced accuracy (-0.3 to +2.7)'
     """
-    if objective in IN_OWN_UNIT:
+    if objective == WEIGHTED:
         return difference.in_words("a row in the weights given")
     return difference.in_points(objective.replace("-", " "))
-
-
-IN_OWN_UNIT = ("weighted", "theta-weighted")
-"""Objectives whose unit is that of the weights that the user gave."""
 
 
 def advise(
@@ -398,10 +406,11 @@ def advise(
         verdict = decide(difference, spent=paid, priced=priced, margin=margin)
     take = first if verdict.takes_first else "best_single"
     shown = difference if verdict.takes_first else difference.turned()
-    kept = objective not in IN_OWN_UNIT and margin == MARGIN
+    in_words = f"{margin:g} a row" if objective == WEIGHTED else f"{margin:g}"
+    in_words = "a point" if objective != WEIGHTED and margin == MARGIN else in_words
     told = sentence(
         verdict, (names[first], names["best_single"]), difference_in_words(shown, objective), verb=verb,
-        margin="a point" if kept else f"{margin:g}", costs=_other_cost(paid, verdict, priced=priced),
+        margin=in_words, costs=_other_cost(paid, verdict, priced=priced),
     )  # fmt: skip
     if not one.size and take == first:
         told = f"{verb} {names[first]}: {names['best_single']} is not better than one answer to every row."

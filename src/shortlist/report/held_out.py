@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
-from shortlist.ensembles.measured import measured_facts
+from shortlist.ensembles.measured import NO_ANSWER, measured_facts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, line_data
 from shortlist.results.intervals import with_interval
 
@@ -93,9 +93,16 @@ def measured_parts(
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
-    """Return a picture of rows by true class and decision."""
+    """Return a picture of rows by true class and decision.
+
+    `decisions`, ``(n_classes, n_classes + 1)``: the last column has the rows without an answer, and is shown
+    where there are any.
+    """
     names = [str(label) for label in classes]
     counts = np.asarray(decisions)
+    left = bool(counts[:, len(names) :].any())
+    counts = counts[:, : len(names) + left]
+    columns = [*names, NO_ANSWER] if left else names
     right, total = int(np.trace(counts)), int(counts.sum())
     return Chart(
         title,
@@ -104,7 +111,7 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
         {
             "kind": "counts",
             "rows": names,
-            "columns": names,
+            "columns": columns,
             "values": counts.tolist(),
             "diagonal": True,
             "x": {"label": "decision"},
@@ -112,7 +119,7 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
         },
         Table(
             title,
-            ("true class", *names),
+            ("true class", *columns),
             tuple((name, *(f"{n:,}" for n in row)) for name, row in zip(names, counts.tolist(), strict=True)),
         ),
     )

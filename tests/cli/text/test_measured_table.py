@@ -16,7 +16,7 @@ from tests.cli.running import done, shortlist
 
 
 def _measured(right: list[bool], classes: list[str] | None = None) -> Measured:
-    decisions = np.array([[right.count(True), right.count(False)], [0, 3]], dtype=np.int64)
+    decisions = np.array([[right.count(True), right.count(False), 0], [0, 3, 0]], dtype=np.int64)
     return Measured(
         decisions, np.array(classes or ["ill", "well"]), 1, 3, 0.5, np.array([*right, True, True, True])
     )

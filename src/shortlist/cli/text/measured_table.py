@@ -102,10 +102,12 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
 
     Their intervals follow, and how they differ from the first one.
     """
+    from shortlist.ensembles.measured import NO_ANSWER
     from shortlist.report.page import Table
 
     rules, first = list(test.items()), next(iter(test))
     counts = {name: dataclasses.astuple(one.confusion) for name, one in rules if one.confusion is not None}
+    left = any(one.unanswered for _, one in rules)
     priced = all(one.price is not None for _, one in rules)
     figures = [
         (
@@ -114,6 +116,7 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
             f"{one.accuracy:.4f}",
             f"{one.balanced_accuracy:.4f}",
             *map(str, counts.get(name, ())),
+            *((str(one.unanswered),) if left else ()),
             f"{one.price:g}" if priced else f"{one.ms_per_1000_rows:.1f}",
             *(() if chose is None else (f"{chose.right[name] / chose.n_rows:.4f}",)),
         )
@@ -121,7 +124,16 @@ def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None
     ]
     cases, last = ("TP", "FN", "TN", "FP") if counts else (), "price" if priced else "ms/1000"
     apart = () if chose is None else (chose.heading,)
-    head = ("on the test rows", "size", "accuracy", "balanced", *cases, last, *apart)
+    head = (
+        "on the test rows",
+        "size",
+        "accuracy",
+        "balanced",
+        *cases,
+        *((NO_ANSWER,) if left else ()),
+        last,
+        *apart,
+    )
     print("\n".join(Table("", head, tuple(figures)).lines()), end="\n\n")
     ends = [
         (

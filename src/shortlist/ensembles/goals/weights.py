@@ -24,6 +24,9 @@ from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction, as_integers
 from shortlist.results.objective import Objective, Sense
 
+WEIGHTED = "weighted"
+"""Name of an objective of the user's own weights."""
+
 WEIGHT_NAMES = ("tp", "fn", "tn", "fp")
 """W_T+, W_F-, W_T- and W_F+ of the paper, by what they weigh."""
 
@@ -168,7 +171,7 @@ def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
             f"{all_of(f'{name}={weight:g}' for name, weight in weights.items())}. Round them."
         )
     tp, fn, tn, fp = integers
-    return Weights(Objective("weighted", Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
+    return Weights(Objective(WEIGHTED, Sense.MAX, scale=None), tp, fn, tn, fp, denominator)
 
 
 def exact_weight(name: object, weight: float) -> Fraction:
@@ -290,7 +293,7 @@ def _explicit_of_classes(weights: Mapping[Any, float], votes: ClassVotes) -> Cla
     gains = np.zeros(votes.n_classes, dtype=np.int64)
     gains[[int(label) for label in weights]] = integers
     tolerance = BOUND_TOLERANCE * most / denominator if most > EXACT_DENOMINATOR else 0.0
-    return ClassWeights(Objective("weighted", Sense.MAX, scale=None), gains, denominator, tolerance)
+    return ClassWeights(Objective(WEIGHTED, Sense.MAX, scale=None), gains, denominator, tolerance)
 
 
 def weights_of(objective: str | Mapping[Any, float], votes: Votes | ClassVotes) -> Weights | ClassWeights:
@@ -344,7 +347,10 @@ def for_classes(
 def worth_of_right(
     objective: str | Mapping[Any, float], truth: NDArray[np.integer], n_classes: int, positive: int | None
 ) -> tuple[str, Floats]:
-    """Return what an objective is called, and what a right row adds to it, times the number of rows.
+    """Return what rules are compared by, and what a right row adds to it, times the number of rows.
+
+    Weighted sums are compared by what they are for a row, in the user's unit; the paper's weights, which
+    choose as balanced accuracy does, by balanced accuracy.
 
     `truth`, ``(n_rows,)``: places of classes. `positive`: of two classes the positive one; None: weights are
     by class.
@@ -352,7 +358,10 @@ def worth_of_right(
     >>> name, worth = worth_of_right("balanced-accuracy", np.array([0, 1, 1, 1]), 2, 1)
     >>> name, worth.round(4).tolist()
     ('balanced-accuracy', [2.0, 0.6667, 0.6667, 0.6667])
+    >>> worth_of_right({"tp": 1, "tn": 1, "fp": -5}, np.array([0, 1]), 2, 1)[1].tolist()
+    [6.0, 1.0]
     """
+    objective = "balanced-accuracy" if _is_theta_weighted(objective) else objective
     if positive is None:
         by_class = class_weights(objective, class_votes(truth[:, None], truth, n_classes=n_classes))
         name, gains, whole = by_class.objective.name, by_class.gains[truth], by_class.denominator
@@ -361,7 +370,11 @@ def worth_of_right(
         two = sized_weights(objective, n_positive, len(truth) - n_positive)
         gains = np.where(truth == positive, two.gain_positive, two.gain_negative)
         name, whole = two.objective.name, two.denominator
-    return name, gains * len(truth) / max(1, whole)
+    return name, gains * (1 if name == WEIGHTED else len(truth)) / max(1, whole)
+
+
+def _is_theta_weighted(objective: str | Mapping[Any, float]) -> bool:
+    return isinstance(objective, str) and objective.replace("_", "-") == "theta-weighted"
 
 
 def decision_table(votes: ClassVotes, mask: Mask) -> NDArray[np.int64]:
