@@ -77,6 +77,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "study-overhead": study_store.overhead,
     "opponents": large_products.opponents,
     "panel-families": panel_families.panel_families,
+    "panel-settings": panel_families.panel_settings,
     "panel-promises": panel_promises.panel_promises,
     "panel-verdicts": panel_verdicts.panel_verdicts,
     "panels": panels.panels,

@@ -1,6 +1,7 @@
 """What each family of policies is worth: panels of new cases with it and without it, on real answers.
 
 python -m benchmarks panel-families --data FOLDER [--seeds 5]
+python -m benchmarks panel-settings --data FOLDER: the regret of the default beside each way to decide alone
 
 FOLDER holds the tables of judges, as for the study `panels`, and answers of language models (MMLU-Pro). One half of
 a log chooses, and the other half measures: the most accurate policy for at most each of five budgets.
@@ -20,8 +21,8 @@ from benchmarks.studies.panels import halves_of, read_llmbar, read_services
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.candidates import SINGLE, shape_of
 from shortlist.panels.decisions import confidence_scale
-from shortlist.panels.learning import WEIGHTED
-from shortlist.panels.panel_options import PanelOptions, cases_of
+from shortlist.panels.learning import AGREEMENT, DAWID_SKENE, LOGISTIC, VOTES, WEIGHTED
+from shortlist.panels.panel_options import AUTO, PanelOptions, cases_of
 from shortlist.panels.policy import Final, Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies
@@ -90,6 +91,71 @@ def eight_judges(n_cases: int = 4000) -> AnswerLog:
     return make_log(
         [f"j{n}" for n in range(8)], np.arange(n_cases), said, truth, measures=Measures(prices=prices)
     )
+
+
+def tickets(n_cases: int = 1400, seed: int = 0) -> AnswerLog:
+    """Make nine models of rising price that sort tickets into six classes, hard ones wrongly together."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(6, n_cases, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1])
+    skill = np.array([0.41, 0.52, 0.58, 0.67, 0.77, 0.84, 0.95, 1.08, 1.17])
+    right = 0.8 * rng.normal(size=(n_cases, 9)) + 0.6 * rng.normal(size=(n_cases, 1)) < skill
+    wrong = (truth[:, None] + rng.integers(1, 6, right.shape)) % 6
+    prices = [0.0005, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.008, 0.015, 0.03]
+    said, names = np.where(right, truth[:, None], wrong), [f"m{n}" for n in range(9)]
+    return make_log(names, np.arange(n_cases), said, truth, measures=Measures(prices=prices))
+
+
+def alike(n_cases: int = 2000, seed: int = 0) -> AnswerLog:
+    """Make fifteen independent judges of three classes, each right about 60 % of the cases."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n_cases)
+    wrong = (truth[:, None] + rng.integers(1, 3, (n_cases, 15))) % 3
+    said = np.where(rng.random((n_cases, 15)) < 0.6, truth[:, None], wrong)
+    names = [f"s{n}" for n in range(15)]
+    return make_log(names, np.arange(n_cases), said, truth, measures=Measures(prices=[1.0] * 15))
+
+
+SETTINGS = (AUTO, AGREEMENT, VOTES, WEIGHTED, DAWID_SKENE, LOGISTIC)
+"""The ways to decide that an option asks for, the default first."""
+
+
+def panel_settings(folder: Path, *, seeds: int = 4) -> Iterator[dict[str, Any]]:
+    """Yield how much more accurate each way to decide alone is than the default, at each budget.
+
+    Both choose on one half, and are measured on the other.
+    """
+    cases = [(f"made, nine models, seed {seed}", tickets(seed=seed)) for seed in range(7)]
+    cases += [("made, fifteen judges alike", alike()), ("made, eight judges", eight_judges())]
+    cases += [("digit", _cut(read_services(folder, "digit"))), ("llmbar", read_llmbar(folder))]
+    for name, log in cases:
+        budgets = _budgets(log)
+        told = {
+            setting: np.array([_at_budgets(log, seed, setting, budgets) for seed in range(seeds)])
+            for setting in SETTINGS
+        }
+        for setting, rows in told.items():
+            regret = rows - told[AUTO]
+            error = regret.std(axis=0, ddof=1) / np.sqrt(seeds)
+            for place, budget in enumerate(budgets.tolist()):
+                yield {
+                    "data": name, "setting": setting, "budget": budget, "n_halves": seeds,
+                    "accuracy": float(rows.mean(axis=0)[place]),
+                    "regret": float(regret.mean(axis=0)[place]), "error": float(error[place]),
+                }  # fmt: skip
+
+
+def _at_budgets(log: AnswerLog, seed: int, setting: str, budgets: NDArray[np.float64]) -> NDArray[np.float64]:
+    train, test = halves_of(log, seed)
+    cases, steps = cases_of(train, confidence_scale(train), PanelOptions(decide=setting, seed=seed))
+    half, found = Half(train, test, cases, steps), find_policies(cases, max_stages=3, budget=Budget()).found
+    most = budgets * steps * len(train.truth) * (1 + 1e-12)
+    return np.array([half.right(next(one for one in found if one.price <= each)) for each in most])
+
+
+def _budgets(log: AnswerLog) -> NDArray[np.float64]:
+    price = log.prices.mean(axis=0)
+    ends = np.log([max(price.min(), price.max() / 1e3), max(price.max(), price.sum() / 2)])
+    return np.asarray(np.exp(ends[0] * (1 - np.array(SHARES)) + ends[1] * np.array(SHARES)))
 
 
 class Half(NamedTuple):

@@ -19,7 +19,7 @@ from shortlist.panels.panel_choice import PanelChoice, best_single, single_found
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Outcome, Panel, Stage
 from shortlist.panels.recipes import Candidate, bound_at
 from shortlist.panels.router import Alone, columns_of
-from shortlist.panels.verdict import Verdict, measured_panel, rechosen, verdict
+from shortlist.panels.verdict import Verdict, measured_panel, one_answer, rechosen, verdict
 from shortlist.panels.words import (
     advice,
     bound_sentence,
@@ -154,6 +154,7 @@ def _facts(
         "p_value": told.p_value,
         "within_chance": told.within_chance,
         "kind": told.kind.value,
+        "one_answer": _one_answer(choice, told),
         "constant": None
         if told.constant is None
         else dict(zip(("answer", "value"), told.constant, strict=True)),
@@ -178,6 +179,17 @@ def _facts(
             "single": told.single_figures.errors,
         },
     }
+
+
+def _one_answer(choice: PanelChoice, told: Verdict) -> dict[str, Any] | None:
+    """Return the best answer to every case where the single judge is no better; else None."""
+    if choice.cases.is_open or choice.guarantees:
+        return None
+    scoring = choice.scoring(choice.test)
+    label, lost = one_answer(choice, choice.test, scoring)
+    value = scoring.value(float(lost.mean()))
+    is_better = scoring.sign * value > scoring.sign * told.single_figures.value
+    return {"answer": label, "value": value} if is_better else None
 
 
 def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from shortlist.arrays import Floats
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.figures import (
     PanelFigures,
@@ -368,14 +369,19 @@ def _constant(
     """Return the best answer to every case, with its value, where no panel is better beyond chance."""
     if choice.cases.is_open:
         return None
-    losses = choice.scoring(choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
-    code = int(losses.argmin())
-    lost = scoring.losses[code, log.truth]
+    label, lost = one_answer(choice, log, scoring)
     for panel in panels:
         gains = lost - scoring.of(panel.run(log), log)
         if gains.mean() > 0 and sign_flip_p(by_case(gains, log.groups)) <= CHANCE:
             return None
-    return choice.chosen.classes[code], scoring.value(float(lost.mean()))
+    return label, scoring.value(float(lost.mean()))
+
+
+def one_answer(choice: PanelChoice, log: AnswerLog, scoring: Scoring) -> tuple[str, Floats]:
+    """Return the class that loses least as the answer to every training case, and what it loses on a log."""
+    losses = choice.scoring(choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
+    code = int(losses.argmin())
+    return choice.chosen.classes[code], np.asarray(scoring.losses[code, log.truth])
 
 
 def compared(

@@ -11,7 +11,7 @@ from shortlist.cli.options.shared import PromiseOptions
 from shortlist.cli.text.output import WIDTH, print_fitted, print_lines
 from shortlist.panels.answer_log import cases_in_words
 from shortlist.panels.log_checks import CASE, PUNCTUATION
-from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL
+from shortlist.panels.objectives import ACCURACY, ERROR_COST, PRICE, RECALL, in_text
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.router import columns_of
@@ -73,6 +73,12 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     if rechosen is not None:
         what = f"{NESTED[0].upper()}{NESTED[1:]}, by nested cross-validation"
         lines.append(f"{what}: {measured_in_words(rechosen)}.")
+    one = facts["one_answer"]
+    if one is not None and any(stage["asks"] for stage in facts["stages"]):
+        what = in_text(facts["objective"])
+        lines.append(
+            f"The answer {one['answer']!r} to every case, without asking: {what} {one['value']:.4g}."
+        )
     return lines
 
 
