@@ -95,7 +95,7 @@ class StageCheck:
                 "The repeated search found other points, so figures of held-out rows were not compared."
             )
         if self.is_tested_apart:
-            said.append("Figures of the rows of --test were not checked, as these are no part of the table.")
+            said.append("Figures of the test rows were not checked, as these are no part of the table.")
         if self.claim is not ProofKind.COMPLETE:
             return [*said, "The front claims nothing about other stage assignments."]
         said.append("The search was repeated and found the same front, which rests on its own bounds.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from shortlist._words import all_of, any_of, did_you_mean, number_text
 from shortlist.arrays import Floats, products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
-from shortlist.results.intervals import Interval
 from shortlist.results.objective import Limit
 from shortlist.results.proof import FrontPoints
+
+if TYPE_CHECKING:
+    from shortlist.results.intervals import Interval
 
 LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 """Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
@@ -112,7 +114,7 @@ def pick_index(
 
 
 def facts_beside_single(
-    name: str, price: str, differences: Sequence[tuple[float, Interval]], margin: float
+    name: str, price: str, differences: "Sequence[tuple[float, Interval]]", margin: float
 ) -> dict[str, Any]:
     """Return the fact of a front by which ``as-good`` picks, for its extras.
 
@@ -132,8 +134,8 @@ def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:
     known = front.extras.get(BESIDE_SINGLE)
     if known is None:
         raise BadInputError(
-            "--pick as-good needs a front that was measured beside the best single choice. Write it with "
-            "shortlist prune or panel, and --pick as-good there, or take ideal or knee."
+            "`rule='as-good'` needs a front that was measured beside the best single choice. Write it with "
+            "shortlist prune or panel, and `rule='as-good'` there, or take ideal or knee."
         )
     column = front.names.index(known["price"])
     prices = front.values[:, column] * front.objectives[column].sign

@@ -161,7 +161,7 @@ def check_front(
     elif solver is None:
         unasked = (
             f"There are {n_committees:,} committees, too many to count them all: what the front claims of "
-            "others stands unchecked. To ask a solver, verify the front with --pruned."
+            "others stands unchecked. To ask a solver, verify the front together with the model."
         )
         facts = dataclasses.replace(facts, unasked=unasked)
     else:
