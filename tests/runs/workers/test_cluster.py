@@ -1,5 +1,6 @@
 """Workers of a Dask cluster."""
 
+import functools
 import os
 import socket
 import subprocess
@@ -14,11 +15,14 @@ from distributed import Client
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.pools import fitting
+from shortlist.ensembles.pruned_table import prune_table
 from shortlist.errors import BadInputError, WorkerError
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.runs import Cancellation, Unit, Work, run_units
+from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
 from shortlist.runs.cluster import check_workers, compared_versions, refusal
 from shortlist.runs.units import open_workers
 from tests.runs.workers import made
@@ -133,6 +137,32 @@ def test_stages_and_recall_are_those_of_this_process(address: str, subclassifier
     ]
     assert found[0].points.tolist() == found[1].points.tolist()
     assert found[0].assignments.tolist() == found[1].assignments.tolist()
+
+
+@pytest.mark.slow
+def test_a_pool_in_folds_is_the_same_though_a_worker_is_killed_half_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting, "fit_all", functools.partial(fitting.fit_all, long_s=0.0))
+    X, y = load_breast_cancer(return_X_y=True)
+    here = prune_table(X, y, ExactPruner(max_size=3), n_classifiers=24)
+    with scheduler() as (_, at), worker(at, tmp_path / "a") as frail, worker(at, tmp_path / "b"):
+        seen = list[str]()
+
+        def kill_one(progress: Progress) -> None:
+            seen.append(progress.stage)
+            if progress.stage == "fitting fold 2 of 5" and progress.done >= 12:
+                frail.close()
+
+        there = prune_table(X, y, ExactPruner(max_size=3), n_classifiers=24, work=Work(at, report=kill_one))
+    assert "fitting fold 5 of 5" in seen
+    assert here.chosen is not None
+    assert there.chosen is not None
+    assert there.chosen.names == here.chosen.names
+    assert there.chosen.copies.tolist() == here.chosen.copies.tolist()
+    assert there.test["pruned"].right.tolist() == here.test["pruned"].right.tolist()
+    assert there.test["full"].right.tolist() == here.test["full"].right.tolist()
+    assert there.advice == here.advice
 
 
 @pytest.mark.slow

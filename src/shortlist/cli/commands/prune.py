@@ -18,14 +18,14 @@ from shortlist.cli.options.settings import Fills, excludes, grouped, refuse_unus
 from shortlist.cli.options.shared import (
     Details,
     Json,
-    OwnRunOptions,
     PromiseOptions,
+    RunOptions,
     StudyOptions,
     TableFile,
     TableOptions,
     check_shared,
     output,
-    own_workers,
+    own_or_address,
 )
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -73,7 +73,7 @@ def prune(
     pool: PoolOptions,
     figures: PickOptions,
     promised: PromiseOptions,
-    run: OwnRunOptions,
+    run: RunOptions,
     kept: StudyOptions,
     out: Annotated[
         list[Path] | None,
@@ -124,7 +124,8 @@ def prune(
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
     costs = pool.costs_of(given, notes)
     tested, saves = figures.test_rows(rows, learning, notes), figures.rule_to_save(front.objectives)
-    n_threads = own_workers(run.workers, "prune")
+    where = own_or_address(run.workers)
+    n_threads = -1 if isinstance(where, str) else where
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context)
     pruner: ExactPruner | RulePruner
@@ -139,7 +140,7 @@ def prune(
     with kept.opened(context) as opened, long_work(kept.study) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
-            work=Work(n_threads, opened, tell, cancellation),
+            work=Work(where, opened, tell, cancellation),
             measuring=Measuring(
                 figures.protocol, None if tested is None else TableRows(*tested), figures.margin, saves
             ),

@@ -117,7 +117,7 @@ def own_workers(workers: int | str | None, what: str) -> int:
     if isinstance(workers, str):
         raise BadInputError(
             f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
-            "goes with stage, compare, reproduce, and configure --method solrep."
+            "goes with prune, stage, compare, reproduce, and configure --method solrep."
         )
     return -1 if workers is None else workers
 
