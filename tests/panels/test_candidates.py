@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
 from shortlist.export import reader
 from shortlist.export.protocol_text import picture
+from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.candidates import COMMITTEES, promising_judges, told_apart
@@ -252,3 +254,31 @@ def test_few_cases_choose_among_few_judges() -> None:
     assert told_apart(cases) == 12
     assert len(promising_judges(cases, 30)) == 12
     assert told_apart(cases.at(np.arange(10))) == 5
+
+
+def crowd_log(folder: Path, name: str) -> AnswerLog:
+    long = pd.read_csv(folder / "judges" / f"crowd-{name}.long.csv.gz", dtype=str)
+    truth = pd.read_csv(folder / "judges" / f"crowd-{name}.truth.csv", dtype=str).set_index("task")["truth"]
+    long = long[long["task"].isin(truth.index)].drop_duplicates(["task", "worker"])
+    said = long.pivot(index="task", columns="worker", values="label").reindex(truth.index)
+    said = said.astype(object).where(said.notna(), NOT_ASKED)
+    measures = Measures(prices=[1.0] * said.shape[1])
+    return make_log(
+        list(said.columns), list(said.index), said.to_numpy(object), truth.to_numpy(), measures=measures
+    )
+
+
+@pytest.mark.parametrize(("name", "least"), [("bluebird", 0.87), ("rte", 0.915), ("fifteen", 0.936)])
+def test_panels_of_real_crowds_are_as_good_as_all_who_answered(
+    data_folder: Path, name: str, least: float
+) -> None:
+    if name == "fifteen":
+        table = pd.read_csv(data_folder / "judges" / "cases" / "fifteen.csv")
+        judges = [f"s{place}" for place in range(15)]
+        said, prices = table[judges].to_numpy(object), Measures(prices=[1.0] * 15)
+        log = make_log(judges, np.arange(len(table)), said, table["target"].to_numpy(), measures=prices)
+    else:
+        log = crowd_log(data_folder, name)
+    told = panel_report(choose_panels(log, PanelOptions(test_share=None)), 0).facts["held_out"]
+    assert told["accuracy"] >= least
+    assert told["n_unanswered"] == 0
