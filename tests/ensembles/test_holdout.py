@@ -27,7 +27,8 @@ def test_decisions_on_the_test_rows_are_the_predictions() -> None:
     rows = _test_rows(LABELS, 4)
     predicted = evolved.classifier.predict(X[rows])
     measured = evolved.test["evolved"]
-    assert measured.decisions.tolist() == confusion_matrix(LABELS[rows], predicted).tolist()
+    assert measured.decisions[:, :-1].tolist() == confusion_matrix(LABELS[rows], predicted).tolist()
+    assert not measured.decisions[:, -1].any(), "rows without an answer"
     assert measured.accuracy == (predicted == LABELS[rows]).mean()
     assert measured.balanced_accuracy == pytest.approx(balanced_accuracy_score(LABELS[rows], predicted))
     assert measured.confusion is None

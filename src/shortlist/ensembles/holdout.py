@@ -1,4 +1,4 @@
-"""Evolution on one table: split, evolve, and measure on rows that nothing has seen."""
+"""Evolution on one table: evolve, and measure on rows that were held out or are of another file."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,8 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.measured import NO_CLASS, TEST_SHARE, Advice, Measured, advise, measure, only_answer
 from shortlist.guarantees.cells import empty_rows, places_of
-from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
+from shortlist.results.measuring import Measuring, TableRows
+from shortlist.runs import Budget
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fingerprints import RowsOfTable, table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
@@ -40,23 +41,30 @@ def evolve_table(
     *,
     seed: int = 0,
     cases: Cases | None = None,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-    study: Study = NO_STUDY,
+    measuring: Measuring | None = None,
+    budget: Budget | None = None,
 ) -> EvolvedTable:
     """Split the rows 90 : 10, stratified; evolve an ensemble on the first part, and measure on the second.
 
-    Raises BadInputError if a class has too few rows to be in both parts, or an option cannot be used.
+    With rows to test all of the table evolves. Raises BadInputError if a class has too few rows to be in both
+    parts, or an option cannot be used.
 
     `y`: two classes or more, ``(n_samples,)``. `cases`: of which case each row is, ``(n_samples,)``. All rows
-    of a case are in one part. `study`: keeps the state of evolution, to go on from there.
+    of a case are in one part. `measuring`: rows to test, and how much worse still is as good. `budget`:
+    receives progress, stops evolution, and keeps its state.
     """
     classifier.check_options(y)
-    train, test = split_rows(np.arange(len(y)), y, TEST_SHARE, seed, cases)
+    how, work = measuring or Measuring(), budget or Budget()
+    train, tested = np.arange(len(y)), how.test
+    if tested is None:
+        train, test = split_rows(train, y, TEST_SHARE, seed, cases)
+        tested = TableRows(take_rows(X, test), y[test])
     X_train = take_rows(X, train)
     start = seconds_now()
     within = RowsOfTable(table_fingerprint(X, y), train)
-    classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study, within=within)
+    classifier.fit(
+        X_train, y[train], report=work.report, cancellation=work.cancellation, study=work.study, within=within
+    )
     seconds = seconds_now() - start
     population, classes = classifier.result_.population, classifier.classes_
     kept = np.flatnonzero(~empty_rows(X_train))  # no other rows are answered, or have evolved anything
@@ -72,13 +80,15 @@ def evolve_table(
     def ask_ensemble(rows: Any) -> NDArray[np.int64]:
         return places_of(classifier.predict(rows), classes)
 
-    size, tested = len(classifier.members_), (take_rows(X, test), y[test])
-    how: dict[str, Any] = {"classes": classes, "positive": 1, "cancellation": cancellation}
+    size = len(classifier.members_)
+    about: dict[str, Any] = {"classes": classes, "positive": 1, "cancellation": work.cancellation}
     measured = {
-        "evolved": measure(ask_ensemble, size, *tested, **how),
-        "best_single": measure(ask_best, 1, *tested, **how),
+        "evolved": measure(ask_ensemble, size, *tested, **about),
+        "best_single": measure(ask_best, 1, *tested, **about),
     }
-    n_rows = {"train": len(train), "test": len(test)}
+    n_rows = {"train": len(train), "test": len(tested.y)}
     names = {"evolved": f"the ensemble of {size}", "best_single": "its best individual alone"}
     only = only_answer(ask_ensemble(X_train), classes)
-    return EvolvedTable(classifier, n_rows, measured, seconds, only, advise(measured, names))
+    return EvolvedTable(
+        classifier, n_rows, measured, seconds, only, advise(measured, names, margin=how.margin)
+    )

@@ -27,6 +27,7 @@ from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.holdout import EvolvedTable, evolve_table
+from tests.cli.refusals import refuse
 from tests.cli.running import done, facts_of
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
@@ -199,3 +200,17 @@ def test_many_members_and_one_answer_are_worth_a_note(evolved: EvolvedTable) -> 
     assert "--set max-members=N" in note
     (note,) = evolved_notes(dataclasses.replace(evolved, only_answer="2"))
     assert "no other answer than '2'" in note
+
+
+def test_rows_of_a_file_measure_and_all_of_the_table_evolves(folder: Path) -> None:
+    table = pd.read_csv(folder / "cmc.csv").drop(columns="number")
+    table.head(220).to_csv(folder / "known.csv", index=False)
+    table.tail(80).to_csv(folder / "later.csv", index=False)
+    files = ["--test", "later.csv", "--margin", "0.5", "--out", "tested.joblib"]
+    facts = facts_of("evolve", "known.csv", *files, *QUICK, cwd=folder)
+    assert facts["rows"] == {"train": 220, "test": 80}
+    refuse("evolve", "known.csv", "--margin", "-1", *QUICK, message="margin", cwd=folder)
+    answers = done("predict", "tested.joblib", "later.csv", cwd=folder).stdout
+    right = (pd.read_csv(io.StringIO(answers))["prediction"] == table["method"].tail(80).to_numpy()).mean()
+    assert facts["test"]["evolved"]["accuracy"] == pytest.approx(right)
+    refuse("evolve", "known.csv", "--test", "gone.csv", *QUICK, message="gone.csv", cwd=folder)

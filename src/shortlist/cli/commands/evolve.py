@@ -11,6 +11,7 @@ from shortlist.cli.options.settings import grouped, having, note_settings
 from shortlist.cli.options.shared import (
     Details,
     Json,
+    MeasureOptions,
     ModelAndPageOut,
     OwnRunOptions,
     StudyOptions,
@@ -239,6 +240,7 @@ def evolve(
         ),
     ] = "offline",
     settings: dict[str, Any],
+    figures: MeasureOptions,
     kept: StudyOptions,
     run: OwnRunOptions,
     out: ModelAndPageOut = None,
@@ -248,13 +250,14 @@ def evolve(
     """Evolve classifiers that correct each other's errors.
 
     The ensemble is chosen by margins, or exactly. Nine rows of ten evolve, and the others test the
-    ensemble. There may be any number of classes, text columns and missing values. Ctrl-C stops evolution
-    and keeps the ensemble so far; with --study the same command continues from there.
+    ensemble; with --test FILE all rows evolve, and those of the file test it. There may be any number of
+    classes, text columns and missing values. Ctrl-C stops evolution and keeps the ensemble so far; with
+    --study the same command continues from there.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
     check_files(
-        inputs={"TABLE": table},
+        inputs={"TABLE": table, "--test": figures.test},
         outputs={"--out": out, "--study": kept.study},
         endings={"--out": MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
@@ -267,6 +270,8 @@ def evolve(
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.results.measured_again import ACCURACY
+    from shortlist.results.measuring import Measuring, TableRows
+    from shortlist.runs import Budget
     from shortlist.saved_models import SavedModel, save_model
 
     breeding = evolution(mode, settings)
@@ -278,6 +283,7 @@ def evolve(
     X, y = learning.X, learning.y
     classifier = breeding.classifier(mode, run.seed)
     labels = y.to_numpy()
+    tested = figures.test_rows(rows, learning, notes)
     classifier.check_options(labels)
     if classifier.mode == "online" and classifier.max_members is None:
         notes.append(
@@ -296,9 +302,8 @@ def evolve(
             classifier,
             seed=run.seed,
             cases=learning.cases,
-            report=tell,
-            cancellation=cancellation,
-            study=study,
+            measuring=Measuring(test=None if tested is None else TableRows(*tested), margin=figures.margin),
+            budget=Budget(report=tell, cancellation=cancellation, study=study),
         )
         if model_file is not None:
             measured = evolved.test["evolved"]
