@@ -159,10 +159,13 @@ def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
 
 
 def test_many_cases_a_share_or_a_promise_hold_cases_out() -> None:
-    assert all_choose(FEW_CASES - 1, FEW)
-    assert not all_choose(FEW_CASES, FEW)
-    assert not all_choose(100, replace(FEW, test_share=0.25))
-    assert not all_choose(100, replace(FEW, demand=Demand(0.8, 0.9)))
+    two, three = ("accuracy", "price"), ("recall", "specificity", "price")
+    assert all_choose(FEW_CASES, FEW, two)
+    assert not all_choose(FEW_CASES + 1, FEW, two)
+    assert all_choose(FEW_CASES // 4, FEW, three)
+    assert not all_choose(FEW_CASES // 4 + 1, FEW, three)
+    assert not all_choose(100, replace(FEW, test_share=0.25), two)
+    assert not all_choose(100, replace(FEW, demand=Demand(0.8, 0.9)), two)
     log = priced_log()
     repeated = log.at(np.repeat(np.arange(240), 3))
     repeated = replace(repeated, groups=np.repeat(np.arange(240), 3))
@@ -177,8 +180,8 @@ def test_many_cases_a_share_or_a_promise_hold_cases_out() -> None:
     assert told_notes(repeated, share)[-1] == (
         "180 training cases in 540 rows, 60 hold-out cases in 180 rows."
     )
-    held_out = choose_panels(priced_log(n_cases=FEW_CASES), FEW)
-    assert (len(held_out.parts), len(held_out.test.truth)) == (0, FEW_CASES // 4)
+    held_out = choose_panels(priced_log(n_cases=FEW_CASES + 4), FEW)
+    assert (len(held_out.parts), len(held_out.test.truth)) == (0, FEW_CASES // 4 + 1)
 
 
 def test_a_limit_leaves_figures_of_what_was_found_and_says_so() -> None:

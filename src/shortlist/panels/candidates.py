@@ -130,7 +130,8 @@ def pairs_of(
     if name == BY_CONFIDENCE:
         follow = promising_judges(cases, ALL_PAIRS_UP_TO)
         return [(one, (*one, judge)) for one in sets for judge in follow if judge not in one]
-    nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
+    containing = [(two, {*two}) for two in sets if len(two) > 1]
+    nested = [(one, two) for one in sets for two, judges in containing if {*one} < judges]
     if n <= ALL_SETS_UP_TO or (name in VOTING and n > ALL_PAIRS_UP_TO):
         return nested
     judges = promising_judges(cases, ALL_PAIRS_UP_TO)

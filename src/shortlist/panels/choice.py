@@ -51,6 +51,8 @@ from shortlist.runs.budget import Budget
 
 N_PARTS = 5
 """Parts into which few cases are cut; each measures panels that were chosen on the others."""
+OWN_SHARE = 0.5
+"""Share of a time limit for the search on all cases; those without each part have the rest."""
 
 
 def choose_panels(
@@ -75,16 +77,20 @@ def choose_panels(
     check_panel_options(log, options, objectives)
     known, gaps = fully_asked(log.at(log.truth >= 0))
     known = by_agreement(known) if log.is_open else known
-    if not all_choose(n_different(known), options):
+    if not all_choose(n_different(known), options, objectives):
         return without_optimism(_chosen(split_cases(known, options), gaps, options, objectives, budget))
     part_of = folds_of(known, N_PARTS, options.seed)
     order = np.argsort(part_of, kind="stable")
     known, part_of = known.at(order), part_of[order]
-    whole = _chosen((known, known, None), gaps, options, objectives, budget)
+    ends = [budget.until(OWN_SHARE + (1 - OWN_SHARE) * place / N_PARTS) for place in range(N_PARTS + 1)]
+    whole = _chosen((known, known, None), gaps, options, objectives, ends[0])
     rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
-    parts = tuple(_chosen(cases, [], options, objectives, budget) for cases in rest)
+    parts = tuple(
+        _chosen(cases, [], options, objectives, end) for cases, end in zip(rest, ends[1:], strict=True)
+    )
     late = "A limit ended the cross-validation early: its panels were searched for less time than this one."
-    claims = (*whole.claims, late) if budget.stopped else whole.claims
+    is_late = any("Not finished" in claim for part in parts for claim in part.claims)
+    claims = (*whole.claims, late) if is_late or budget.stopped else whole.claims
     front = replace(
         whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
     )

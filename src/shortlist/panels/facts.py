@@ -19,6 +19,7 @@ from shortlist.panels.panel_choice import PanelChoice, best_single, single_found
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Outcome, Panel, Stage
 from shortlist.panels.recipes import Candidate, bound_at
 from shortlist.panels.router import Alone, columns_of
+from shortlist.panels.routing import NO_ROUTER, UNFINISHED_ROUTER
 from shortlist.panels.verdict import Verdict, measured_panel, one_answer, rechosen, verdict
 from shortlist.panels.words import (
     advice,
@@ -61,6 +62,7 @@ class PanelReport:
     optimism (:mod:`shortlist.panels.optimism`); `judges` and `cascades_of_two`, the
     same of each judge by ``name``, and of each policy of at most two judges that no other such one beats,
     less its optimism. `is_corrected`: whether the front is less its own.
+    `router_refused`: why there is no router where columns were named.
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
     `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested
     cross-validation; 0 where cases are held out. `instead`: of a single judge: what the panel is worth that
@@ -166,6 +168,9 @@ def _facts(
         "n_independent": told.n_independent,
         "front": front,
         "judges": judges,
+        "router_refused": next(
+            (one for one in choice.claims if one.startswith((NO_ROUTER, UNFINISHED_ROUTER))), ""
+        ),
         "is_corrected": "on_training_cases" in choice.front.extras,
         "cascades_of_two": of_two,
         "budgets": what_one_gets(front, judges, of_two, price=price, objective=objective, limits=limits),

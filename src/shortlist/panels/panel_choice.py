@@ -11,7 +11,7 @@ from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import ConfidenceScale, heard
 from shortlist.panels.figures import Rechosen, possible_prices
-from shortlist.panels.objectives import ERROR_COST, RECALL, Scoring, scoring_on, values_of
+from shortlist.panels.objectives import ERROR_COST, RECALL, Scoring, classes_of, scoring_on, values_of
 from shortlist.panels.policy import HAND_OVER, Panel, Question
 from shortlist.panels.recipes import Candidate, Cases, Recipe, candidate_of, stages_of
 from shortlist.results.front import Front
@@ -106,8 +106,10 @@ def single_found(choice: PanelChoice, judge: int) -> Candidate:
     recipe = Recipe(((judge,),), (0.0,), "votes")
     seconds = float(cases.latency[:, judge].mean())
     found = Candidate(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
+    if not classes_of(choice.front.names):
+        return found
     told = candidate_of(cases, recipe, choice.front.names)
-    return found._replace(loss=told.loss, errors=told.errors) if told.errors else found
+    return found._replace(loss=told.loss, errors=told.errors)
 
 
 def keeps(choice: PanelChoice, found: Candidate, limits: Sequence[Limit]) -> bool:

@@ -54,7 +54,7 @@ from shortlist.panels.recipes import Cases
 AUTO = "auto"
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
-USUAL_SHARE, FEW_CASES = 0.25, 5_000
+USUAL_SHARE, FEW_CASES = 0.25, 20_000
 """The share of the cases that is held out unless another one is asked for, and how many cases all choose."""
 NOISY_CASES = 500
 """Fewer cases than these leave open how much worse a cheaper panel is (decision 91)."""
@@ -145,12 +145,14 @@ def _check_cases(log: AnswerLog) -> None:
         raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
 
 
-def all_choose(n_cases: int, options: PanelOptions) -> bool:
+def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
     """Whether no cases are held out, and nested cross-validation measures.
 
-    So it is for fewer than 5,000 cases where no share of them is asked for and nothing is promised.
+    So it is for at most 20,000 cases where no share of them is asked for and nothing is promised, and for a
+    quarter of that where recall and specificity are objectives, as nine weights are searched then.
     """
-    return options.test_share is None and options.demand is None and n_cases < FEW_CASES
+    most = FEW_CASES // 4 if RECALL in objectives else FEW_CASES
+    return options.test_share is None and options.demand is None and n_cases <= most
 
 
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:

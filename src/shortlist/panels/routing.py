@@ -46,6 +46,10 @@ MOST_PARTS = 8
 """Most parts into which a column of numbers is cut."""
 FEWEST_IN_CELL = 30
 """Least mean number of cases in groups by two columns."""
+PRICE_SLACK = 0.05
+"""Relative; routers whose price is more than this above it on cases not used to choose them are no points."""
+NO_ROUTER, UNFINISHED_ROUTER = "No router", "Not finished, as a limit came first: a router"
+"""How it is said that there is no router, and why."""
 TRADE_OFFS, TINY = 40, 1e-12
 """Number of trade-offs of loss and price at which a router is a point; what counts as no slope."""
 N_FOLDS, MOST_PLAIN = 5, 100
@@ -186,7 +190,7 @@ def routed_policies(
     ``(n_cases,)``. `objectives`: by which policies dominate others.
     """
     names = all_of(features.columns)
-    unfinished = f"Not finished, as a limit came first: a router by {names}."
+    unfinished = f"{UNFINISHED_ROUTER} by {names}."
     if budget.stopped:
         return searched.found, [unfinished]
     tables = _tables(cases, near_front(searched.tried, MOST_CANDIDATES), folds)
@@ -197,15 +201,20 @@ def routed_policies(
         if budget.stopped:
             return searched.found, [unfinished]
     if not tried:
-        return searched.found, [f"No router by {names}: these columns form no groups."]
+        return searched.found, [f"{NO_ROUTER} by {names}: these columns form no groups."]
     usual = _usual(tables)
     gains = [_gain(tables, one, usual) for one in tried]
     best = max(range(len(tried)), key=lambda place: float(gains[place].mean()))
     gain, error = float(gains[best].mean()), clustered_error(gains[best] - gains[best].mean(), groups)
     if gain <= error:
-        told = "learned on a part of the cases, it gains nothing on the others"
-        return searched.found, [f"No router by {names}: {told}."]
+        less = "less" if gain > 0 else "more"
+        told = f"learned on a part of the cases, the best costs {100 * abs(gain):.2g} % {less} on the others"
+        chance = f" (standard error {100 * error:.2g} %), which may be chance" if gain > 0 else ""
+        return searched.found, [f"{NO_ROUTER} by {names}: {told}{chance}."]
     behind = undominated(_routed(tables, tried[best]), objectives)
+    if not behind:
+        told = f"tables made without a part of the cases cost over {100 * PRICE_SLACK:g} % more on that part"
+        return searched.found, [f"{NO_ROUTER} by {names}: {told} than the whole one on all cases."]
     optimism = _optimism(_tables(cases, near_front(searched.found, MOST_PLAIN), folds))
     held_out = measured_cases(cases)
     losses = [int(held_out.loss_of(followed(held_out, one.recipe)).sum()) for one in searched.found]
@@ -351,8 +360,10 @@ def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
         recipe = _behind(tables, told.grouping, places.tolist(), choice.alone)
         if recipe is None:
             continue
-        losses.setdefault(recipe, []).append(float(told.loss[:, place].sum()))
         way = places[told.grouping.of_group]
+        if float(told.price[:, place].sum()) > (1 + PRICE_SLACK) * float(price[rows, way].sum()):
+            continue  # it would break limits that it keeps on these cases
+        losses.setdefault(recipe, []).append(float(told.loss[:, place].sum()))
         paid, took = round(float(price[rows, way].sum())), float(seconds[rows, way].mean())
         found[recipe] = Candidate(round(float(np.mean(losses[recipe]))), paid, took, recipe)
     return list(found.values())

@@ -35,7 +35,7 @@ from shortlist.panels.candidates import (
     stage_sets,
     triples_of,
 )
-from shortlist.panels.decisions import BY_CONFIDENCE, Decided, JudgeVotes
+from shortlist.panels.decisions import BY_CONFIDENCE, Decided
 from shortlist.panels.learning import AGREEMENT, POOLED, VOTES, VOTING, Judged, learned_by
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
@@ -380,10 +380,10 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
 
 
 def _single(cases: Cases, judge: int) -> list[Candidate]:
-    votes = JudgeVotes((judge,), (1,))
-    recipe = Recipe(((judge,),), (0.0,), VOTES)
-    said = votes.decide(cases.answers.of((judge,)))
-    return [_measured(cases, recipe, said, said)]
+    words = cases.answers.words[:, judge]
+    silent = words == cases.answers.n_classes
+    said = Decided(np.where(silent, -1, words), np.where(silent, 0.0, 1.0))  # as one vote decides
+    return [_measured(cases, Recipe(((judge,),), (0.0,), VOTES), said, said)]
 
 
 def _measured(cases: Cases, recipe: Recipe, decided: Decided, written: Decided) -> Candidate:

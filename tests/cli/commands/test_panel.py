@@ -23,6 +23,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.words import COMBINED
 from tests.cli.running import done, facts_of, shortlist
 from tests.panels.made import priced_log
+from tests.panels.test_routing import routed_log
 
 PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
 LONG = [
@@ -270,6 +271,19 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
     run = done("measure", out, *words, cwd=folder)  # knows its columns
     assert "Saved panel (by topic: " in run.stdout
+
+
+def test_a_router_that_was_refused_is_on_the_first_screen_with_the_reason(tmp_path: Path) -> None:
+    log = routed_log(0, 400, matters=False)
+    table = pd.DataFrame(np.array(log.classes)[log.answers], columns=log.judges)
+    table["truth"], table["topic"] = np.array(log.classes)[log.truth], log.features["topic"]
+    table.assign(one="same").to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "prices.csv").write_text("name,cost\nsmall,1\nlarge,8\n", encoding="utf-8")
+    given = ["a.csv", "--target", "truth", "--costs", "prices.csv", "--set", "max-stages=1"]
+    text = unwrapped(done("panel", *given, "--router", "topic", cwd=tmp_path).stdout)
+    assert "No router by topic: learned on a part of the cases, the best costs " in text
+    text = unwrapped(done("panel", *given, "--router", "one", cwd=tmp_path).stdout)
+    assert "No router by one: these columns form no groups." in text
 
 
 def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) -> None:

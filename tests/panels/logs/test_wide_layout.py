@@ -286,3 +286,11 @@ def test_the_last_column_is_no_truth_even_where_it_is_the_only_one_left(tmp_path
     with pytest.raises(BadFileError, match="got 'a', which may be it"):
         read_log(path)
     assert read_log(path, columns=LogColumns(target="b")).judges == ("a", "when")
+
+
+def test_a_table_of_too_many_columns_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    names = [f"j{place}" for place in range(4_000)]
+    path.write_text("\n".join([",".join([*names, "truth"]), ",".join(["a"] * 4_001)]), encoding="utf-8")
+    with pytest.raises(BadFileError, match="must have at most 4,000 columns, got 4,001"):
+        read_log(path, columns=LogColumns(target="truth"))

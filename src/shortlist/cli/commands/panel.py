@@ -62,7 +62,7 @@ def panel(
     """Choose which judges to ask, in which order, until when.
 
     The panel is chosen from a log of their answers, by out-of-fold answers where something is learned. With
-    fewer than 5,000 cases all choose, and repeated choice measures: the panel is chosen again without each of
+    up to 20,000 cases all choose, and repeated choice measures: the panel is chosen again without each of
     five parts. Of more cases, and with a promise, a quarter is held out. With fewer than 500 cases the rule
     one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper. Points
     of the front are reported without the optimism of having been picked.

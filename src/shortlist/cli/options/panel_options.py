@@ -172,7 +172,7 @@ class PolicyOptions:
     )
     test_share: Annotated[
         float | None,
-        "Share of the cases in the hold-out set; by default 0.25, or 0 with fewer than 5,000 cases.",
+        "Share of the cases in the hold-out set; by default 0.25, or 0 with at most 20,000 cases.",
     ] = None
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":

@@ -86,6 +86,7 @@ def _first_sentences(facts: Mapping[str, Any]) -> list[str]:
     promise = "" if facts["guarantee"] is None else facts["guarantee"]["sentence"]
     own = {facts["instead"], facts["sentence"], promise}
     sentences = [one for one in facts["verdict"] if one in own or one.startswith(LIMIT_BROKEN)]
+    sentences += filter(None, [facts["router_refused"]])
     return [shorten(one, 3 * WIDTH - 20, placeholder=" ...") for one in sentences]
 
 

@@ -222,6 +222,7 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
     import pandas as pd
 
     if found.form != "rows":
+        _check_width(name, found.value)
         table = table_of_bytes(name, found.value, notes, rules=rules)
         return table if AGREED in table.attrs else with_plain_cells(name, with_fields(table), notes, rules)
     rows = found.value
@@ -231,6 +232,22 @@ def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> 
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}", LONG)
     table = with_fields(pd.DataFrame([{str(key): value for key, value in row.items()} for row in rows]))
     return with_plain_cells(name, without_gaps(table, rules), notes, rules)
+
+
+MOST_COLUMNS = 4_000
+"""Columns of a table of text that is read: each takes about 5 ms."""
+
+
+def _check_width(name: str, content: bytes) -> None:
+    """Refuse a table of text with too many columns before it is read, which would take minutes."""
+    first = content[:1_000_000].partition(b"\n")[0]
+    n_columns = 1 + max(map(first.count, (b",", b";", b"\t")))
+    if b"\0" not in first and n_columns > MOST_COLUMNS:
+        raise BadFileError(
+            name, f"must have at most {MOST_COLUMNS:,} columns",
+            f"{n_columns:,}" + ("" if len(first) < 1_000_000 else " and more"),
+            "Leave judges out, or write one row an answer, with the columns case, judge and answer.",
+        )  # fmt: skip
 
 
 class Truth(NamedTuple):
