@@ -14,7 +14,7 @@ from shortlist.export.protocol_text import picture
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.candidates import COMMITTEES, promising_judges, told_apart
+from shortlist.panels.candidates import COMMITTEES, FALLBACKS, promising_judges, told_apart
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_report
@@ -22,6 +22,7 @@ from shortlist.panels.learning import DAWID_SKENE, POOLED, VOTES
 from shortlist.panels.log_checks import UNASKED
 from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.panel_options import PanelOptions, cases_of
+from shortlist.panels.policy import Final
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Candidate, candidate_of
 from shortlist.panels.search import FAMILIES, find_policies
@@ -137,6 +138,19 @@ def test_a_judge_with_another_one_where_it_is_silent_is_a_candidate_and_told_by_
     told = panel_report(choice, choice.found.index(found)).facts["in_words"]
     assert told[0].startswith("Ask good (1 a case)")
     assert told[1].startswith("Where good gives no answer, ask poor (0.2 a case)")
+
+
+@pytest.mark.parametrize(
+    "final", [Final(), Final("hand-over", 3.0), Final("reject")], ids=lambda one: one.kind
+)
+def test_a_fallback_costs_what_following_every_case_costs(final: Final) -> None:
+    log = silent_log(120)
+    log = replace(log, answers=np.where(np.arange(120)[:, None] % [7, 5, 120] == 1, -1, log.answers))
+    cases, _ = cases_of(log, confidence_scale(log), PanelOptions(final=final))
+    jobs = [job for work in FAMILIES[FALLBACKS](cases, 2, [], []) for job in work.jobs]
+    assert len(jobs) >= 4
+    for one in (found for job in jobs for found in job(cases)):
+        assert (one.loss, one.price) == out_of_fold(cases, one)[:2]
 
 
 def test_no_fallback_is_tried_in_one_stage() -> None:

@@ -39,7 +39,7 @@ from shortlist.panels.decisions import BY_CONFIDENCE, Decided
 from shortlist.panels.learning import AGREEMENT, POOLED, VOTES, VOTING, Judged, learned_by
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
-from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, candidate_of, threshold_front
+from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
 from shortlist.panels.router import ALONE, Alone
 from shortlist.panels.selection_bias import without_selection_bias
 from shortlist.panels.words import COMBINED
@@ -184,7 +184,17 @@ def _fallbacks(
 
 def _fallback(cases: Cases, sets: tuple[Judges, Judges]) -> list[Candidate]:
     """Return the loss and the price of a judge whose silence another one answers."""
-    return [candidate_of(cases, Recipe(sets, (0.0, 0.0), VOTES), ())]
+    first, second = sets
+    own, other = (cases.decisions[VOTES].of(judges).decided.codes for judges in sets)
+    goes_on, left = own < 0, (own < 0) & (other < 0)
+    loss = np.where(goes_on, cases.losses_of(other), cases.losses_of(own))
+    price = np.where(goes_on, cases.price_of(second), cases.price_of(first))
+    seconds = cases.seconds_of(first) + np.where(goes_on, _added_seconds(cases, sets), 0.0)
+    if cases.final.kind != ANSWER:
+        price = price + cases.final_price * left
+        loss = np.where(left & (cases.final.kind == HAND_OVER), 0, loss)
+    recipe = Recipe(sets, (0.0, 0.0), VOTES)
+    return [Candidate(int(loss.sum()), int(price.sum()), float(seconds.mean()), recipe)]
 
 
 def _cascades(size: int) -> Family:
