@@ -30,7 +30,7 @@ def made_answers(n: int, kind: str, seed: int) -> tuple[pd.DataFrame, NDArray[np
     skill = 1.0 + KINDS[kind] * rng.uniform(-0.5, 0.5, N_JUDGES)
     shared = rng.normal(size=(n, 3)) @ (0.6 * rng.normal(size=(3, N_JUDGES)))
     score = (2 * y[:, None] - 1) * skill + shared + rng.normal(size=(n, N_JUDGES))
-    prices: NDArray[np.float64] = np.round(np.exp(1.5 * skill + 0.7 * rng.normal(size=N_JUDGES)), 2)
+    prices: NDArray[np.float64] = np.exp(1.5 * skill + 0.7 * rng.normal(size=N_JUDGES)).round(2)
     said = pd.DataFrame((score > 0).astype(int), columns=[f"j{k:02}" for k in range(N_JUDGES)])
     return said, y, prices
 

@@ -380,7 +380,7 @@ def covering(enough: Mask, most: int, budget: Budget | None = None) -> list[int]
 
 def _largest(enough: Mask) -> NDArray[np.int64]:
     """Return the columns that are in no other one, of equal ones the first."""
-    _, places = np.unique(np.packbits(enough, axis=0), axis=1, return_index=True)
+    places = _different(enough)
     ordered = places[np.argsort(-enough[:, places].sum(axis=0), kind="stable")]
     kept = ordered[:0]
     for start in range(0, len(ordered), 500):
@@ -391,6 +391,16 @@ def _largest(enough: Mask) -> NDArray[np.int64]:
         bigger = sizes[None, :] > sizes[len(kept) :, None]
         kept = np.concatenate([kept, part[~(inside & bigger).any(axis=1)]])
     return kept
+
+
+def _different(enough: Mask) -> NDArray[np.int64]:
+    """Return the first of each group of equal columns, by sums of random numbers that are checked."""
+    numbers = np.random.default_rng(0).integers(0, 2**40, len(enough)).astype(np.float64)
+    sums = numbers @ enough.astype(np.float64)
+    _, places, same = np.unique(sums, return_index=True, return_inverse=True)
+    if (enough[:, places[same]] != enough).any():
+        _, places = np.unique(enough, axis=1, return_index=True)
+    return np.asarray(places, dtype=np.int64)
 
 
 def _best_for(gains: Floats, chosen: Sequence[int]) -> tuple[list[int], list[Floats]]:
