@@ -105,10 +105,10 @@ def integer_form(named: NamedProgram) -> IntegerForm:
     `named`: with objectives that cost integer columns only, and with no empty bounds.
 
     >>> from shortlist.milp.program import make_program
-    >>> thirds = make_program(
-    ...     [[1 / 3, 2 / 3]], row_lower=-np.inf, row_upper=0.75, column_lower=0, column_upper=1, integer=True
+    >>> shares = make_program(
+    ...     [[1 / 3, 2 / 7]], row_lower=-np.inf, row_upper=0.5, column_lower=0, column_upper=1, integer=True
     ... )
-    >>> form = integer_form(NamedProgram(thirds, ("x", "y"), ("row",)))
+    >>> form = integer_form(NamedProgram(shares, ("x", "y"), ("row",)))
     >>> form.program.n_rows, form.program.n_columns, form.further
     (3, 4, ('digits 0', 'digits 1'))
     """

@@ -9,7 +9,7 @@ import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.candidates import SINGLE, shape_of
+from shortlist.panels.candidates import FALLBACKS, SINGLE, shape_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.numbers import TokenPrices, token_prices_of
 from shortlist.panels.logs.reading import read_log
@@ -122,7 +122,7 @@ def test_of_scores_alone_with_equal_confidences_only_single_judges_are_searched(
     )
     log = read_log(written(tmp_path, f"case,judge,score,confidence\n{rows}"))
     assert any("scores and no answers that can be compared" in note for note in log.notes)
-    assert shape_of(choose_panels(log).cases).families == (SINGLE,)
+    assert shape_of(choose_panels(log).cases).families == (SINGLE, FALLBACKS)
 
 
 def test_by_majority_scores_and_confidences_are_those_of_the_answer(tmp_path: Path) -> None:

@@ -445,7 +445,7 @@ def in_four_digits(value: float, sign: int = 1) -> float:
     `sign`: 1 of a most, -1 of a least.
 
     >>> in_four_digits(1.23449), in_four_digits(1.2344), in_four_digits(1.23449, -1)
-    (1.235, 1.234, 1.234)
+    (1.235, 1.235, 1.234)
     """
     short = float(f"{value:.4g}")
     return short if sign * short >= sign * value else float(f"{value * ROUNDED_UP**sign:.4g}")

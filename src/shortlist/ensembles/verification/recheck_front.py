@@ -184,6 +184,19 @@ def front_selection(chosen: Chosen) -> PrunedSelection:
     return vote_selection(problem.votes, chosen.terms.goal, front, pick.index)
 
 
+def recorded_shares(chosen: Chosen, truth: NDArray[np.integer]) -> SoftVotes:
+    """Return what all candidates gave the classes of the recorded rows, and who abstained there."""
+    answers = member_answers(chosen.record, np.ones(len(chosen.names), dtype=bool), None)
+    assert answers.shares is not None, "soft votes are on record"
+    return SoftVotes(answers.shares, truth.astype(np.uint8), answers.silent)
+
+
+def _classes(chosen: Chosen) -> NDArray[np.uint8]:
+    """Return the place of the true class of each recorded row; the record has 1 for a positive class."""
+    labels = chosen.record.labels
+    return 1 - labels if chosen.positive_place == 0 else labels
+
+
 def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProblem:
     """Return the problem that a front answers, from the answers on record."""
     record, terms, n = chosen.record, chosen.terms, len(chosen.names)
@@ -194,8 +207,7 @@ def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProble
         "limits": selection_limits(n, min_size=terms.min_size, max_size=terms.max_size),
     }
     if chosen.voting == SOFT:
-        assert record.shares is not None, "soft votes are on record"
-        return mean_front_problem(SoftVotes(record.shares, record.labels), texts, **given)
+        return mean_front_problem(recorded_shares(chosen, _classes(chosen)), texts, **given)
     if record.packed_votes is not None:
         answers = np.unpackbits(record.packed_votes, axis=1, count=n)
         return committee_problem(merge_rows(answers, record.labels), texts, **given)
@@ -346,7 +358,8 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
     prices = _prices(front, n, len(labels))
     if chosen.voting == SOFT:
         assert record.shares is not None, "soft votes are on record"
-        votes, goals = SoftVotes(record.shares, record.labels), {}
+        labels = _classes(chosen).tolist()
+        votes, goals = recorded_shares(chosen, _classes(chosen)), {}
         for one in front.objectives:
             if one.name in values:  # what the check counts, and what its unit is in the front's
                 goal = mean_goal(one.name, votes)

@@ -37,9 +37,9 @@ from shortlist.ensembles.pruning.pruning import (
     selections_meant,
 )
 from shortlist.ensembles.verification.recheck_claims import limits_of, vote_problem
-from shortlist.ensembles.verification.recheck_front import front_selection
+from shortlist.ensembles.verification.recheck_front import front_selection, recorded_shares
 from shortlist.ensembles.verification.recorded_rows import find_recorded_rows
-from shortlist.ensembles.votes.soft_votes import Calibration, SoftVotes, mean_decisions, times_factors
+from shortlist.ensembles.votes.soft_votes import Calibration, mean_decisions, times_factors
 from shortlist.guarantees.cells import reject_label_for
 from shortlist.guarantees.guarantee import as_demand
 from shortlist.guarantees.selective_classifier import promised_by
@@ -175,7 +175,7 @@ def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
     shares = chosen.record.shares
     if shares is None or chosen.voting == HARD or chosen.front is not None:
         return np.ones(len(chosen.classes_), dtype=np.int64)
-    votes = SoftVotes(shares, truth.astype(np.uint8))
+    votes = recorded_shares(chosen, truth)
     positive, goal = chosen.positive_place, chosen.terms.goal
     if chosen.voting == SOFT:
         return mean_goal(goal, votes, positive=positive).gains
@@ -189,10 +189,9 @@ def _result(
     run = {name: getattr(kept, name) for name in RUN}
     if chosen.front is not None and chosen.pick is not None:
         return dataclasses.replace(front_selection(chosen), **run)
-    record, gap = chosen.record, abs(kept.bound - kept.value)
+    gap = abs(kept.bound - kept.value)
     if chosen.voting == SOFT:
-        assert record.shares is not None, "soft votes are on record"
-        soft = SoftVotes(record.shares, truth.astype(np.uint8))
+        soft = recorded_shares(chosen, truth)
         goal = mean_goal(chosen.terms.goal, soft, positive=chosen.positive_place)
         copies = soft.repeated(chosen.terms.max_copies)
         problem: Any = MeanProblem(copies, goal, limits_of(chosen, copies.n_classifiers, None))
