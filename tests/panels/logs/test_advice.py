@@ -457,7 +457,15 @@ MAYBE_LONG = "id,model,answer,checked,label\n" + "".join(
 NAMELESS = "question,model,answer,label\n" + "".join(
     f"q{n // 2},{'ab'[n % 2]},{'xy'[n % 3 % 2]},{'xy'[n // 2 % 2]}\n" for n in range(60)
 )
+MOST_WIDE = "".join(
+    f"{','.join(f'{cell}{judge}' for judge in range(4_001))},{truth}\n"
+    for cell, truth in (("j", "target"), ("x", "x1"), ("y", "y2"))
+)
 REFUSED |= {
+    "more columns than are read": Refused(
+        {"log.csv": MOST_WIDE}, "must have at most 4,000 columns",
+        {"log.csv": "case,judge,answer,target\n1,a,x,x\n1,b,y,x\n2,a,y,y\n2,b,y,y\n"},
+    ),
     "a table of one row a case that may be an answer of a judge": Refused(
         {"log.csv": MAYBE_LONG}, "may have a row for each answer, of the judge",
         {"log.csv": MAYBE_LONG},
