@@ -361,8 +361,13 @@ def mutated(kind: Kind, rng: random.Random) -> Mutation:
     is_row = kind.write is _as_csv and len(place) == 1
     return Mutation(
         f"{way} {old!r:.30}", tuple(place), kind.write(document), is_edit,
-        is_cut=is_row or (way in {"delete", "shorten"} and isinstance(owner if way == "delete" else old, list)),
+        is_cut=is_row or _is_cut(way, owner if way == "delete" else old, owner[last] if there else None),
     )  # fmt: skip
+
+
+def _is_cut(way: str, old: Any, new: Any) -> bool:
+    """Whether records of a list are gone, and nothing else has changed."""
+    return isinstance(old, list) and (way in {"delete", "shorten"} or (way == "retype" and new == old[:1]))
 
 
 def _is_edited(content: bytes, odd: bytes) -> bool:
