@@ -218,6 +218,10 @@ def proof_text(front: FrontPoints) -> str:
         return _promised_text(front, limit)
     within = front.extras.get("program", {}).get("rows_within_tolerance", 0)
     kept = f", with {counted(within, 'row')} kept to one part in a million" if within else ""
+    if proof.kind is ProofKind.COMPLETE and front.extras.get("program", {}).get("rounded"):
+        most = zip(front.names, proof.tolerances, strict=False)
+        gaps = ", ".join(f"{name} {off:.2g}" for name, off in most if off)
+        return f"complete up to rounding: a solution may be better by {gaps} at most{kept}"
     if proof.kind is ProofKind.COMPLETE:
         return f"complete: every best trade-off is listed{kept}"
     if proof.kind is ProofKind.NONDOMINATED:

@@ -192,3 +192,13 @@ def test_the_help_names_the_methods_that_take_a_study_and_each_does(folder: Path
         assert first["n_points"] == again["n_points"] == 5
         with open_study(folder / f"{method}.db") as study:
             assert study.n_finished
+
+
+def test_rounded_costs_are_no_reason_to_call_a_front_complete(folder: Path) -> None:
+    (folder / "long.lp").write_text(
+        "minimize\n o1: 4503599627370497 x0 + 3 x1 + 1125899906842623 x2\nsubject to\n o0: - x1 >= -inf\n"
+        " r0: x1 + x0 <= 9\nbounds\n -3 <= x2 <= 3\n 0 <= x0 <= 1\n 0 <= x1 <= 8\ngeneral\n x0 x1 x2\nend\n"
+    )  # of the nine trade-offs of x1 all but one differ by less than the rounding
+    said = done("solve", "long.lp", "--objectives", "min o0, min o1", cwd=folder).stdout
+    assert "complete up to rounding: a solution may be better by o1 " in said
+    assert "every best trade-off" not in said
