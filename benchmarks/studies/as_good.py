@@ -20,7 +20,7 @@ from shortlist.results.intervals import MARGIN
 
 N_JUDGES, N_TRUE, SIZES = 14, 20_000, (300, 1000)
 KINDS = {"alike": 0.25, "apart": 1.0}
-"""How far classifiers are apart in skill."""
+"""Spread of the skill of made classifiers, by kind of pool."""
 
 
 def made_answers(n: int, kind: str, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp], NDArray[np.float64]]:

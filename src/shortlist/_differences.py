@@ -1,4 +1,4 @@
-"""Where two objects differ, by the names of their parts."""
+"""Differences between two objects, by the names of their parts."""
 
 import math
 import types
@@ -12,7 +12,7 @@ WHOLE = (
     bool, int, float, complex, str, bytes, Enum, np.ndarray, np.generic, np.dtype, type, types.FunctionType,
     types.BuiltinFunctionType, set, frozenset,
 )  # fmt: skip
-"""What is compared as a whole."""
+"""Types that are compared as a whole."""
 
 
 def differences(kept: Any, meant: Any, name: str = "", *, within: float = 0.0) -> Iterator[str]:

@@ -125,7 +125,7 @@ def test_a_point_in_a_dent_is_chosen_where_it_suits_most() -> None:
     assert found.points == (1,)
     assert found.regret == pytest.approx(0.55)
     assert few_points(front, 2).points == (0, 2)
-    assert few_points(front, 3).points == (0, 2)  # a third one suits nobody better
+    assert few_points(front, 3).points == (0, 2)  # no third one is better for any weights
     assert few_points(front, 3).regret == pytest.approx(0.0, abs=1e-12)
 
 

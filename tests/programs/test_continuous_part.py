@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from shortlist.files import Source
 from shortlist.milp.solution import FEASIBILITY_TOLERANCE
 from shortlist.programs.lp_format import read_lp
-from shortlist.programs.named_program import chosen_objectives
+from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front, values_at
@@ -165,13 +165,18 @@ def check_values(made: Mixed, values: dict[str, Any], point: list[float]) -> Non
         assert -off <= short <= (STEP if f"o{number}" in made.steps else 0) + off
 
 
+def solved(rng: np.random.Generator) -> tuple[Mixed, NamedProgram, Front]:
+    """Make a mixed program, read it, and solve it."""
+    made = mixed_program(rng)
+    named = chosen_objectives(read_lp(Source("made.lp", made.text())), made.objectives())
+    return made, named, solve_program(named, tolerance=made.steps)
+
+
 def test_values_of_continuous_columns_keep_every_row_and_give_the_objectives() -> None:
     rng = np.random.default_rng(19)
     n_points = 0
     for _ in range(60):
-        made = mixed_program(rng)
-        named = chosen_objectives(read_lp(Source("made.lp", made.text())), made.objectives())
-        front = solve_program(named, tolerance=made.steps)
+        made, named, front = solved(rng)
         n_points += len(front)
         assert (front.columns, set(front.columns)) == (named.columns, set(made.columns))
         frame = front.solutions
@@ -187,9 +192,7 @@ def test_no_values_of_the_columns_are_better_than_the_front() -> None:
     rng = np.random.default_rng(20)
     n_tried = 0
     for _ in range(20):
-        made = mixed_program(rng)
-        named = chosen_objectives(read_lp(Source("made.lp", made.text())), made.objectives())
-        front = solve_program(named, tolerance=made.steps)
+        made, _named, front = solved(rng)
         signs = np.array([sign for _, sign in made.goals])
         steps = np.array([made.steps.get(name, 0.0) for name in front.names])
         ranges = [range(int(low), int(high) + 1) for low, high in (made.columns[name] for name in made.whole)]

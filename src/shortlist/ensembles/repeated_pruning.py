@@ -102,9 +102,8 @@ def decided_by(ballot: Ballot, answers: PoolAnswers, members: NDArray[np.intp]) 
     """Return the class that some classifiers decide, ``(n_rows,)``; -1 without an answer."""
     own = answers.codes[:, members]
     heard = (own < ballot.n_classes).any(axis=1)
-    by_mean = ballot.by_mean and answers.shares is not None
-    found = ballot.decided(answers.shares[:, members] if by_mean else own)  # type: ignore[index]
-    return np.where(heard, found, NO_CLASS)
+    shares = answers.shares if ballot.by_mean else None
+    return np.where(heard, ballot.decided(own if shares is None else shares[:, members]), NO_CLASS)
 
 
 def repeat_pruning(

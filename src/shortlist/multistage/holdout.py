@@ -76,23 +76,23 @@ class StagedTable:
     """
     verdict: RuleVerdict
     sentence: str
-    """What to do, and why."""
+    """Verdict in one sentence: which to use, and why."""
     reached: list[float]
     """Share of the rows for which each stage buys."""
 
 
 class _Measured(NamedTuple):
-    """What stages and a single one do on the rows that measure."""
+    """Figures of the stages and of a single one on the rows that measure."""
 
     test: StagedMeasure
     single: StagedMeasure
     difference: Difference
     stages: NDArray[np.int64]
-    """How many stages buy for each row."""
+    """Number of stages that buy, by row."""
 
 
 NAMES = ("these stages", "all features at once")
-"""What is compared, as sentences call it."""
+"""Names of the two that are compared, in sentences."""
 
 
 def stage_table(

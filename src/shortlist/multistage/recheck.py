@@ -34,13 +34,13 @@ ANSWERED_BY = (
     "classes_", "reject_label_", "n_features_in_", "feature_names_in_", "costs_", "coverage_", "_encoding",
     "_rule", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
 )  # fmt: skip
-"""What a classifier answers by, and tells of its points."""
+"""Attributes by which a classifier answers, and describes its points."""
 
 MEASURED = (
     "held_out", "promised", "promises", "promised_instead", "answer_from", "without_promise",
     "n_searched_points", "largest_change",
 )  # fmt: skip
-"""What a front tells that was measured, and not reported by a search of itself."""
+"""Facts of a front that were measured, and not reported by a search of itself."""
 
 CLOSE = 1e-9
 """Share by which fitted numbers may be rounded otherwise."""

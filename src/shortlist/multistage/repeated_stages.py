@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RepeatedStages:
-    """What was decided about each row by points chosen without it, ``(times * n_rows,)``."""
+    """Decisions about each row by points chosen without it, ``(times * n_rows,)``."""
 
     answered: Mask
     right: Mask
@@ -34,7 +34,7 @@ class RepeatedStages:
     all_right: Mask
     """Whether one stage that buys everything is right."""
     times: int
-    """How often each row is measured."""
+    """Number of times that each row is measured."""
     possible: tuple[float, float]
     """The least and the most that a row may pay."""
 

@@ -47,7 +47,7 @@ VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
 POOLED = (*VOTING, DAWID_SKENE)
-"""Those that give each judge weights of its own, whoever else is asked: any number of judges decides."""
+"""Decisions with weights of each judge that hold whoever else is asked: any number of judges decides."""
 
 COUNTING = JudgeVotes((), ())
 """Votes of no judge, which say how votes are counted."""

@@ -49,7 +49,7 @@ FEWEST_IN_CELL = 30
 PRICE_SLACK = 0.05
 """Relative; routers whose price is more than this above it on cases not used to choose them are no points."""
 NO_ROUTER, UNFINISHED_ROUTER = "No router", "Not finished, as a limit came first: a router"
-"""How it is said that there is no router, and why."""
+"""Sentence that there is no router, and why."""
 TRADE_OFFS, TINY = 40, 1e-12
 """Number of trade-offs of loss and price at which a router is a point; what counts as no slope."""
 N_FOLDS, MOST_PLAIN = 5, 100

@@ -53,7 +53,7 @@ A quotient by their scale, and back, is then the same integer.
 """
 
 LARGEST_VALUES = int(0.25 / FINEST_TOLERANCE)
-"""Where columns are continuous, and no solver in integers takes the program, those of all objectives."""
+"""Values of all objectives together stay below this beside continuous columns: these need doubles."""
 
 MOST_SCALED = 18
 """Most decimals of an objective in integers."""
@@ -70,7 +70,7 @@ Ends: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Rounding:
-    """How the costs of an objective are rounded for a search.
+    """Rounding of the costs of an objective for a search.
 
     `step`: they are counted in it, without a constant. `most`: by how much a solution may be better than a
     front at most, as the values of its points are of exact costs, the nearest doubles.

@@ -36,7 +36,7 @@ Number: TypeAlias = Fraction | float
 """A bound or limit as it is written: a fraction, or an infinite double."""
 
 Place: TypeAlias = tuple[str, str | int, int]
-"""Where a number stands: what it is, the row, column or objective, and for coefficients the column."""
+"""Place of a number: its kind, the row, column or objective, and for coefficients the column."""
 
 DIGITS = 15
 """Every decimal of up to this number of digits is a double of its own, which gives it back."""

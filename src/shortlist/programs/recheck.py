@@ -75,7 +75,8 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(form.program, _in_integers(front, form), budget=budget, exact=bool(steps))
-    return dataclasses.replace(found, claim=front.proof.kind, n_completed=n_near, rounded=rounding(front))
+    claim = found.claim if form.rounded else front.proof.kind
+    return dataclasses.replace(found, claim=claim, n_completed=n_near, rounded=rounding(front))
 
 
 def program_facts(named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> dict[str, Any]:

@@ -179,7 +179,7 @@ class Front:
 
     @property
     def solutions(self) -> "pd.DataFrame":
-        """What each point chooses, a row per point and a column per name; of a program all its columns.
+        """Choices of each point, a row per point and a column per name; of a program all its columns.
 
         >>> from shortlist import solve_front
         >>> front = solve_front(

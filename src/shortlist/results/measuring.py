@@ -28,7 +28,7 @@ class TableRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Measuring:
-    """How a table measures, and which model is saved.
+    """Rows that measure a table's choice, and the model that is saved.
 
     `protocol`: ``auto`` or ``paper``. `test`: rows that the table does not hold. `margin`: how much worse
     still is as good, in the objective. `take`: rule whose model is saved, ``pruned`` or ``best_single``; by

@@ -199,6 +199,11 @@ def test_rounded_costs_are_no_reason_to_call_a_front_complete(folder: Path) -> N
         "minimize\n o1: 4503599627370497 x0 + 3 x1 + 1125899906842623 x2\nsubject to\n o0: - x1 >= -inf\n"
         " r0: x1 + x0 <= 9\nbounds\n -3 <= x2 <= 3\n 0 <= x0 <= 1\n 0 <= x1 <= 8\ngeneral\n x0 x1 x2\nend\n"
     )  # of the nine trade-offs of x1 all but one differ by less than the rounding
-    said = done("solve", "long.lp", "--objectives", "min o0, min o1", cwd=folder).stdout
+    asked = ["long.lp", "--objectives", "min o0, min o1", "--out", "long.parquet"]
+    said = done("solve", *asked, cwd=folder).stdout
     assert "complete up to rounding: a solution may be better by o1 " in said
     assert "every best trade-off" not in said
+    checked = done("verify", "long.parquet", "long.lp", cwd=folder).stdout
+    assert "Rechecked: nothing is better than the front says." in " ".join(checked.split())
+    assert "no other point" not in checked
+    assert "is complete" not in checked

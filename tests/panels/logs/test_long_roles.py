@@ -102,7 +102,10 @@ def test_a_column_that_is_the_same_in_each_case_is_no_score_of_other_words(tmp_p
         frame.rename(columns={"said": "answer"})[["question_id", "model", "answer", "correct"]], tmp_path
     )
     error = refusal(path)
-    assert [options for options, _ in followed(path, error)] == [{"score": "correct"}, {"target": "correct"}]
+    advice = followed(path, error)  # as the truth no answer would be one of its classes
+    assert [options for options, _ in advice] == [{"score": "correct"}]
+    assert all((log.answers >= 0).any() for _, log in advice)
+    assert (read_log(path, columns=LogColumns(target="correct")).answers < 0).all()
 
 
 @pytest.mark.parametrize("truth", ["label", "answer", "class", "human"])

@@ -103,7 +103,7 @@ def _undamaged(name: str) -> Iterator[None]:
         yield
     except (ShortlistError, OSError, MemoryError):
         raise
-    except Exception as error:
+    except Exception as error:  # parts of other kinds make nearly anything raise nearly anything
         said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
         raise BadFileError(
             f"{name} must hold what Shortlist writes, and a part of it cannot be checked ({said}). It is "

@@ -1,4 +1,4 @@
-"""What `shortlist front pick --few` says of a few points, on the screen, in JSON and in a table."""
+"""Facts about a few points for `shortlist front pick --few`: on the screen, in JSON and in a table."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

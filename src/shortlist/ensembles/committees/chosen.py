@@ -105,7 +105,7 @@ class Terms:
     solver: str = AUTO
     """Who was asked for the proof."""
     probabilities: str | None = None
-    """Where probabilities were to come from, as pruners take it; None where a file does not say."""
+    """Source of probabilities that was asked for, as pruners take it; None where a file does not say."""
     reject_label: Any = None
     """The label that was asked for of a row without an answer, where something is promised."""
 
@@ -116,9 +116,9 @@ class FittedRows:
     """Rows of the recorded table that fitted members here, as places in it, with which seed and by what."""
 
     pool: NDArray[np.intp]
-    """Those that fitted the pool, in the order in which they were given, ``(n_rows,)``."""
+    """Rows that fitted the pool, in the order in which they were given, ``(n_rows,)``."""
     again: NDArray[np.intp] | None
-    """Those on which the members were fitted again; None where they were not."""
+    """Rows that fitted the members again; None where they were not."""
     seed: int
     """Of the pool, and of the members that were fitted again."""
     versions: Mapping[str, str]

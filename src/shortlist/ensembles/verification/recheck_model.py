@@ -55,7 +55,7 @@ Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClas
 BY_FOLDS = (
     "value and bound rest on out-of-fold answers{}; new rows are answered by members fitted on all rows"
 )
-"""What is said of models whose members were chosen so, with who gave these answers."""
+"""Sentence on models whose members were chosen so, with who gave these answers."""
 
 UNFITTED = " that the model keeps; that each was given by a member not fitted on that row was not rechecked"
 FITTED = " of members that were fitted again without each fold"
@@ -107,7 +107,7 @@ class Verification:
     out_of_fold: bool = False
     """Whether value and bound are of answers out of fold."""
     doubts: tuple[str, ...] = ()
-    """What is known of members that were fitted again, and hold other numbers than those of the model."""
+    """Sentences on members that were fitted again, and hold other numbers than those of the model."""
 
     @property
     def valid(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a saved committee holds beside its members and their record, made again from these, and compared."""
+"""Parts of a saved committee beside its members and their record, made again from these, and compared."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -57,10 +57,10 @@ PROVERS = {
     engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.WALK, engines.COUNT, BRANCHES, TANGENTS,
     COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK, *TITLES.values(),
 }  # fmt: skip
-"""What may claim a bound."""
+"""Provers that may claim a bound."""
 
 BY_CERTIFICATE = {engines.CUTS, engines.CONFLICTS, engines.PAIRS, engines.COUNT, TANGENTS}
-"""Those of them whose bound the certificate proves."""
+"""Provers whose bound the certificate proves."""
 
 
 def other_parts(

@@ -33,7 +33,7 @@ Rows: TypeAlias = tuple[Any, Labels]
 
 @dataclasses.dataclass(frozen=True)
 class FitCheck:
-    """What came of fitting members again, a sentence each."""
+    """Outcome of fitting members again, a sentence each."""
 
     failures: tuple[str, ...] = ()
     """Which answer otherwise, though the same versions fitted them."""

@@ -390,5 +390,7 @@ def _kind_of_score(
         source,
         f"must tell what {name!r} holds",
         "a column that may say whether each answer is right, or which answer is right",
-        f"Pass `score={name!r}` or `target={name!r}`.",
+        f"Pass `score={name!r}` or `target={name!r}`."
+        if answers & words
+        else f"Pass `score={name!r}`; a truth has to be written in the words of the answers.",
     )

@@ -1,4 +1,4 @@
-"""What to change of limits and requirements that no product meets: the fewest changes that leave some."""
+"""Changes of limits and requirements that no product meets: the fewest that leave some."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ class Relaxation:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Relaxations:
-    """What was tried of changes after which there is a product."""
+    """Changes that were tried, and after which there is a product."""
 
     enough: tuple[tuple[Relaxation, ...], ...] = ()
     """Sets of changes; each leaves a product, which was found. Several only where one change is enough."""
