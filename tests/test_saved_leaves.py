@@ -37,6 +37,7 @@ WORK = ["--workers", "1", "--time-limit", "60"]
 COMMITTEE = [*WORK, "--pick", "committee"]
 PRICED = ["--answers", "--costs", "costs.csv"]
 SMALL = ["--classifiers", "3"]
+AS_GOOD = ["--pick", "as-good"]
 EVOLVED = ["--set", "population=12", "--set", "generations=3", "--seed", "1"]
 PROMISED = ["--answer-accuracy", "0.6", "--set", "confidence-level=0.8"]
 
@@ -53,6 +54,8 @@ FRONTS = {
 }  # fmt: skip
 COMMITTEES = {
     "committees": ["prune", "two.csv", "--objectives", "max accuracy, min size", *SMALL, *WORK],
+    "committees, as good": ["prune", "two.csv", "--objectives", "max accuracy, min size", *SMALL, *WORK, *AS_GOOD],
+    "committees, means as good": ["prune", "three.csv", "--objectives", "min log-loss, min size", *SMALL, *WORK, *AS_GOOD],
     "committees, paid": ["prune", "judges.csv", *PRICED, "--objectives", "max recall, max specificity, min price-paid", *WORK],
     "committees, means": ["prune", "three.csv", "--objectives", "min log-loss, min size", *SMALL, *WORK],
 }  # fmt: skip
@@ -156,6 +159,8 @@ class Saved:
         if self.is_front:
             found["show"] = self._told("front", "show", file, "--details", "--rows", "0")
             found["facts"] = self._told("front", "show", file, "--json")
+            if KINDS[self.kind][-2:] == AS_GOOD:
+                found["pick"] = self._told("front", "show", file, *AS_GOOD)
         else:
             ways: dict[str, list[tuple[str, ...]]] = {"evolve": [()], "stage": [("--explain",)]}
             how = ways.get(KINDS[self.kind][0], [(), ("--early-exit",)])
@@ -329,7 +334,7 @@ def _believed(saved: Saved, content: bytes, most: int, n_tried: int | None, seed
 
 
 SAMPLED = [
-    "products", "program", "program, rounded", "committees, paid", "votes", "means", "judges", "promise",
+    "products", "program", "program, rounded", "committees, paid", "committees, as good", "votes", "means", "judges", "promise",
     "abstentions", "best single", "backfitting", "evolved", "stages", "stages, promise",
 ]  # fmt: skip
 

@@ -114,16 +114,22 @@ def pick_index(
 
 
 def facts_beside_single(
-    name: str, price: str, differences: "Sequence[tuple[float, Interval]]", margin: float
+    name: str,
+    price: str,
+    differences: "Sequence[tuple[float, Interval]]",
+    margin: float,
+    *,
+    by_case: bool = False,
 ) -> dict[str, Any]:
     """Return the fact of a front by which ``as-good`` picks, for its extras.
 
     `name`: of the best single choice. `price`: the objective that is saved on. `differences`: by how much
     each point is better, without optimism, and its interval at 95 %. `margin`: how much worse still is as
-    good.
+    good. `by_case`: whether rows of one case were dealt together.
     """
     told = [[gain, *ends] for gain, ends in differences]
-    return {BESIDE_SINGLE: {"single": name, "price": price, "differences": told, "margin": margin}}
+    fact = {"single": name, "price": price, "differences": told, "margin": margin}
+    return {BESIDE_SINGLE: fact | ({"by_case": True} if by_case else {})}
 
 
 def _as_good_index(front: FrontPoints, limits: LimitsAsked) -> int:

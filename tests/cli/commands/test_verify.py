@@ -361,3 +361,17 @@ def test_files_that_are_neither_models_nor_fronts_are_told_apart(
     for name in (first, "other.lp"):
         (tmp_path / name).write_text("cost,value\n1,2\n")
     refuse("verify", first, "other.lp", message=said, cwd=tmp_path)
+
+
+def test_points_compared_by_cases_are_not_called_rechecked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 3))
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(patient=np.repeat(np.arange(60), 2))
+    table["target"] = np.where(X[:, 0] + X[:, 1] + rng.normal(size=120) > 0, "yes", "no")
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    asked = ["visits.csv", "--objectives", "max accuracy, min size", "--pick", "as-good"]
+    files = ["--out", "front.parquet", "--out", "model.joblib"]
+    done("prune", *asked, "--group", "patient", "--classifiers", "3", *files, cwd=tmp_path)
+    run = shortlist("verify", "front.parquet", "visits.csv", "--pruned", "model.joblib", cwd=tmp_path)
+    assert run.returncode == 3, run.stdout + run.stderr
+    assert "compared with the best single classifier by cases" in " ".join(run.stdout.split())

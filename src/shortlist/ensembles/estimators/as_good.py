@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.arrays import Floats, Mask
-from shortlist.ensembles.estimators.rows import PruningRows
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
-from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
     Votes,
@@ -29,7 +27,7 @@ from shortlist.results.picking import facts_beside_single
 from shortlist.results.repeated_choice import choose_again, deal_parts, measured_rows
 from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
-from shortlist.tables.splits import RowNumbers, cases_of_rows
+from shortlist.tables.splits import Cases, RowNumbers
 
 SAVED_ON = ("cost", PAID, "size", "time", "bytes")
 """The first of these that is an objective is saved on."""
@@ -84,12 +82,25 @@ IsRight = Callable[[Mask, int | None], Mask]
 """Gets members and their threshold, and returns the rows on which they are right by the answers on record."""
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class RecordedAnswers:
+    """Answers of a pool on record, and the question that a front answers on some of the rows."""
+
+    names: Sequence[str]
+    """Names of the classifiers."""
+    truth: NDArray[np.integer[Any]]
+    """Index of the class of every row, ``(n_rows,)``."""
+    worth: Floats
+    """What each right row adds to the objective, ``(n_rows,)``."""
+    is_right: IsRight
+    votes_on: Callable[[RowNumbers], Votes | ClassVotes | SoftVotes]
+    problem_of: Callable[[Any], CommitteeProblem | MeanFrontProblem]
+    averages: bool
+    """Whether means of probabilities decide, which have no threshold."""
+
+
 def beside_single(
-    pruner: Any,
-    rows: PruningRows,
-    record: Mapping[str, NDArray[Any]],
-    limits: SelectionLimits,
-    seed: int,
+    answers: RecordedAnswers, front: Front, *, cases: Cases | None, seed: int, margin: float
 ) -> dict[str, Any]:
     """Return by how much each point of a front is better than the best single classifier, for its extras.
 
@@ -98,18 +109,16 @@ def beside_single(
 
     Takes as long as two fronts of few nodes for each deal.
 
-    `pruner`: of the front. `record`: answers of the pool, as the pruner keeps them. `seed`: deals the rows.
+    `cases`: case of each row, ``(n_rows,)``. `seed`: deals the rows.
     """
-    is_right, truth, worth = pruner.rights(rows, record)
-    front, names = pruner.front_, rows.pool.names
-    cases = cases_of_rows(pruner.cases, np.arange(len(truth)) if rows.places is None else rows.places)
-    parts = deal_parts(rows.y, seed, cases, n_candidates=len(names))
-    each = np.eye(len(names), dtype=bool)
-    alone = np.column_stack([is_right(mask, None if pruner.averages else 0) for mask in each])
+    is_right, worth, n = answers.is_right, answers.worth, len(answers.names)
+    parts = deal_parts(answers.truth, seed, cases, n_candidates=n)
+    each = np.eye(n, dtype=bool)
+    alone = np.column_stack([is_right(mask, None if answers.averages else 0) for mask in each])
 
     def answer(kept: RowNumbers, held: RowNumbers) -> Mapping[str, NDArray[Any]]:
-        votes = votes_on_record(pruner, record, truth, kept, len(names))
-        again = quick_front(pruner.problem_of(votes, limits), Budget(seed=seed), names=names)
+        problem = answers.problem_of(answers.votes_on(kept))
+        again = quick_front(problem, Budget(seed=seed), names=answers.names)
         taken = [best_within(again, front, point) for point in range(len(front))]
         found = {point: points_right(again, is_right, point)[held] for point in set(taken)}
         single = best_of(worth[kept], alone[kept])
@@ -122,12 +131,10 @@ def beside_single(
     for point, mask in enumerate(front.decisions.astype(bool)):
         if np.array_equal(mask, each[single]):  # it is no worse than itself
             differences[point] = Difference(0.0, (0.0, 0.0), 1.0)
-    return _facts(names[single], front, differences, pruner.margin)
-
-
-def _facts(name: str, front: Front, differences: Sequence[Difference], margin: float) -> dict[str, Any]:
-    told = [(one.gain, one.interval) for one in differences]
-    return facts_beside_single(name, saved_on(front.names), told, margin)
+    gains = [(one.gain, one.interval) for one in differences]
+    return facts_beside_single(
+        answers.names[single], saved_on(front.names), gains, margin, by_case=cases is not None
+    )
 
 
 def points_right(front: Front, is_right: IsRight, point: int) -> Mask:
@@ -142,11 +149,17 @@ def best_of(worth: Floats, right: Mask) -> int:
 
 
 def votes_on_record(
-    pruner: Any, record: Mapping[str, NDArray[Any]], truth: NDArray[Any], kept: RowNumbers, n: int
+    record: Mapping[str, NDArray[Any]],
+    truth: NDArray[np.integer[Any]],
+    kept: RowNumbers,
+    n: int,
+    *,
+    n_classes: int,
+    positive: int | None,
 ) -> Votes | ClassVotes | SoftVotes:
     """Return the votes of `n` classifiers on some rows, by their answers on record.
 
-    `truth`, ``(n_rows,)``: index of the class of every row.
+    `truth`, ``(n_rows,)``, `positive`: index of the class of every row, and of the positive class.
     """
     if "shares" in record:
         silent = record.get("silent")
@@ -154,7 +167,5 @@ def votes_on_record(
         return SoftVotes(record["shares"][kept], truth[kept].astype(np.uint8), quiet)
     if "packed_votes" in record:
         answers = np.unpackbits(record["packed_votes"][kept], axis=1, count=n)
-        positive = pruner.classes_.tolist().index(pruner.positive_)
         return merge_rows(answers, (truth[kept] == positive).astype(np.uint8))
-    codes = record["codes"][kept]
-    return merge_class_rows(class_votes(codes, truth[kept], n_classes=len(pruner.classes_)))
+    return merge_class_rows(class_votes(record["codes"][kept], truth[kept], n_classes=n_classes))

@@ -15,11 +15,13 @@ from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
 from shortlist.ensembles.estimators.as_good import (
     IsRight,
+    RecordedAnswers,
     beside_single,
     best_within,
     check_saved_on,
     points_right,
     quick_front,
+    votes_on_record,
 )
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner
 from shortlist.ensembles.estimators.exact_options import positive_class, price_settings
@@ -58,7 +60,7 @@ from shortlist.results.picking import AS_GOOD, PICK_RULES
 from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
-from shortlist.tables.splits import Cases
+from shortlist.tables.splits import Cases, cases_of_rows
 
 MEASURED_PRICES = "prices"
 """What a study calls the prices of members that were measured."""
@@ -306,7 +308,7 @@ class FrontPruner(ExactPruner):
         prices = {name: np.asarray(own).tolist() for name, own in self.prices_.items()}
         self.front_ = dataclasses.replace(front, extras={**front.extras, "prices": prices})
         if self.pick == AS_GOOD and self.repeats is None and len(front):
-            more = beside_single(self, rows, record, limits, budget.seed)
+            more = self._beside_single(rows, record, limits, budget.seed)
             self.front_ = dataclasses.replace(self.front_, extras={**self.front_.extras, **more})
         self.point_ = self._chosen_point(rows, record)
         if isinstance(problem, MeanFrontProblem):
@@ -315,6 +317,23 @@ class FrontPruner(ExactPruner):
             result = vote_selection(problem.votes, self.goal, self.front_, self.point_)
         self._take(result, limits)
         return record
+
+    def _beside_single(
+        self, rows: PruningRows, record: Mapping[str, NDArray[Any]], limits: SelectionLimits, seed: int
+    ) -> dict[str, Any]:
+        """Return the fact of the front by which ``as-good`` picks."""
+        is_right, truth, worth = self.rights(rows, record)
+        names, place = rows.pool.names, self._positive_place()
+        answers = RecordedAnswers(
+            names, truth, worth, is_right,
+            lambda kept: votes_on_record(
+                record, truth, kept, len(names), n_classes=len(self.classes_), positive=place
+            ),
+            lambda votes: self.problem_of(votes, limits),
+            self.averages,
+        )  # fmt: skip
+        cases = cases_of_rows(self.cases, np.arange(len(truth)) if rows.places is None else rows.places)
+        return beside_single(answers, self.front_, cases=cases, seed=seed, margin=self.margin)
 
     def _known_prices(
         self, pool: Pool, X: Any, names: Sequence[str], study: Study

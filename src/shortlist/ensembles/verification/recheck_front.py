@@ -18,6 +18,7 @@ from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import exit_report, price_paid
+from shortlist.ensembles.estimators.as_good import RecordedAnswers, beside_single, votes_on_record
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.fronts.committee_problem import (
     CommitteeProblem,
@@ -28,15 +29,15 @@ from shortlist.ensembles.fronts.committee_problem import (
 from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selection
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import ClassWeights
+from shortlist.ensembles.goals.weights import ClassWeights, worth_of_right
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.proofs.pruning_program import UNIT, pruning_program, tight_program
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
-from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
+from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem, soft_metric
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
 from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
 from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS, every_committee
-from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows, merge_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
@@ -49,6 +50,7 @@ from shortlist.methods.front_check import (
 from shortlist.milp.program import LinearObjective, Program
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
+from shortlist.results.picking import AS_GOOD, BESIDE_SINGLE
 from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
 
@@ -117,6 +119,11 @@ CLOSE = 1e-9
 MOST_SLOW = 2**12
 """Committees that are all counted where that takes longer: by means, or with the price that is paid."""
 
+BY_CASE = (
+    "Points were compared with the best single classifier by cases of several rows, which the file does not "
+    "name: that was not asked again."
+)
+
 Point: TypeAlias = list[int]
 """Objectives as the front counts them, minimised."""
 
@@ -170,6 +177,8 @@ def check_front(
         facts = dataclasses.replace(
             facts, n_tried=0, unasked="The front claims nothing about other committees."
         )
+    if not facts.failures and front.extras.get(BESIDE_SINGLE, {}).get("by_case"):
+        facts = dataclasses.replace(facts, n_tried=0, unasked=f"{facts.unasked} {BY_CASE}".strip())
     return dataclasses.replace(facts, seconds=budget.elapsed)
 
 
@@ -199,21 +208,38 @@ def _classes(chosen: Chosen) -> NDArray[np.uint8]:
 
 def _problem(chosen: Chosen, front: Front) -> CommitteeProblem | MeanFrontProblem:
     """Return the problem that a front answers, from the answers on record."""
-    record, terms, n = chosen.record, chosen.terms, len(chosen.names)
+    record, truth = _on_record(chosen), _classes(chosen)
+    return _problem_of(chosen, front, _votes_on(chosen, record, truth, np.arange(len(truth))))
+
+
+def _on_record(chosen: Chosen) -> dict[str, NDArray[Any]]:
+    """Return the answers on record by name, as pruners keep them."""
+    record = chosen.record
+    known = {name: getattr(record, name) for name in ("packed_votes", "codes", "shares", "silent")}
+    return {name: own for name, own in known.items() if own is not None}
+
+
+def _votes_on(
+    chosen: Chosen, record: dict[str, NDArray[Any]], truth: NDArray[np.integer], kept: NDArray[np.intp]
+) -> Votes | ClassVotes | SoftVotes:
+    how: dict[str, Any] = {"n_classes": len(chosen.classes_), "positive": chosen.positive_place}
+    return votes_on_record(record, truth, kept, len(chosen.names), **how)
+
+
+def _problem_of(
+    chosen: Chosen, front: Front, votes: Votes | ClassVotes | SoftVotes
+) -> CommitteeProblem | MeanFrontProblem:
+    """Return the problem that a front answers, of the votes on some rows."""
+    terms, n = chosen.terms, len(chosen.names)
     texts = [f"{one.sense} {one.name}" for one in front.objectives]
     given: dict[str, Any] = {
         "costs": {name: np.asarray(own) for name, own in _given_prices(front).items()},
         "classes": _class_names(chosen),
         "limits": selection_limits(n, min_size=terms.min_size, max_size=terms.max_size),
     }
-    if chosen.voting == SOFT:
-        return mean_front_problem(recorded_shares(chosen, _classes(chosen)), texts, **given)
-    if record.packed_votes is not None:
-        answers = np.unpackbits(record.packed_votes, axis=1, count=n)
-        return committee_problem(merge_rows(answers, record.labels), texts, **given)
-    assert record.codes is not None, "answers are on record"
-    votes = class_votes(record.codes, record.labels, n_classes=len(chosen.classes_))
-    return committee_problem(merge_class_rows(votes), texts, **given)
+    if isinstance(votes, SoftVotes):
+        return mean_front_problem(votes, texts, **given)
+    return committee_problem(votes, texts, **given)
 
 
 def _class_names(chosen: Chosen) -> list[str]:
@@ -242,6 +268,53 @@ def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
     told = {name: extras.get(name) for name in ("calls", "price_paid")}
     if told["calls"] is not None and [*differences(told, _paid(chosen, front), within=CLOSE)]:
         yield "asking one member after the other takes other calls, or costs otherwise, than the front says"
+    if BESIDE_SINGLE in extras:
+        yield from _other_standing(chosen, front)
+
+
+def _other_standing(chosen: Chosen, front: Front) -> Iterator[str]:
+    """Say what a front tells otherwise of its points beside the best single classifier than repeated choice.
+
+    Margin and point are compared with those of the model.
+    """
+    known, pick = front.extras[BESIDE_SINGLE], chosen.pick
+    own = known if chosen.front is None else chosen.front.extras.get(BESIDE_SINGLE, known)
+    if known["margin"] != own["margin"]:
+        yield "the margin is not that of the model"
+    elif pick is not None and pick.rule == AS_GOOD and front.pick(AS_GOOD).index != pick.index:
+        yield "`as-good` takes another point than that of the model"
+    if not known.get("by_case"):
+        again = _beside_single(chosen, front, float(known["margin"]))
+        for part in differences(known, again, BESIDE_SINGLE, within=CLOSE):
+            yield f"`{part}` is not what repeated choice gives"
+
+
+def _beside_single(chosen: Chosen, front: Front, margin: float) -> dict[str, Any]:
+    """Compare the points of a front with the best single classifier once more."""
+    record, truth, positive = _on_record(chosen), _classes(chosen).astype(np.int64), chosen.positive_place
+    worth = worth_of_right(soft_metric(chosen.terms.goal), truth, len(chosen.classes_), positive)[1]
+
+    def is_right(mask: NDArray[np.bool_], threshold: int | None) -> NDArray[np.bool_]:
+        ballot = _ballot(chosen, int(mask.sum()), threshold)
+        return np.asarray(member_answers(chosen.record, mask, positive).decided(ballot) == truth)
+
+    answers = RecordedAnswers(
+        chosen.names, truth, worth, is_right,
+        lambda kept: _votes_on(chosen, record, truth, kept),
+        lambda votes: _problem_of(chosen, front, votes),
+        chosen.voting == SOFT,
+    )  # fmt: skip
+    told = beside_single(answers, front, cases=None, seed=(chosen.seed or 0) % 2**31, margin=margin)
+    return dict(told[BESIDE_SINGLE])
+
+
+def _ballot(chosen: Chosen, n_members: int, threshold: int | None) -> Ballot:
+    """Return the ballot by which a committee of a front decides."""
+    if chosen.voting == SOFT:
+        return Mean(np.ones(len(chosen.classes_), dtype=np.int64))
+    if threshold is not None:
+        return Threshold(threshold, n_members, chosen.positive_place or 0)
+    return Plurality(len(chosen.classes_))
 
 
 def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
@@ -250,11 +323,7 @@ def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
     for point, mask in enumerate(front.decisions.astype(bool)):
         n, thresholds = int(mask.sum()), front.extras["thresholds"]
         names = tuple(name for name, one in zip(front.candidates, mask, strict=True) if one)
-        ballot: Ballot = Plurality(len(chosen.classes_))
-        if chosen.voting == SOFT:
-            ballot = Mean(np.ones(len(chosen.classes_), dtype=np.int64))
-        elif thresholds is not None:
-            ballot = Threshold(thresholds[point], n, chosen.positive_place or 0)
+        ballot = _ballot(chosen, n, None if thresholds is None else thresholds[point])
         alone = Pool((None,) * n, chosen.classes_, names, names)  # answers are on record
         found.append(
             exit_report(
