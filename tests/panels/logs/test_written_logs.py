@@ -55,8 +55,10 @@ class Written(NamedTuple):
 
     @property
     def has_prices(self) -> bool:
-        """Whether every judge has a price."""
-        return {call.judge for call in self.calls if call.price} == {call.judge for call in self.calls}
+        """Whether every judge has a price among the calls that count."""
+        firsts = {(call.case, call.judge): call for call in reversed(self.calls)}
+        counted = [*firsts.values()] if self.repeats == "first" else self.calls
+        return {call.judge for call in counted if call.price} == {call.judge for call in self.calls}
 
     def write(self, path: Path) -> None:
         """Write a row for each answer."""
@@ -126,7 +128,8 @@ def test_a_log_says_what_its_calls_say(folder: Path, written: Written) -> None:
     if not any(label_of(call.answer) and call.answer not in gaps for call in calls):
         return  # a log of scores alone, or of nothing
     written.write(folder / "log.txt")
-    columns = LogColumns(repeats=written.repeats, fold=ways)
+    # a column of scores that are the same for all answers to a case is read only where it is named
+    columns = LogColumns(repeats=written.repeats, fold=ways, score="score" if written.scored else None)
     log = read_log(folder / "log.txt", columns=columns, rules=CellRules(gaps=gaps or None), form="long")
     expected = slowly(calls, written.repeats, ways, gaps)
     right = rights(expected, written)
