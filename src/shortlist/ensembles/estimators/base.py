@@ -1,10 +1,11 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,14 @@ class PoolPruner(EnsembleClassifier):
         self.n_classifiers = n_classifiers
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy with the same pool: its classifiers stay fitted in searches and folds."""
+        bare = copy.copy(self)
+        bare.pool = None
+        twin = super(PoolPruner, bare).__sklearn_clone__()
+        twin.pool = self.pool
+        return cast("Self", twin)
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""

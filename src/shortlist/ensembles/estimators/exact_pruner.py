@@ -69,7 +69,8 @@ class ExactPruner(ExactOptions):
     ----------
     pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`, unless it is a
-        :class:`shortlist.ensembles.pools.fitting.CrossFittedPool`, which answers them out of fold.
+        :class:`shortlist.ensembles.pools.fitting.CrossFittedPool`, which answers them out of fold. Clones of
+        the pruner, as in ``cross_val_score``, share it, so that its classifiers stay fitted.
         None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.
     objective : str or mapping, default="auto"
         A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as ``{"tp": 1,

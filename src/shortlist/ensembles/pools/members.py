@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.metaestimators import available_if
@@ -128,6 +129,7 @@ def as_pool(source: Any) -> Pool:
     """
     if isinstance(source, Pool):
         return source
+    source = _thawed(source)
     if isinstance(source, Mapping | list | tuple) and not source:
         raise BadInputError(
             "pool", "must hold at least one fitted classifier", f"an empty {type(source).__name__}"
@@ -181,8 +183,14 @@ def _of_list(source: Sequence[Any]) -> Pool:
     return Pool(tuple(source), known, called, families, n_features_in=n_features, feature_names_in=names)
 
 
+def _thawed(model: Any) -> Any:
+    """Return what a FrozenEstimator holds, which searches leave fitted."""
+    return _thawed(model.estimator) if isinstance(model, FrozenEstimator) else model
+
+
 def _kind(member: Any) -> str:
     """Return what a classifier is, with what comes before it, such as ``SVC after StandardScaler``."""
+    member = _thawed(member)
     if not isinstance(member, Pipeline):
         return type(member).__name__
     *before, last = [
@@ -192,7 +200,7 @@ def _kind(member: Any) -> str:
 
 
 def _of_pipeline(source: Pipeline) -> Pool:
-    last = source.steps[-1][1]
+    last = _thawed(source.steps[-1][1])
     if not _is_ensemble(last):
         raise BadInputError(
             "pool",
@@ -254,7 +262,8 @@ def _classes_of(member: Any, where: str) -> Labels:
     except (AttributeError, NotFittedError):
         if _is_classifier(member) and not isinstance(member, type):
             raise BadInputError(
-                f"{where} is {_shown(member)} that is not fitted. Call its fit first."
+                f"{where} is {_shown(member)} that is not fitted. Call its fit first; in a parameter "
+                "grid, which scikit-learn clones, wrap it in FrozenEstimator."
             ) from None
         raise BadInputError(where, "must be a fitted classifier", _shown(member)) from None
     if not hasattr(member, "predict"):

@@ -77,6 +77,10 @@ class Pool:
         """Return how many classifiers there are."""
         return len(self.classifiers)
 
+    def __sklearn_clone__(self) -> Self:
+        """Return the pool itself, whose classifiers stay fitted."""
+        return self
+
     def __repr__(self) -> str:
         kinds = counted(len(set(self.families)), "kind")
         return f"Pool({counted(len(self), 'classifier')} of {kinds}; classes {all_of(self.classes, most=5)})"
@@ -276,6 +280,10 @@ class CrossFittedPool:
     def __len__(self) -> int:
         """Return how many classifiers there are."""
         return len(self.pool)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return the pool itself, whose classifiers stay fitted."""
+        return self
 
     def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
         """Return what is left when members are taken of each pool."""
