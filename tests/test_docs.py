@@ -16,7 +16,10 @@ PAGES = [
     *sorted((ROOT / "docs" / "results").glob("*.md")),
 ]
 FILES = [
-    path for room in ("src", "tests", "benchmarks") for path in (ROOT / room).rglob("*") if path.is_file()
+    path
+    for room in ("src", "tests", "benchmarks", "examples")
+    for path in (ROOT / room).rglob("*")
+    if path.is_file()
 ]
 FILE = r"`(?P<file>(?:[\w-]+/)*[\w-]+\.pyi?)(?:: (?P<name>[\w.]+))?`"
 FOLDER = r"`(?P<folder>(?:[\w-]+/)+)`"

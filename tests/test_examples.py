@@ -17,7 +17,10 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_run_and_say_something(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_run_and_say_something(
+    script: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [str(script)])
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out.strip()
 
