@@ -62,7 +62,7 @@ def test_the_commands_of_the_readme_run_and_say_what_it_shows(tmp_path: Path) ->
         "Point 7 of 37, by lexicographic:",
         "6 of 12 features: Phone, Screen, Basic, Battery, Large, SolarBack",
         "Undecided: use all features at once, which the estimate favours, ",
-        "stage 1, cost 2, answers at probability 0.9 or more: hue, proline",
+        "stage 1, cost 2: hue, proline",
         "As claimed",
     ):
         assert shown in said, shown

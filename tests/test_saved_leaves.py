@@ -92,6 +92,7 @@ STAGES = {
         "confidence-level=0.6",
     ],
     "stages, evolved": ["stage", "three.csv", "--method", "emsco", "--set", "generations=3"],
+    "stages, positive": ["stage", "two.csv", "--set", "max-stages=2", "--set", "positive=no"],
     "stages, windows": ["stage", "three.csv", "--method", "windows", "--set", "max-stages=2"],
 }
 KINDS = FRONTS | COMMITTEES | MODELS | STAGES

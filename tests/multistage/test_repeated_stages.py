@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist.multistage import MultiStageClassifier
-from shortlist.multistage.holdout import TESTED_APART, stage_table
+from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_table
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.recheck import recheck_stages
 from shortlist.multistage.repeated_stages import decided, front_on, repeat_stages
@@ -82,10 +82,12 @@ def test_every_row_is_measured_by_a_point_that_was_chosen_without_it() -> None:
             part: one_se(paths, np.flatnonzero(part_of != part).tolist(), len(labels)) for part in (0, 1)
         }
         expected += [paths[chosen[part]][row] for row, part in enumerate(part_of.tolist())]
-    assert found.answered.tolist() == [one[0] for one in expected]
-    assert found.right.tolist() == [one[1] for one in expected]
+    assert (found.said >= 0).tolist() == [one[0] for one in expected]
+    assert (found.said == found.truth).tolist() == [one[1] for one in expected]
     assert found.costs.tolist() == [one[2] for one in expected]
-    assert found.all_right.tolist() == 10 * (everything.argmax(axis=1) == labels).tolist()
+    all_right = (found.all_said == found.truth).tolist()
+    assert all_right == 10 * (everything.argmax(axis=1) == labels).tolist()
+    assert found.truth.tolist() == 10 * labels.tolist()
 
     told = stage_table(X, Y, stages(), seed=7)
     n = 10 * len(Y)
@@ -94,9 +96,20 @@ def test_every_row_is_measured_by_a_point_that_was_chosen_without_it() -> None:
     assert told.test.n_right == pytest.approx(sum(one[1] for one in expected) / 10)
     assert told.test.cost == pytest.approx(sum(one[2] for one in expected) / n)
     assert (told.single_stage.coverage, told.single_stage.cost) == (1, 11)
-    others = sum(one[0] and right for one, right in zip(expected, found.all_right.tolist(), strict=True))
+    others = sum(one[0] and right for one, right in zip(expected, all_right, strict=True))
     assert told.difference.gain == pytest.approx(told.test.n_right / 150 - others / n)
-    assert "held_out" not in told.classifier.front_.extras
+    extras = told.classifier.front_.extras
+    assert "held_out" not in extras
+    assert extras[REPEATED] == {"point": told.classifier.point_} | told.test.as_dict()
+    assert extras[REACHED] == {"point": told.classifier.point_, "shares": told.reached}
+    labels = 10 * labels.tolist()
+    counts = [
+        [sum(one == true and path[:2] == what for one, path in zip(labels, expected, strict=True)) / 10
+         for what in ((True, True), (True, False), (False, False))]
+        for true in (0, 1)
+    ]  # fmt: skip
+    (right, wrong, none), (right_1, wrong_1, none_1) = counts
+    assert told.test.confusion == ((right, wrong, none), (wrong_1, right_1, none_1))
 
 
 def test_some_rows_count_as_a_problem_of_these_rows_would() -> None:
@@ -108,8 +121,8 @@ def test_some_rows_count_as_a_problem_of_these_rows_would() -> None:
     half = problem.counting(rows)
     assert (half.n_rows, half.labels.tolist()) == (50, problem.labels[rows].tolist())
     for assignment in whole.decisions.astype(np.int8):
-        answered, right, paid = decided(problem, assignment)
-        answered, right, paid = answered[rows], right[rows], paid[rows]
+        said, paid = decided(problem, assignment)
+        answered, right, paid = said[rows] >= 0, (said == problem.labels)[rows], paid[rows]
         false = (answered & ~right & (problem.labels[rows] != 1)).sum() / (problem.labels[rows] != 1).sum()
         told = half.values(half.measures(assignment[None, :]))[0].tolist()
         accuracy = right.sum() / max(1, answered.sum())
@@ -133,7 +146,7 @@ def test_cases_stay_in_one_part() -> None:
     found = repeat_stages(again.classifier, 1, cases=cases)
     parts = deal_parts(Y[order], 1, cases[order], n_candidates=len(again.classifier.front_))
     assert all(len(set(part[cases[order] == case].tolist())) == 1 for part in parts for case in range(50))
-    assert found.right.sum() / 10 == pytest.approx(again.test.n_right)
+    assert (found.said == found.truth).sum() / 10 == pytest.approx(again.test.n_right)
 
 
 def test_rows_of_a_file_measure_and_all_of_the_table_chooses() -> None:

@@ -42,8 +42,11 @@ class _Box(NamedTuple):
         return self.top + PADDING + LEADING * (place + 0.75) + room
 
 
-def picture(protocol: Protocol) -> str:
-    """Return the flow chart: what each step orders, what it answers, and who decides at the end."""
+def picture(protocol: Protocol, *, alone: bool = True) -> str:
+    """Return the flow chart: what each step orders, what it answers, and who decides at the end.
+
+    `alone`: whether it says how often steps ask, answer and miss, which a page has beside it.
+    """
     shapes: list[str] = []
     shortened = False
     top = 2.0
@@ -64,6 +67,11 @@ def picture(protocol: Protocol) -> str:
         top += end.height + (GAP if route.last < len(protocol.steps) else 0)
     if shortened:
         for line in _wrapped(["Names with … are shortened or left out: .html and .md have all."], WIDTH)[0]:
+            top += LEADING
+            shapes.append(_text(2, top, line))
+        top += PADDING
+    for told in protocol.measured if alone else ():
+        for line in _wrapped([told], WIDTH)[0]:
             top += LEADING
             shapes.append(_text(2, top, line))
         top += PADDING
@@ -263,7 +271,7 @@ def page(protocol: Protocol) -> str:
         "text": lambda text: f"<p>{escape(text)}</p>",
         "list": lambda items: f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>",
         "table": _tagged_table,
-        "picture": lambda _: picture(protocol),
+        "picture": lambda _: picture(protocol, alone=False),
     }
     body = "\n".join(tags[kind](held) for kind, held in _parts(protocol))
     return (
@@ -307,6 +315,9 @@ def _parts(protocol: Protocol) -> Iterator[Part]:
     yield "text", wording.gaps
     yield "heading", "What is promised"
     yield "text", protocol.promise
+    if protocol.measured:
+        yield "heading", "How often it asks, answers and misses"
+        yield "list", list(protocol.measured)
     yield "heading", "The numbers"
     yield "text", protocol.checked
 

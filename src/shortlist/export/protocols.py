@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import number_text
+from shortlist._words import all_of, counted, number_text
 from shortlist.errors import BadInputError
 from shortlist.export.protocol_scores import (
     LEAST_PRODUCTS,
@@ -23,7 +23,10 @@ from shortlist.export.protocol_scores import (
 )
 from shortlist.guarantees.cells import ANSWERED, label_text
 from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import REACHED, fact_of_point, point_figures
 from shortlist.multistage.predict.prediction import FittedStage, decide_known, stage_amounts
+from shortlist.results.class_shares import class_shares
+from shortlist.results.measured_again import Figure
 from shortlist.saved_models import SavedModel, made_by
 
 if TYPE_CHECKING:
@@ -141,6 +144,8 @@ class Protocol:
     """What things are called."""
     routes: tuple[Route, ...] = ()
     """Empty where every case begins with step 1."""
+    measured: tuple[str, ...] = ()
+    """How often steps ask, answer and miss, a sentence each; empty where that is not on record."""
 
     @property
     def lasts(self) -> set[int]:
@@ -196,7 +201,37 @@ def protocol_of(
         n_digits,
         n_rows,
         changed,
+        measured=_measured(classifier),
     )
+
+
+def _measured(classifier: MultiStageClassifier) -> tuple[str, ...]:
+    """Say how often the steps ask, answer and miss, on the rows that measured them."""
+    told = point_figures(classifier)
+    if told is None or "confusion" not in told:
+        return ()
+    repeated = "held_out" not in classifier.front_.extras
+    how = "each by a choice made without it" if repeated else "on which nothing was fitted or chosen"
+    answered = told["coverage"], *told["coverage_interval"]
+    cases = f"Measured on {counted(told['n_rows'], 'case')}, {how}; in brackets 95 % intervals."
+    said = [f"{cases} Answered: {_share(answered)} of the cases."]
+    shares = (fact_of_point(classifier, REACHED) or {"shares": []})["shares"]
+    if len(shares) > 1:
+        steps = [f"step {place} {100 * one:.3g} %" for place, one in enumerate(shares[1:], start=2)]
+        said.append(f"Share of the cases that go on to a later step: {all_of(steps, most=20)}.")
+    labels = [plain(label) for label in classifier.classes_.tolist()]
+    for one in class_shares(told["confusion"], labels):
+        other = next(label for label in labels if label != one.label) if len(labels) == 2 else "another class"
+        said.append(
+            f"Of those that are {one.label}: answered {one.label} {_share(one.right)}, "
+            f"{other} {_share(one.wrong)}, not answered {_share(one.unanswered)}."
+        )
+    return tuple(said)
+
+
+def _share(figure: Figure) -> str:
+    own, low, high = (f"{100 * one:.1f}" for one in figure)
+    return f"{own} % ({low} to {high})"
 
 
 class _Met(NamedTuple):

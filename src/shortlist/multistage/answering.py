@@ -239,6 +239,8 @@ class StagedAnswers(TableClassifier):
                 self._models[subset.tobytes()], self._rule, self._encoding, given, subset
             ),
             self.costs_,
+            given.labels,
+            len(self.classes_),
         )
 
     def _check_chosen(self) -> None:

@@ -18,8 +18,10 @@ from shortlist.multistage.question import calibration_rows
 from shortlist.multistage.repeated_stages import repeat_stages
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
+from shortlist.results.class_shares import Confusion, class_shares, shown_positive
 from shortlist.results.front import without_promises
 from shortlist.results.intervals import MARGIN, Difference, difference_of
+from shortlist.results.measured_again import ACCURACY, ANSWERED, PRICE, RIGHT_OF_ANSWERS, Figure, share
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import N_PARTS
 from shortlist.results.verdicts import RuleVerdict, decide, sentence
@@ -33,6 +35,12 @@ from shortlist.tables.splits import (
     cut_classes,
     split_cases,
 )
+
+REPEATED = "repeated"
+"""Fact of a front: the figures of repeated choice, with the number of the point that predicts."""
+
+REACHED = "reached"
+"""Fact of a front: the shares of rows for which each stage of the point that predicts buys."""
 
 TESTED_APART = "tested_apart"
 """Fact of a front that was measured on rows that are no part of the table."""
@@ -160,8 +168,12 @@ def stage_table(
     if test is None:
         n_rows["parts"] = N_PARTS
         measured = _repeated(classifier, seed, cases)
+        _tell(classifier, REPEATED, measured.test.as_dict())
     else:
         measured = _on_test_rows(classifier, *test)
+    n_stages = int(classifier.assignment_.max()) + 1
+    reached = [float((measured.stages > stage).mean()) for stage in range(n_stages)]
+    _tell(classifier, REACHED, {"shares": reached})
     n_fit = len(rows.fit_labels) if rows.fold_of is not None or validation is not None else len(y)
     costs = (measured.test.cost, measured.single.cost)
     verdict = decide(measured.difference, spent=costs, priced=True, margin=how.margin)
@@ -174,8 +186,20 @@ def stage_table(
         measured.difference,
         verdict,
         _sentence(verdict, measured, how.margin),
-        [float((measured.stages > stage).mean()) for stage in range(int(classifier.assignment_.max()) + 1)],
+        reached,
     )
+
+
+def _tell(classifier: MultiStageClassifier, name: str, facts: dict[str, Any]) -> None:
+    """Say in the classifier's front what was measured of the point that predicts."""
+    told = {name: {"point": classifier.point_} | facts}
+    classifier.front_ = replace(classifier.front_, extras={**classifier.front_.extras, **told})
+
+
+def fact_of_point(classifier: MultiStageClassifier, name: str) -> dict[str, Any] | None:
+    """Return a fact of the point that predicts; None without one, or if another point was taken."""
+    told = classifier.front_.extras.get(name)
+    return None if told is None or told["point"] != classifier.point_ else dict(told)
 
 
 def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
@@ -208,17 +232,20 @@ def _on_test_rows(classifier: MultiStageClassifier, X: Any, y: Labels) -> _Measu
 
 
 def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) -> _Measured:
-    found, costs = repeat_stages(classifier, seed, cases=cases), classifier.costs_
-    times, total = found.times, costs.total / costs.scale
-    everything = np.ones(len(found.right), dtype=bool)
+    found, costs, n_classes = (
+        repeat_stages(classifier, seed, cases=cases),
+        classifier.costs_,
+        len(classifier.classes_),
+    )
+    times, total, truth = found.times, costs.total / costs.scale, found.truth
+    paid = np.full(len(truth), total)
+    staged = figures(found.said, truth, found.costs, found.possible, n_classes=n_classes, times=times)
+    single = figures(found.all_said, truth, paid, (total, total), n_classes=n_classes, times=times)
+    answered = found.said != UNDECIDED
     return _Measured(
-        _staged_measure(
-            figures(found.answered, found.right, found.costs, found.possible, times=times), total, None
-        ),
-        _staged_measure(
-            figures(everything, found.all_right, total * everything, (total, total), times=times), total, None
-        ),
-        difference_of(found.right, found.all_right & found.answered, times=times),
+        _staged_measure(staged, total, None),
+        _staged_measure(single, total, None),
+        difference_of(found.said == truth, (found.all_said == truth) & answered, times=times),
         validation_decisions(classifier).stages,
     )
 
@@ -270,6 +297,43 @@ def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
     return summarize(validation_decisions(classifier), classifier.classes_, classifier.costs_, truth)
 
 
+def point_figures(classifier: MultiStageClassifier) -> dict[str, Any] | None:
+    """Return the figures of the point that predicts, as :meth:`Figures.as_dict` does.
+
+    They are those of the test rows, or of repeated choice. None where there are neither, or the point answers
+    no row; by repeated choice also if another point was taken since.
+    """
+    front, promise = classifier.front_, classifier.guarantee_
+    if promise is not None and not promise.promised:
+        return None
+    if (held := front.extras.get("held_out")) is not None:
+        return dict(held[classifier.point_])
+    return fact_of_point(classifier, REPEATED)
+
+
+def shown_class(classifier: MultiStageClassifier, confusion: Confusion) -> int | None:
+    """Return the class whose recall is shown; see :func:`shortlist.results.class_shares.shown_positive`."""
+    labels = classifier.classes_.tolist()
+    return shown_positive(
+        confusion, labels.index(classifier.positive) if classifier.positive in labels else None
+    )
+
+
+def reported_figures(classifier: MultiStageClassifier) -> dict[str, Figure]:
+    """Return the figures of the point that predicts as new rows are measured; none where there are none."""
+    told = point_figures(classifier)
+    if told is None:
+        return {}
+    found = {
+        ACCURACY: share(told["n_right"], told["n_rows"]),
+        ANSWERED: share(told["n_answered"], told["n_rows"]),
+        RIGHT_OF_ANSWERS: share(told["n_right"], told["n_answered"]),
+        PRICE: (told["cost"], *told["cost_interval"]),
+    }
+    labels = classifier.classes_.tolist()
+    return found | {f"recall of {one.label}": one.right for one in class_shares(told["confusion"], labels)}
+
+
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
 
@@ -284,11 +348,11 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 
 def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
-    conclusive = decisions.labels != UNDECIDED
-    right = right_rows(decisions, classes, y)
-    answers = classes[np.unique(decisions.labels[conclusive])]
+    answers = classes[np.unique(decisions.labels[decisions.labels != UNDECIDED])]
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    truth = np.array([places.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
     return _staged_measure(
-        figures(conclusive, right, decisions.costs, decisions.possible_costs),
+        figures(decisions.labels, truth, decisions.costs, decisions.possible_costs, n_classes=len(classes)),
         costs.total / costs.scale,
         str(answers[0]) if len(answers) == 1 else None,
     )

@@ -19,7 +19,7 @@ from shortlist._words import all_of, counted, number_text
 from shortlist.arrays import Labels
 from shortlist.errors import ShortlistError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.holdout import TESTED_APART, stage_table
+from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_table
 from shortlist.multistage.predict.stage_answers import answers_as_chosen
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search._evaluation import CONCLUSIVE
@@ -175,7 +175,9 @@ def _other_parts(
         kept, meant = (getattr(one, name, None) for one in (classifier, again))
         for part in differences(kept, meant, name, within=CLOSE):
             yield f"`{part}` is not what fitting and searching again gives"
-    measured = [name for name in MEASURED if not (name == "held_out" and TESTED_APART in front.extras)]
+    apart = {"held_out", REACHED} if TESTED_APART in front.extras else set()
+    told = [*MEASURED, *(name for name in (REPEATED, REACHED) if name in front.extras)]
+    measured = [name for name in told if name not in apart]
     kept, meant = ({name: one.front_.extras.get(name) for name in measured} for one in (classifier, again))
     for part in differences(kept, meant, "front_.extras", within=CLOSE):
         yield f"`{part}` is not what measuring again gives"

@@ -15,6 +15,7 @@ from shortlist.errors import UnmetChoiceError
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.policies import UNDECIDED
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.results.repeated_choice import choose_again, deal_parts, measured_rows
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 class RepeatedStages:
     """Decisions about each row by points chosen without it, ``(times * n_rows,)``."""
 
-    answered: Mask
-    right: Mask
+    said: NDArray[np.int64]
+    """Class numbers of the answers, -1 for none."""
+    truth: NDArray[np.int64]
     costs: NDArray[np.float64]
-    all_right: Mask
-    """Whether one stage that buys everything is right."""
+    all_said: NDArray[np.int64]
+    """Answers of one stage that buys everything."""
     times: int
     """Number of times that each row is measured."""
     possible: tuple[float, float]
@@ -61,16 +63,13 @@ def repeat_stages(
         half = problem.counting(kept)
         front = front_on(half, whole)
         point = _chosen(front, classifier, chosen, half)
-        answered, right, paid = decided(problem, front.decisions[point].astype(np.int8))
-        return {
-            "answered": answered[held], "right": right[held], "paid": paid[held],
-            "all": (guesses == truth)[held],
-        }  # fmt: skip
+        said, paid = decided(problem, front.decisions[point].astype(np.int8))
+        return {"said": said[held], "truth": truth[held], "paid": paid[held], "all": guesses[held]}
 
     found = choose_again(parts, answer)
     prices = problem.costs.price(np.eye(problem.n_features, dtype=bool)) / problem.costs.scale
     return RepeatedStages(
-        found["answered"], found["right"], found["paid"], found["all"],
+        found["said"], found["truth"], found["paid"], found["all"],
         len(found["all"]) // len(measured_rows(parts)),
         (float(prices.min()), problem.costs.total / problem.costs.scale),
     )  # fmt: skip
@@ -88,10 +87,13 @@ def front_on(half: StageProblem, whole: Front) -> Front:
     return replace(front, objectives=whole.objectives)
 
 
-def decided(problem: StageProblem, assignment: NDArray[np.int8]) -> tuple[Mask, Mask, NDArray[np.float64]]:
-    """Return which validation rows stages answer, and rightly, and what each row pays, ``(n_rows,)``."""
+def decided(
+    problem: StageProblem, assignment: NDArray[np.int8]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the classes that stages answer, -1 for none, and the price of each row, ``(n_rows,)``."""
     masks = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
-    n = len(problem.decisions.subclassifiers.rows.validation_labels)
+    rows = problem.decisions.subclassifiers.rows
+    n = len(rows.validation_labels)
     slots = problem.decisions.slots(masks)
     bits = unpack(problem.decisions.bits[slots], n)
     prices = problem.costs.price(masks) / problem.costs.scale
@@ -99,7 +101,19 @@ def decided(problem: StageProblem, assignment: NDArray[np.int8]) -> tuple[Mask, 
     answered = np.asarray(confident.any(axis=0))
     last = np.where(answered, confident.argmax(axis=0), len(masks) - 1)
     right: Mask = answered & bits[last, 1, np.arange(n)]
-    return answered, right, prices[last]
+    said = np.where(right, rows.validation_labels, UNDECIDED)
+    for stage in np.unique(last[answered & ~right]):
+        wrong = np.flatnonzero(answered & ~right & (last == stage))
+        said[wrong] = _wrong_answers(problem, masks[stage], wrong)
+    return said, prices[last]
+
+
+def _wrong_answers(problem: StageProblem, subset: Mask, rows: RowNumbers) -> NDArray[np.int64]:
+    """Return the classes that a set of features answers about rows that it answers wrongly."""
+    truth = problem.decisions.subclassifiers.rows.validation_labels[rows]
+    probabilities = problem.decisions.subclassifiers.validation_probabilities(subset)[rows]
+    probabilities[np.arange(len(rows)), truth] = -1.0
+    return np.asarray(probabilities.argmax(axis=1))
 
 
 def _chosen(

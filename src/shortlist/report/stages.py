@@ -1,18 +1,21 @@
 """Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shortlist._words import counted
 from shortlist.errors import UnmetChoiceError
-from shortlist.multistage.holdout import validation_decisions
+from shortlist.multistage.holdout import point_figures, shown_class, validation_decisions
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
 from shortlist.report.fronts import front_parts
+from shortlist.report.held_out import confusion_chart
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
+from shortlist.results.class_shares import class_shares
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, with_interval
 from shortlist.results.picking import why_none
@@ -196,24 +199,24 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
     point = classifier.point_
     if staged is not None:
         measured = {"these stages": staged.test.as_dict(), "all at once": staged.single_stage.as_dict()}
-    elif (held := classifier.front_.extras.get("held_out")) is None:
+    elif (told := point_figures(classifier)) is not None:
+        measured = {f"point {point}": told}
+    elif "held_out" in classifier.front_.extras:
+        return []
+    else:
         return [
             Text(
                 "No rows were held out: all figures of points are out of fold, on the selection rows.",
                 note=True,
             )
         ]
-    elif classifier.guarantee_ is not None and not classifier.guarantee_.promised:
-        return []
-    else:
-        measured = {f"point {point}": held[point]}
     names = ("coverage", "accuracy", "cost")
     rows = tuple(
         (name, *(_with_interval(one[each], one[f"{each}_interval"]) for each in names))
         for name, one in measured.items()
     )
     n_rows = next(iter(measured.values()))["n_rows"]
-    repeated = staged is not None and "parts" in staged.n_rows
+    repeated = "held_out" not in classifier.front_.extras
     return [
         Table(
             f"Repeated choice: {counted(n_rows, 'row')}, each measured by choices made without it"
@@ -226,6 +229,31 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
             "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
             "are looked at, the figures of the best of them on these rows are optimistic.",
             note=True,
+        ),
+        *_by_class(classifier, next(iter(measured.values())), repeated=repeated),
+    ]
+
+
+def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, repeated: bool) -> Parts:
+    """Return the shares of each class that are answered rightly, wrongly and not, and the confusion."""
+    if "confusion" not in told:  # of an earlier version
+        return []
+    shown = shown_class(classifier, told["confusion"])
+    labels = classifier.classes_.tolist()
+    names = {} if shown is None else {str(labels[shown]): ", recall", str(labels[1 - shown]): ", specificity"}
+    rows = tuple(
+        (
+            f"{one.label}{names.get(one.label, '')}", f"{one.n_rows:,.4g}",
+            *(with_interval(each[0], each[1:]) for each in (one.right, one.wrong, one.unanswered)),
+        )
+        for one in class_shares(told["confusion"], labels)
+    )  # fmt: skip
+    columns = ("true class", "rows", "answered rightly", "answered otherwise", "not answered")
+    where = "by repeated choice" if repeated else "on the test rows"
+    return [
+        Table(f"Rows of each class, {where}", columns, rows),
+        confusion_chart(
+            f"Confusion {where}", np.rint(told["confusion"]).astype(np.int64), classifier.classes_
         ),
     ]
 

@@ -47,6 +47,7 @@ def test_counts_and_outcomes_equal_asking_one_stage_after_another(data: st.DataO
             np.array(data.draw(st.lists(score, min_size=n_rows, max_size=n_rows))),
             np.array(data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows))),
             np.ones(n_rows, dtype=bool),
+            np.array(data.draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))),
         )
         for _ in range(data.draw(st.integers(1, 3)))
     ]
@@ -55,15 +56,17 @@ def test_counts_and_outcomes_equal_asking_one_stage_after_another(data: st.DataO
     counts = count_staged(stages, thresholds)
     for place, threshold in enumerate(thresholds.tolist()):
         answered = right = 0
+        said = [-1] * n_rows
         for row in range(n_rows):
             for stage in stages:
                 if stage.scores[row] >= threshold:
                     answered += 1
                     right += int(stage.right[row])
+                    said[row] = int(stage.codes[row])
                     break
         assert (counts.answered[place], counts.right[place]) == (answered, right)
         found = outcomes(stages, threshold)
-        assert ((found.codes >= 0).sum(), (found.codes == 1).sum()) == (answered, right)
+        assert found.codes.tolist() == said
         for row, reached in enumerate(found.reached):
             before = [stage.scores[row] >= threshold for stage in stages[: reached - 1]]
             assert not any(before)

@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.page import Parts
-    from shortlist.results.measured_again import Figure
     from shortlist.results.measuring import Measuring
     from shortlist.runs import Budget, Study
     from shortlist.saved_models import SavedModel
@@ -224,6 +223,7 @@ def _find_front(
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
+    from shortlist.multistage.holdout import reported_figures
     from shortlist.runs import Budget
     from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import SavedModel
@@ -247,7 +247,7 @@ def _find_front(
         features = tuple(map(str, X.columns))
         model = SavedModel(
             classifier, features, wanted.target, ids=wanted.ids, group=wanted.group,
-            reported=_reported(staged),
+            reported={} if staged is None else reported_figures(classifier),
         )  # fmt: skip
         none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
         unwritten = none_promised and not wanted.anyway
@@ -278,21 +278,6 @@ def _find_front(
         written = saved_text(front_file, model_file, details=wanted.details)
         print(f"\nStatus infeasible: {reason}{kept}\n" if reason else written, end="")
         tell_page(report)
-
-
-def _reported(staged: "StagedTable | None") -> "dict[str, Figure]":
-    """Return the figures of stages as new rows are measured; none where no point predicts."""
-    from shortlist.results.measured_again import ACCURACY, ANSWERED, PRICE, RIGHT_OF_ANSWERS, share
-
-    if staged is None:
-        return {}
-    told = staged.test
-    return {
-        ACCURACY: share(told.n_right, told.n_rows),
-        ANSWERED: share(told.n_answered, told.n_rows),
-        RIGHT_OF_ANSWERS: share(told.n_right, told.n_answered),
-        PRICE: (told.cost, *told.cost_interval),
-    }
 
 
 def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":

@@ -53,6 +53,7 @@ def use(
     from shortlist.cli.text.stage_report import picked_facts, print_used
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
+    from shortlist.multistage.holdout import reported_figures
     from shortlist.multistage.predict.point_choice import choose_point
     from shortlist.results.front import without_promises
     from shortlist.saved_models import load_model, made_by, save_model
@@ -88,7 +89,8 @@ def use(
         return
     classifier.use(choose_point(front, wanted, limits))
     if out is not None:
-        out = save(out, lambda path: save_model(replace(saved, estimator=classifier), path))
+        used = replace(saved, estimator=classifier, reported=reported_figures(classifier))
+        out = save(out, lambda path: save_model(used, path))
     print_notes(classifier.notes_)
     if json:
         print_json(

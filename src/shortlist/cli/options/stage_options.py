@@ -104,8 +104,7 @@ class GoalOptions:
     limit: LimitTexts = None
     positive: Annotated[
         str | None,
-        "Class that counts as positive; by default the last one, sorted.",
-        measured("false_positive_rate"),
+        "Class that counts as positive, whose recall is shown; by default the last one, sorted.",
     ] = None
     penalty: Annotated[
         str | None,

@@ -1,8 +1,8 @@
 """What rules do on the test rows, as a table for people and as facts for programs."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.cli.text.output import print_lines
 
@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
 
 
-def print_held_out(measured: Mapping[str, Mapping[str, Any]], *, repeated: bool = False) -> None:
+def print_held_out(
+    measured: Mapping[str, Mapping[str, Any]], *, repeated: bool = False, classes: "Classes | None" = None
+) -> None:
     """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured.
 
-    `repeated`: whether repeated choice measured.
+    `repeated`: whether repeated choice measured. `classes`: two, whose recall and specificity are printed.
     """
     n_rows = next(iter(measured.values()))["n_rows"]
+    within = "" if classes is None else "; in brackets 95 % intervals"
     print(
-        f"Repeated choice: {n_rows:,} rows, each measured by choices made without it."
+        f"Repeated choice: {n_rows:,} rows, each measured by choices made without it{within}."
         if repeated
-        else f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen."
+        else f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen{within}."
     )
     print(f"{'':<14}{'answered':<25}{'right of these':<25}mean cost")
     for name, one in measured.items():
@@ -32,7 +35,46 @@ def print_held_out(measured: Mapping[str, Mapping[str, Any]], *, repeated: bool 
             for share in ("coverage", "accuracy")
         )
         print(f"{name:<14}{answered:<25}{right:<25}{_with_interval(one, 'cost', '.4g', '.4g')}")
-    print(POINT_INTERVALS)
+    if classes is None:
+        print(POINT_INTERVALS)
+    else:
+        _print_classes(measured, classes)
+
+
+MOST_OF_LABEL = 12
+"""Letters of a class in the head of a column."""
+
+
+class Classes(NamedTuple):
+    """Labels of two classes, and the index of the positive one."""
+
+    labels: Sequence[Any]
+    positive: int
+
+
+def _print_classes(measured: Mapping[str, Mapping[str, Any]], classes: Classes) -> None:
+    """Print recall, specificity, and the share of misses, a line for each name of what was measured."""
+    from shortlist.results.class_shares import class_shares
+    from shortlist.results.intervals import with_interval
+
+    positive, other = (str(classes.labels[place]) for place in (classes.positive, 1 - classes.positive))
+    short, also = (
+        one if len(one) <= MOST_OF_LABEL else f"{one[:MOST_OF_LABEL]}…" for one in (positive, other)
+    )
+    lines: list[tuple[str, ...]] = [
+        ("", f"recall of {short}", f"specificity ({also})", f"{short} answered {also}")
+    ]
+    for name, one in measured.items():
+        found = {told.label: told for told in class_shares(one["confusion"], classes.labels)}
+        figures = [
+            getattr(found[label], what) if label in found else None
+            for label, what in ((positive, "right"), (other, "right"), (positive, "wrong"))
+        ]
+        told = ("none" if one is None else with_interval(one[0], one[1:], ".4f", ".3f") for one in figures)
+        lines.append((name, *told))
+    widths = [14, *(max(25, *(len(line[place]) + 2 for line in lines)) for place in (1, 2))]
+    for line in lines:
+        print("".join(f"{text:<{width}}" for text, width in zip(line, [*widths, 0], strict=True)).rstrip())
 
 
 def print_after_looking(n_rows: int) -> None:

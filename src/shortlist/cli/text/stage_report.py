@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.text.output import listed, print_lines
 
 if TYPE_CHECKING:
+    from shortlist.cli.text.measured_table import Classes
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.recall import Recall
+    from shortlist.results.class_shares import Confusion
     from shortlist.results.front import Front
 
 
@@ -93,13 +95,15 @@ def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
 
 def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
     """Return everything about a fitted classifier."""
+    from shortlist.results.class_shares import class_shares
     from shortlist.results.verdicts import verdict_facts
 
-    difference = staged.difference
+    difference, labels = staged.difference, staged.classifier.classes_.tolist()
     facts = front_part(staged.classifier, seconds) | {
         "test": {
             "multi_stage": staged.test.as_dict(),
             "single_stage": staged.single_stage.as_dict(),
+            "classes": [one.as_dict() for one in class_shares(staged.test.confusion, labels)],
             "reached": staged.reached,
         },
         "advice": {
@@ -201,7 +205,7 @@ def print_used(classifier: "MultiStageClassifier", rule: str, *, details: bool =
     print_lines(chosen_lines(classifier, rule, details=details))
     print()
     if (held := held_out_facts(front, point)) is not None:
-        print_held_out({f"point {point}": held})
+        print_held_out({f"point {point}": held}, classes=_classes(classifier, held.get("confusion", ())))
         print_after_looking(held["n_rows"])
     if classifier.guarantee_ is None or classifier.guarantee_.promised:
         print("\n".join(range_lines(front, front.point(point), details=details)))
@@ -225,6 +229,8 @@ def chosen_lines(
     by = "" if rule.isdecimal() else f", {MEANINGS.get(rule, f'by {rule}')}"
     lines = [f"Buy in this order, point {point} of {n:,}{by}:"]
     steps = step_facts(classifier)
+    same = {step["answers_from"] for step in steps}
+    each = same.pop() if len(same) == 1 and classifier.guarantee_ is None and same != {NEVER} else ""
     for number, step in enumerate(steps, start=1):
         paid = f"cost {step['more']:g}" if step["more"] > 0 else "free"
         paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
@@ -235,23 +241,38 @@ def chosen_lines(
         answers = (
             "only buys, and never answers" if least == NEVER else f"answers at probability {least} or more"
         )
-        head = f"  stage {number}, {paid}, {answers}: "
+        head = f"  stage {number}, {paid}: " if each else f"  stage {number}, {paid}, {answers}: "
         lines.append(listed(head, step["bought"], most_lines=MOST_NAMED, details=details))
     bought = {name for step in steps for name in step["bought"]}
     never = [name for name in classifier.costs_.names if name not in bought]
     if never:
         head = f"  never bought, {len(never)} of {len(classifier.costs_.names)}: "
         lines.append(listed(head, never, most_lines=MOST_NAMED, details=details))
-    return [*lines, promise_text(classifier)]
+    return [*lines, promise_text(classifier, each)]
 
 
-def promise_text(classifier: "MultiStageClassifier") -> str:
-    """Say what is promised about answers of the point that predicts, or that nothing is."""
+def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Classes | None":
+    """Return the two classes whose recall and specificity are printed; None where accuracy is enough."""
+    from shortlist.cli.text.measured_table import Classes
+    from shortlist.multistage.holdout import shown_class
+
+    positive = shown_class(classifier, confusion)
+    return None if positive is None else Classes(classifier.classes_.tolist(), positive)
+
+
+def promise_text(classifier: "MultiStageClassifier", answers_from: str = "") -> str:
+    """Say what is promised about answers of the point that predicts, or that nothing is.
+
+    `answers_from`: the probability from which on all stages answer; empty where they differ.
+    """
     from shortlist.guarantees.guarantee import assumption
 
     found = classifier.guarantee_
     if found is None:
-        return "The confidence that an answer needs is a threshold, and no guarantee about new rows."
+        each = "The confidence that an answer needs is"
+        if answers_from:
+            each = f"Each answers at probability {answers_from} or more:"
+        return f"{each} a threshold, and no guarantee about new rows."
     if not found.promised:
         return found.sentence()
     kept = sum(classifier.front_.extras["promised"])
@@ -270,6 +291,7 @@ def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> Non
     print_held_out(
         {"these stages": staged.test.as_dict(), "all at once": all_at_once.as_dict()},
         repeated="parts" in counts,
+        classes=_classes(classifier, staged.test.confusion),
     )
     print_lines(["", *_searched_lines(classifier, seconds)])
     if not details:

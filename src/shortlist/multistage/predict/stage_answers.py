@@ -28,6 +28,7 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
 from shortlist.policies import Followed, Said, follow
+from shortlist.results.class_shares import confusion_of
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, interval_of_mean, wilson_interval
 from shortlist.results.proof import Proof, ProofKind
@@ -48,6 +49,8 @@ class Figures:
     """Mean acquisition cost per row."""
     cost_interval: Interval
     """Its interval, at 95 %; see :func:`shortlist.results.intervals.interval_of_mean`."""
+    confusion: tuple[tuple[float, ...], ...]
+    """Rows by true class and answer; see :data:`shortlist.results.class_shares.Confusion`."""
 
     @property
     def coverage(self) -> float:
@@ -81,24 +84,34 @@ class Figures:
             "accuracy_interval": self.accuracy_interval,
             "cost": self.cost,
             "cost_interval": self.cost_interval,
+            "confusion": [list(row) for row in self.confusion],
         }
 
 
 def figures(
-    answered: Mask, right: Mask, costs: NDArray[np.float64], possible: Interval, *, times: int = 1
+    said: NDArray[np.int64],
+    truth: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    possible: Interval,
+    *,
+    n_classes: int,
+    times: int = 1,
 ) -> Figures:
     """Count what became of rows, ``(times * n_rows,)``, of which there is one at least.
 
-    `possible`: the least and the most that a row may pay. `times`: how often each row is measured.
+    `said`, `truth`: class numbers, -1 for no answer, and for a class that no answer is. `possible`: the least
+    and the most that a row may pay. `times`: how often each row is measured.
     """
     least, most = possible
-    n_answered, n_right = int(answered.sum()), int((answered & right).sum())
+    answered = said >= 0
+    n_answered, n_right = int(answered.sum()), int((answered & (said == truth)).sum())
     return Figures(
         len(answered) // times,
         n_answered if times == 1 else n_answered / times,
         n_right if times == 1 else n_right / times,
         float(costs.mean()),
         interval_of_mean(costs, np.array([least]), np.array([most]), times=times),
+        confusion_of(truth, said, n_classes, times=times),
     )
 
 
@@ -130,6 +143,8 @@ class StageAnswers(NamedTuple):
     """Whether the row has what this stage and those before it buy, ``(n_rows,)``; a row without waits before
     it.
     """
+    codes: NDArray[np.int64]
+    """Class number of the answer, ``(n_rows,)``."""
 
 
 def point_answers(
@@ -187,16 +202,11 @@ def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]
 
 
 def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:
-    """Return what becomes of the rows where every stage asks for the threshold as well.
-
-    The class is 1 for a right answer, and 0 for a wrong one.
-    """
+    """Return what becomes of the rows where every stage asks for the threshold as well."""
     return follow(
         len(stages[0].scores),
         len(stages),
-        lambda number, rows: Said(
-            stages[number].right[rows].astype(np.int64), stages[number].scores[rows] >= threshold
-        ),
+        lambda number, rows: Said(stages[number].codes[rows], stages[number].scores[rows] >= threshold),
         lambda number, rows: stages[number].enters[rows],
     )
 
@@ -216,9 +226,13 @@ def models_behind(problem: StageProblem, front: Front) -> dict[bytes, tuple[Any,
 
 
 def measured_points(
-    front: Front, answers: Callable[[Mask], StageAnswers], costs: FeatureCosts
+    front: Front,
+    answers: Callable[[Mask], StageAnswers],
+    costs: FeatureCosts,
+    truth: NDArray[np.int64],
+    n_classes: int,
 ) -> tuple[Figures, ...]:
-    """Return what each point of a front does on the rows that `answers` is about."""
+    """Return what each point of a front does on the rows that `answers` is about, of classes `truth`."""
     assignments = front.decisions.astype(np.int8)
     asked = point_answers(assignments, answers)
     thresholds = front.extras.get("answer_from") or [0.0] * len(asked)
@@ -229,7 +243,7 @@ def measured_points(
         told = outcomes(stages, threshold)
         paid = prices[told.reached]
         possible = float(paid.min(initial=prices[1])), float(prices[-1])
-        found.append(figures(told.codes >= 0, told.codes == 1, paid, possible))
+        found.append(figures(told.codes, truth, paid, possible, n_classes=n_classes))
     return tuple(found)
 
 
@@ -243,7 +257,7 @@ def _answers(
     """Return what a stage would answer; a row without a value of what it knows is not answered."""
     codes, confident = confident_answers(probabilities, rule, least)
     scores = np.where(confident & there, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
-    return StageAnswers(scores, np.asarray(codes == labels), np.ones(len(labels), dtype=bool))
+    return StageAnswers(scores, np.asarray(codes == labels), np.ones(len(labels), dtype=bool), codes)
 
 
 def promised_front(

@@ -1,0 +1,94 @@
+"""Rows of each true class: shares answered rightly, answered with another class, and not answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.results.measured_again import Figure, share
+
+Confusion: TypeAlias = Sequence[Sequence[float]]
+"""Rows by true class and answer, ``(n_classes, n_classes + 1)``; the last column has the rows without one. By
+repeated choice the means over its partitions, which need not be whole.
+"""
+
+UNEQUAL = 1.5
+"""Classes are unequal if the most frequent one has more than this times the rows of the rarest."""
+
+
+def confusion_of(
+    truth: NDArray[np.int64], said: NDArray[np.int64], n_classes: int, *, times: int = 1
+) -> tuple[tuple[float, ...], ...]:
+    """Count rows by class and answer; those of an unknown class are left out.
+
+    `truth`, `said`, ``(times * n_rows,)``: class numbers; -1 for an unknown class, and for no answer.
+    `times`: how often each row is measured.
+
+    >>> confusion_of(np.array([0, 0, 1]), np.array([0, 1, -1]), 2)
+    ((1, 1, 0), (0, 0, 1))
+    """
+    known = truth >= 0
+    answers = np.where(said < 0, n_classes, said)[known]
+    width = n_classes + 1
+    counts = np.bincount(truth[known] * width + answers, minlength=n_classes * width)
+    rows = counts.reshape(n_classes, width).tolist()
+    return tuple(tuple(one if times == 1 else one / times for one in row) for row in rows)
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """Rows of one class: their number, and the shares of the three outcomes with intervals at 95 %."""
+
+    label: str
+    n_rows: float
+    right: Figure
+    wrong: Figure
+    """Answered with another class: a miss, if this is the positive one."""
+    unanswered: Figure
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        told: dict[str, Any] = {"label": self.label, "n_rows": self.n_rows}
+        for name in ("right", "wrong", "unanswered"):
+            value, *interval = getattr(self, name)
+            told |= {name: value, f"{name}_interval": interval}
+        return told
+
+
+def class_shares(confusion: Confusion, labels: Sequence[Any]) -> list[ClassShare]:
+    """Return the shares of every class that has rows, in the order of the labels."""
+    found = []
+    for place, (label, row) in enumerate(zip(labels, confusion, strict=True)):
+        n_rows = sum(row)
+        if n_rows:
+            wrong = sum(row[:-1]) - row[place]
+            outcomes = (share(one, n_rows) for one in (row[place], wrong, row[-1]))
+            found.append(ClassShare(str(label), n_rows, *outcomes))
+    return found
+
+
+def are_unequal(confusion: Confusion) -> bool:
+    """Whether some class has many more rows than another, so that one share of right answers hides it.
+
+    >>> are_unequal([[860, 0, 0], [0, 140, 0]]), are_unequal([[55, 0, 0], [0, 45, 0]])
+    (True, False)
+    """
+    sizes = [sum(row) for row in confusion]
+    return max(sizes, default=0) > UNEQUAL * min(sizes, default=0)
+
+
+def shown_positive(confusion: Confusion, positive: int | None = None) -> int | None:
+    """Return the class of two whose recall is shown, or None where one share of right answers is enough.
+
+    It is the positive one if that is named, and else the rarer of unequal classes.
+
+    >>> shown_positive([[20, 0, 0], [0, 80, 0]]), shown_positive([[20, 0, 0], [0, 80, 0]], positive=1)
+    (0, 1)
+    """
+    if len(confusion) != 2:
+        return None
+    sizes = [sum(row) for row in confusion]
+    rarer = int(sizes[1] <= sizes[0]) if are_unequal(confusion) else None
+    return rarer if positive is None else positive
