@@ -44,6 +44,7 @@ from shortlist.panels.promises import (
 from shortlist.panels.recipes import Candidate, Cases, Recipe, candidate_of, measured_cases
 from shortlist.panels.routing import N_FOLDS, routed_policies
 from shortlist.panels.search import Searched, find_policies
+from shortlist.panels.unseen_cases import unseen_cases
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -61,6 +62,7 @@ def choose_panels(
     *,
     objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: Budget | None = None,
+    test: AnswerLog | None = None,
 ) -> PanelChoice:
     """Find the front of panels over the judges of a log.
 
@@ -68,7 +70,8 @@ def choose_panels(
     :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
     `objectives`: out of :data:`shortlist.panels.objectives.OBJECTIVES`; see `LEADING` there. Price is among
-    them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far.
+    them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: cases of
+    another log, which measure; all others choose then, but for those that calibrate a promise.
 
     Raises BadInputError if fewer than 20 cases of known truth, or one class, are there; or latency is an
     objective and no log tells it.
@@ -76,7 +79,11 @@ def choose_panels(
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
     known, gaps = fully_asked(log.at(log.truth >= 0))
+    unseen = None if test is None else unseen_cases(test, log)
     known = by_agreement(known) if log.is_open else known
+    if unseen is not None:
+        found = _chosen(_beside(unseen, known, options), gaps, options, objectives, budget)
+        return replace(without_optimism(found), is_tested=True)
     if not all_choose(n_different(known), options, objectives):
         return without_optimism(_chosen(split_cases(known, options), gaps, options, objectives, budget))
     part_of = folds_of(known, N_PARTS, options.seed)
@@ -95,6 +102,21 @@ def choose_panels(
         whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
     )
     return without_optimism(replace(whole, parts=parts, claims=claims, front=front))
+
+
+def measured_on_unseen(choice: PanelChoice, log: AnswerLog, test: AnswerLog) -> PanelChoice:
+    """Return a choice from a log that cases of another one measure."""
+    return replace(choice, test=unseen_cases(test, log), parts=(), is_tested=True)
+
+
+def _beside(
+    unseen: AnswerLog, known: AnswerLog, options: PanelOptions
+) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
+    """Return the cases that choose, others that measure, and those that calibrate a promise."""
+    if options.demand is None:
+        return known, unseen, None
+    chosen, _, calibration = split_cases(known, options)
+    return chosen, unseen, calibration
 
 
 def _chosen(
@@ -332,12 +354,15 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
         )
         return [*said, told]
     chosen = _cases(choice.chosen, "training ")
+    measured = _cases(choice.test, "test " if choice.is_tested else "hold-out ")
     if choice.calibration is None:
-        return [*said, f"{chosen}, {_cases(choice.test, 'hold-out ')}."]
+        return [*said, f"{chosen}, {measured}."]
     once = (
         ", one row of each case that is there several times" if choice.calibration.groups is not None else ""
     )
-    return [*said, f"{chosen}; {_cases(choice.test, 'calibration ')}, which measure as well{once}."]
+    also = "" if choice.is_tested else ", which measure as well"
+    told = f"{chosen}; {_cases(choice.calibration, 'calibration ')}{also}{once}"
+    return [*said, f"{told}; {measured}." if choice.is_tested else f"{told}."]
 
 
 def _cases(log: AnswerLog, kind: str = "") -> str:

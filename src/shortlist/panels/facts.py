@@ -65,8 +65,9 @@ class PanelReport:
     `router_refused`: why there is no router where columns were named.
     `held_out`: :class:`shortlist.panels.figures.PanelFigures`. `single`: the same of the best single judge.
     `best_of_all`: of the best of all judges, where that one does not keep the limits. `n_parts`: of nested
-    cross-validation; 0 where cases are held out. `instead`: of a single judge: what the panel is worth that
-    was picked. `break_even`: see :func:`break_even_prices`. `notes`, `claims`: what was searched, and what
+    cross-validation; 0 where other cases measure. `is_tested`: whether they are of another log.
+    `instead`: of a single judge: what the panel is worth that was picked. `break_even`: see
+    :func:`break_even_prices`. `notes`, `claims`: what was searched, and what
     was missing in the log. `bound`: see :func:`shortlist.panels.recipes.bound_at`.
     """
 
@@ -112,6 +113,7 @@ def panel_report(
         "best_of_all": None if best is None else _best_of_all(best),
         "guarantee": None if guarantee is None else guarantee.as_dict("cases"),
         "n_parts": len(choice.parts),
+        "is_tested": choice.is_tested,
         "positive": choice.chosen.classes[choice.cases.positive] if is_balanced else None,
         "instead": instead,
         "bound": bound,

@@ -31,6 +31,7 @@ class PanelChoice:
     `of_two_values`: their first objective, less its optimism. `guarantees`: of each point, where something
     is to be promised. `steps`: steps of price per unit. `parts`: where all cases choose, so that
     `test` has the same ones: for each part of them, what was chosen without it; the part is its `test`.
+    `is_tested`: whether `test` has cases of another log.
     """
 
     front: Front
@@ -46,6 +47,7 @@ class PanelChoice:
     guarantees: tuple[Guarantee, ...] = ()
     steps: int = 1
     parts: tuple["PanelChoice", ...] = ()
+    is_tested: bool = False
 
     def panel(self, point: int) -> Panel:
         """Return the panel of a point, with the judges that it asks."""

@@ -323,7 +323,9 @@ def verdict(
             rechosen_figures=told.single_figures,
         )
     more = None if told.is_judge or promised is not None else told.n_more_cases
-    if log is None and more is not None and not choice.parts:  # of labelled cases only some are held out
+    if (
+        log is None and more is not None and not (choice.parts or choice.is_tested)
+    ):  # of labelled cases only some are held out
         n_labelled = n_different(choice.chosen) + n_different(choice.test)
         more = math.ceil(more * n_labelled / n_different(choice.test))
     return replace(
@@ -356,11 +358,15 @@ def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
 
 
 def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
-    """Return the share of right answers that is promised, 0 for none; None where none is asked for."""
+    """Return the share of right answers that is promised by the cases that measure; 0 for none.
+
+    None where none is asked for.
+    """
     if not choice.guarantees:
         return None
     guarantee = choice.guarantees[0]
-    return guarantee.accuracy if panel.promise and guarantee.promised else 0.0
+    is_set_here = panel.promise and guarantee.promised and not choice.is_tested
+    return guarantee.accuracy if is_set_here else 0.0
 
 
 def _constant(

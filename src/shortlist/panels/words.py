@@ -230,6 +230,7 @@ def measured_on(facts: Mapping[str, Any]) -> str:
     """Say on which cases a panel was measured."""
     own = facts["held_out"]
     kind = "calibration " if facts["guarantee"] else "" if facts["n_parts"] else "hold-out "
+    kind = "test " if facts["is_tested"] else kind
     cases = cases_in_words(own["n_cases"], own["n_different"], kind)
     if kind or not facts["n_parts"]:
         return cases
@@ -299,7 +300,7 @@ def verdict_sentences(
         )
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases"
+            f"About {told.n_more_cases:,} more {'test' if facts['is_tested'] else 'labelled'} cases"
             f"{_held_out_share(facts)} would tell the two apart, if the difference stays."
         )
     if told.n_independent is not None and told.correlation is not None:
@@ -316,7 +317,7 @@ def verdict_sentences(
 
 
 def _held_out_share(facts: Mapping[str, Any]) -> str:
-    if facts["n_parts"]:
+    if facts["n_parts"] or facts["is_tested"]:
         return ""
     share = f"{100 * facts['n_test'] / (facts['n_test'] + facts['n_chosen']):.2g} %"
     return f" ({ {'25 %': 'a quarter', '50 %': 'half'}.get(share, share) } of them held out)"
@@ -337,7 +338,8 @@ def _limits_exceeded(facts: Mapping[str, Any], limits: Sequence[Limit]) -> list[
         most, near = float(limit.value), 1e-9 * max(1.0, abs(float(limit.value)))
         if (limit.sign > 0 and interval[0] > most + near) or (limit.sign < 0 and interval[1] < most - near):
             said.append(
-                f"The limit {limit} holds on the training cases, but not on the hold-out cases: "
+                f"The limit {limit} holds on the training cases, but not on the "
+                f"{'test' if facts['is_tested'] else 'hold-out'} cases: "
                 f"{limit.name} {value:.4g} ({interval[0]:.3g} to {interval[1]:.3g}). Ask for a stricter one, "
                 "or add cases."
             )

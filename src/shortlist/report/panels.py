@@ -67,6 +67,8 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _kind_of_cases(told: Mapping[str, Any]) -> str:
+    if told["is_tested"]:
+        return "test"
     if told["guarantee"] is not None:
         return "calibration"
     return "training" if told["n_parts"] else "hold-out"

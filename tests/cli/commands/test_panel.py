@@ -21,6 +21,7 @@ from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.words import COMBINED
+from tests.cli.refusals import refuse
 from tests.cli.running import done, facts_of, shortlist
 from tests.panels.made import priced_log
 from tests.panels.test_routing import routed_log
@@ -607,3 +608,42 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "loud.csv").read_bytes())))
     piped = done("measure", "small.json", "-", *costs, "--json", cwd=tmp_path)
     assert json.loads(piped.stdout)["saved"] == told["saved"]
+
+
+def test_cases_of_another_log_measure_as_measure_and_predict_do(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "answers.csv")
+    table.head(160).to_csv(tmp_path / "known.csv", index=False)
+    later = table.tail(80)[["truth", "large", "small", "mid"]]
+    later.to_csv(tmp_path / "later.csv", index=False)
+    (tmp_path / "prices.csv").write_text((folder / "prices.csv").read_text())
+    log = ["known.csv", "--target", "truth", "--costs", "prices.csv", "--test", "later.csv"]
+    out = ["--pick", "0", "--out", "p.json", "--out", "page.html"]
+    told = facts_of("panel", *log, *out, cwd=tmp_path)
+    assert (told["n_chosen"], told["n_test"], told["n_parts"], told["is_tested"]) == (160, 80, 0, True)
+    panel = load_panel(tmp_path / "p.json")
+    rows = later.drop(columns="truth").to_dict("records")
+    said = [panel.next(row)["decision"] for row in rows]
+    right = [one["label"] == truth for one, truth in zip(said, later["truth"], strict=True)]
+    assert told["held_out"]["n_right"] == sum(right)
+    assert told["held_out"]["price"] == pytest.approx(np.mean([one["cost"] for one in said]))
+    words = ["p.json", "later.csv", "--target", "truth", "--costs", "prices.csv"]
+    again = facts_of("measure", *words, cwd=tmp_path)["saved_on_all"]
+    names = ("n_right", "accuracy", "accuracy_interval", "price", "recall")
+    assert {name: again[name] for name in names} == {name: told["held_out"][name] for name in names}
+    assert "80 test cases" in (tmp_path / "page.html").read_text()
+    for pick in ("as-good", "single"):
+        own = facts_of("panel", *log, "--pick", pick, "--out", "q.json", cwd=tmp_path)
+        assert (own["n_test"], own["held_out"]["n_cases"]) == (80, 80)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--test", "french.csv"], "--test must have truths as the log has them, 'no' or 'yes', got 'oui'"),
+        (["--test", "small.csv"], "--test must have every judge of the log, got no "),
+        (["--test", "gone.csv"], "gone.csv"),
+        (["--test", "answers.csv", "--set", "test-share=0.2"], "Leave out test-share"),
+    ],
+)
+def test_a_log_that_cannot_measure_is_refused(folder: Path, words: list[str], message: str) -> None:
+    refuse("panel", *PRICED, *words, message=message, cwd=folder)

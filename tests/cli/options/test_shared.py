@@ -40,6 +40,7 @@ MEANINGS = {
         "panel": "prices of judges",
         "measure": "prices of judges",
     },
+    "--test": {"panel": "a log of cases; elsewhere a table of rows"},
     "--target": {
         "panel": "a column or field of a log, which is mostly found",
     },

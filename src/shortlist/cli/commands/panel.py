@@ -47,6 +47,12 @@ def panel(
     log: LogOptions,
     policy: PolicyOptions,
     promised: PromiseOptions,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="Log of cases that LOGS do not hold, with their truth: they measure, and all of LOGS select."
+        ),
+    ] = None,
     seed: Seed = 0,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; none by default.")] = None,
     out: Annotated[
@@ -63,7 +69,8 @@ def panel(
 
     The panel is chosen from a log of their answers, by out-of-fold answers where something is learned. With
     up to 20,000 cases all choose, and repeated choice measures: the panel is chosen again without each of
-    five parts. Of more cases, and with a promise, a quarter is held out. With fewer than 500 cases the rule
+    five parts. Of more cases, and with a promise, a quarter is held out; with --test FILE all choose, and
+    those of the file measure. With fewer than 500 cases the rule
     one-se takes the best single judge, unless a panel is shown to be better, or as good and cheaper. Points
     of the front are reported without the optimism of having been picked.
     Single judges, committees and cascades are points of one front. The panel that --out writes as JSON says
@@ -72,7 +79,7 @@ def panel(
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, PANEL_FILE, check_files, files_by_kind
 
     check_files(
-        inputs={"LOGS": logs, "--costs": log.costs},
+        inputs={"LOGS": logs, "--costs": log.costs, "--test": test},
         outputs={"--out": out},
         endings={"--out": PANEL_FILE + FRONT_FILE + PAGE_FILE},
     )
@@ -97,12 +104,12 @@ def panel(
         policy = replace(policy, pick=None)
     asked = limits_asked(policy)
     rule_asked(policy)  # which is refused before any work
-    read = log.read(logs, policy.router)
+    read, unseen = _read_logs(log, logs, test, policy)
     _check_priced(read, asked, options.final)
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
         budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
-        choice = front_of_log(read, options, policy, budget)
+        choice = front_of_log(read, options, policy, budget, test=unseen)
     notes = told_notes(read, choice)
     print_notes(notes)
     if not promised.anyway:
@@ -110,7 +117,7 @@ def panel(
     point = picked(choice, policy, anyway=promised.anyway)
     told = panel_report(choice, point, notes, asked, margin=policy.margin)
     is_better, name = told.verdict.recommended, told.verdict.single
-    is_noisy = bool(choice.parts) and n_different(choice.chosen) < NOISY_CASES
+    is_noisy = bool(choice.parts or choice.is_tested) and n_different(choice.chosen) < NOISY_CASES
     if is_single or (is_noisy and rule_asked(policy) == "one-se" and not is_better):
         instead = f"The rule would take the panel {stages_in_words(told.panel)}. {told.verdict.sentence()}"
         told = panel_report(choice, None, notes, asked, instead=instead)
@@ -138,6 +145,18 @@ def _written(files: dict[str, str | None], report: Path | None, what: str) -> li
         told.append(f"Written: {path}, {what}.")
         told.append(f"Next: measure it on new answers with shortlist measure {path} NEW-ANSWERS.")
     return told
+
+
+def _read_logs(
+    log: LogOptions, logs: "Sequence[str]", test: Path | None, policy: PolicyOptions
+) -> "tuple[AnswerLog, AnswerLog | None]":
+    """Return the log that selects, and the one that measures, if there is one."""
+    from shortlist.errors import BadInputError
+
+    if test is not None and policy.test_share is not None:
+        raise BadInputError("--test measures, so no cases are held out. Leave out test-share.")
+    read = log.read(logs, policy.router)
+    return read, None if test is None else log.read_test(read, test, policy.router)
 
 
 def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:

@@ -98,6 +98,10 @@ class LogOptions:
             rules=cell_rules(self.gaps, self.decimal),
         )  # fmt: skip
 
+    def read_test(self, log: "AnswerLog", test: Path, router: str | None) -> "AnswerLog":
+        """Read cases that measure what another log chooses, with its classes, or as free text."""
+        return self.read([str(test)], router, () if log.is_open else log.classes)
+
     def read_for(self, saved: "Panel", logs: "Sequence[str]", router: str | None) -> "AnswerLog":
         """Read the log as a saved panel compares labels: with its classes, or as free text, and its capitals.
 
@@ -374,15 +378,28 @@ def price_limit(limits: "Sequence[Limit]") -> float | None:
 
 
 def front_of_log(
-    log: "AnswerLog", options: "PanelOptions", asked: PolicyOptions, budget: "Budget | None" = None
+    log: "AnswerLog",
+    options: "PanelOptions",
+    asked: PolicyOptions,
+    budget: "Budget | None" = None,
+    *,
+    test: "AnswerLog | None" = None,
 ) -> "PanelChoice":
-    """Return the front of a log; where ``as-good`` picks from it, measured beside the best single judge."""
-    from shortlist.panels.choice import choose_panels
+    """Return the front of a log; where ``as-good`` picks from it, measured beside the best single judge.
+
+    `test`: cases that measure. They do not pick, so ``as-good`` picks by the cases of the log.
+    """
+    from shortlist.panels.choice import choose_panels, measured_on_unseen
+    from shortlist.panels.unseen_cases import unseen_cases
     from shortlist.panels.verdict import beside_single
     from shortlist.results.picking import AS_GOOD
 
-    choice = choose_panels(log, options, objectives=asked.objective_names(), budget=budget)
-    return beside_single(choice, asked.margin) if asked.pick == AS_GOOD else choice
+    names, is_as_good = asked.objective_names(), asked.pick == AS_GOOD
+    if test is not None:
+        unseen_cases(test, log)  # which refuses it before any work
+    choice = choose_panels(log, options, objectives=names, budget=budget, test=None if is_as_good else test)
+    choice = beside_single(choice, asked.margin) if is_as_good else choice
+    return measured_on_unseen(choice, log, test) if is_as_good and test is not None else choice
 
 
 def rule_asked(asked: PolicyOptions) -> int | str:
