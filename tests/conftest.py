@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=30)
 settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=300, print_blob=True)
 settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
+# Hypothesis draws from the constants of all modules that are loaded, which differ with the tests that a worker ran
+# before: without them a test has the same examples on every machine.
+providers.is_local_module_file = lambda _: False
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"

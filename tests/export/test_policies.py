@@ -39,7 +39,7 @@ from shortlist_papers import OrderedPruner
 from tests.examples import examples
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
-TABLE = pd.DataFrame(X, columns=list("abcde"))
+TABLE = pd.DataFrame(X.copy(), columns=list("abcde"))
 TABLE.loc[::9, "c"] = np.nan
 TABLE["ward"] = np.where(X[:, 1] > 0, "north", "south")
 TABLE.loc[::11, "ward"] = None

@@ -185,7 +185,7 @@ def test_a_table_has_a_named_column_for_everything_and_the_exact_values(tmp_path
     )
     front.save(tmp_path / "front.csv")
 
-    table = pd.read_csv(tmp_path / "front.csv")
+    table = pd.read_csv(tmp_path / "front.csv", dtype=str).astype(float)
     assert list(table.columns) == [
         "point", "objective: min cost, net", "objective: max =1+1", "objective: min share", "feature: GPS", "feature: +dial",
     ]  # fmt: skip

@@ -239,7 +239,8 @@ def test_who_the_best_single_classifier_was_is_told_by_name() -> None:
 
 def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:
     write_results(results, tmp_path / "results.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), results)
+    read = pd.read_parquet(tmp_path / "results.parquet")
+    pd.testing.assert_frame_equal(read.replace({None: np.nan}), results.replace({None: np.nan}))
 
 
 @pytest.mark.parametrize(

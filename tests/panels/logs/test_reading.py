@@ -364,7 +364,7 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
         pytest.param(
             "case,judge,answer,price,target\n1,a,x,1,x\n2,a,x," + "9" * 400 + ",x\n",
             {},
-            "got an integer of more than 20 digits in record 2",
+            "got (an integer of more than 20 digits|'9+\\.{3}) in record 2",  # text with an older PyArrow
             id="price of 400 digits",
         ),
         pytest.param(
