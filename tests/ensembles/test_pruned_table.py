@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles import holdout, pruned_table
+from shortlist.ensembles import holdout, pruned_table, rule_figures
 from shortlist.ensembles.committees import chosen
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
@@ -20,9 +20,11 @@ from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
+from shortlist.ensembles.pools.racing import RaceSettings
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.pruning.mean_problem import mean_goal
 from shortlist.ensembles.pruning.mean_pruning import prune_means
+from shortlist.ensembles.verification.refitting import FitCheck, check_fits
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import deal_parts
@@ -204,7 +206,7 @@ def test_after_an_interruption_answers_are_timed_no_more(monkeypatch: pytest.Mon
 
         return time_of_answers(noted, *arguments, **options)
 
-    monkeypatch.setattr(pruned_table, "time_of_answers", counted)
+    monkeypatch.setattr(rule_figures, "time_of_answers", counted)
 
     def stop(event: Progress) -> None:
         if event.stage == "fitting fold 5 of 5" and event.done == event.total:  # the last one was fitted
@@ -302,3 +304,30 @@ def test_the_fingerprint_of_a_table_is_taken_once(of: str, monkeypatch: pytest.M
     assert len(record.rows) == len(record.labels)
     _, places = np.unique(truth, return_inverse=True)
     assert (places[record.rows] == record.labels).all()
+
+
+def test_classifiers_race_to_be_in_the_pool_of_a_large_table_and_their_fits_are_verified() -> None:
+    race = RaceSettings(least_rows=200, n_fitted=60, n_asked=60, n_kept=2, n_boosting=1)
+    found = prune_table(X, LABELS, ExactPruner(random_state=0), n_classifiers=25, seed=2, race=race)
+    assert found.n_rows["raced"] == 25
+    assert found.n_rows["folds"] == 3
+    assert len(found.pool) == 4 + 1 + 2
+    assert found.chosen is not None
+    assert found.chosen.refitted
+    assert found.chosen.fitted is not None
+    assert check_fits(found.chosen, X, LABELS) == FitCheck(is_same=True)
+    record = found.chosen.record
+    assert record.rows.tolist() == list(range(200))
+
+
+def test_no_race_is_held_for_members_that_stay_as_they_are_nor_for_the_papers() -> None:
+    race = RaceSettings(least_rows=100)
+    stays = ExactPruner(refit=False, random_state=0)
+    kept = prune_table(X, LABELS, stays, n_classifiers=6, seed=2, race=race)
+    assert "raced" not in kept.n_rows
+    assert len(kept.pool) == 6
+    paper = prune_table(
+        X, LABELS, ExactPruner(random_state=0), n_classifiers=6, seed=2, race=race,
+        measuring=Measuring(protocol=PAPER),
+    )  # fmt: skip
+    assert len(paper.pool) == 6

@@ -171,7 +171,9 @@ def test_plain_classifiers_see_all_rows_and_columns_where_fitted_again_and_witho
 def test_unknown_settings_are_cloned_with_the_columns_that_belong_together() -> None:
     folded = FoldedColumns(((0, 1),), ((2, 5),))
 
-    assert clone(PlainBoosting(folded, random_state=3)).get_params() == {"folded": folded, "random_state": 3}
+    given = {"folded": folded, "learning_rate": 0.2, "max_features": 0.5, "random_state": 3}
+    model = clone(PlainBoosting(folded, learning_rate=0.2, max_features=0.5, random_state=3))
+    assert {name: value for name, value in model.get_params().items() if name in given} == given
 
 
 @given(n=st.integers(0, 60), n_plain=st.integers(0, 6), n_drawn=st.integers(1, 11))

@@ -89,7 +89,7 @@ def prune(
 
     A pool of classifiers is fitted on all rows, and again without each of five folds. The members are chosen
     by the answers out of fold, and measured by repeated choice: each row by members chosen on a half of the
-    rows without it. Of more than 20,000 rows, and with a promise (--answer-accuracy), which takes a
+    rows without it. Of more than 50,000 rows, and with a promise (--answer-accuracy), which takes a
     quarter of the others to calibrate its threshold, a tenth is held out for the test; --test FILE measures
     in its place. Ctrl-C stops the proof and keeps the best selection found. With --objectives the answer is a
     front of committees, one of which predicts. With --answers the table holds the answers of judges, and

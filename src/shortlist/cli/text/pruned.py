@@ -271,7 +271,8 @@ def _print_details(pruned: "PrunedTable", facts: dict[str, Any]) -> None:
     lines = [f"{rows_in_words(rows)}; {about}."]
     who = "judges" if "ask" in facts else "classifiers"
     more = f", with {facts['n_copies']} copies in all" if facts["n_copies"] > facts["size"] else ""
-    lines.append(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {facts['decision']}.")
+    raced = f" that lead a race of {rows['raced']}" if "raced" in rows else ""
+    lines.append(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{raced}{more}; {facts['decision']}.")
     if sizes := facts.get("sizes", {}).get("reason"):
         least, most = facts["sizes"]["min"], facts["sizes"]["max"]
         few = counted(most, "member") if least == most else f"at most {counted(most, 'member')}"

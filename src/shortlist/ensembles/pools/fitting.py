@@ -2,10 +2,10 @@
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +18,14 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import (
     NO_FOLDED_COLUMNS,
     FoldedColumns,
+    TableEncoder,
     as_classes,
     as_frame,
     fit_table,
 )
 from shortlist.ensembles.pools.families import FAMILIES, Family
 from shortlist.ensembles.pools.members import Member, as_pool
-from shortlist.ensembles.pools.plain import PLAIN, USUAL, PlainBoosting, check_plain, with_plain
+from shortlist.ensembles.pools.plain import OF_TABLES, PLAIN, USUAL, PlainBoosting, check_plain, with_plain
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, named_columns, numbered
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
@@ -114,30 +115,80 @@ def members_called(
     >>> members_called(*load_iris(return_X_y=True), ["naive-bayes-2", "plain-logistic"], seed=0).families
     ('naive-bayes', 'plain-logistic')
     """
+    rows = encode_rows(X, y)
     work = work or Work()
-    frame = as_frame(X)
-    classes, indices = as_classes(y)
-    if len(frame) != len(indices):
-        raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
-    encoder = fit_table(X)
-    encoded = encoder.transform(X)
     root = np.random.SeedSequence(seed)
     drawn = [_drawn(name, root) for name in names]
     units = [
-        Unit(name, fit_member, (family, encoded, indices, classes, stream, encoder.folded))
+        Unit(
+            name, fit_member, (family, rows.encoded, rows.indices, rows.classes, stream, rows.encoder.folded)
+        )
         for name, (family, stream) in zip(names, drawn, strict=True)
     ]
-    if work.study.keeps:
-        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
-        work.study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
+    bind_rows(work.study, rows, {"the classes": rows.classes, "random_state": seed})
     members = fit_all(units, work, stage="fitting classifiers")
     if len(members) < len(names):
         raise ShortlistError(
             f"fitting was stopped after {len(members)} of {len(names)} classifiers. Run it again, or with a "
             "smaller `n_classifiers`."
         )
-    families = tuple(family for family, _ in drawn)
-    return Pool(members, classes, tuple(names), families, encoder, None, frame.shape[1], named_columns(X))
+    return rows.pool_of(members, names, [family for family, _ in drawn])
+
+
+def drawn_pool(rows: "EncodedRows", names: Sequence[str], *, seed: int | None) -> Pool:
+    """Return the classifiers of these names with the parameters and columns that they draw, unfitted."""
+    root, members, families = np.random.SeedSequence(seed), [], []
+    for name in names:
+        family, stream = _drawn(name, root)
+        member, _ = draw_member(family, rows.encoded, rows.indices, rows.classes, stream, rows.encoder.folded)
+        members.append(member)
+        families.append(family)
+    return rows.pool_of(members, names, families)
+
+
+class EncodedRows(NamedTuple):
+    """Rows as the preprocessing of a pool makes them, so that a table is encoded once."""
+
+    encoder: TableEncoder
+    encoded: NDArray[np.float64]
+    """``(n_rows, n_columns)``."""
+    classes: Labels
+    """The classes, sorted, ``(n_classes,)``."""
+    indices: NDArray[np.intp]
+    """Class of each row, as an index, ``(n_rows,)``."""
+    n_features: int
+    feature_names: tuple[str, ...] | None
+
+    def some(self, places: NDArray[np.intp]) -> "EncodedRows":
+        """Return some of the rows."""
+        return self._replace(encoded=self.encoded[places], indices=self.indices[places])
+
+    def pool_of(self, members: Sequence[Member], names: Sequence[str], families: Sequence[str]) -> Pool:
+        """Return a pool of members that are fitted on these rows, or are to be."""
+        return Pool(
+            tuple(members), self.classes, tuple(names), tuple(families), self.encoder, None, self.n_features,
+            self.feature_names,
+        )  # fmt: skip
+
+
+def encode_rows(X: Any, y: ArrayLike) -> EncodedRows:
+    """Encode a table and its classes.
+
+    Raises BadInputError if they cannot be used, or their lengths differ.
+    """
+    frame = as_frame(X)
+    classes, indices = as_classes(y)
+    if len(frame) != len(indices):
+        raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
+    encoder = fit_table(X)
+    return EncodedRows(encoder, encoder.transform(X), classes, indices, frame.shape[1], named_columns(X))
+
+
+def bind_rows(study: Study, rows: EncodedRows, facts: Mapping[str, Any]) -> None:
+    """Bind a study that keeps fits to the rows, the versions and other facts."""
+    if study.keeps:
+        digest = digest_of_arrays([rows.encoded, rows.indices])
+        study.bind({"the rows": digest, **as_settings({**facts, "the versions": versions()})})
 
 
 def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.SeedSequence]:
@@ -146,7 +197,8 @@ def _drawn(name: str, root: np.random.SeedSequence) -> tuple[str, np.random.Seed
         family, key = name, 2**32 - 1 - list(PLAIN).index(name)
     else:
         family, _, number = name.rpartition("-")
-        key = (int(number) - 1) * len(FAMILIES) + list(FAMILIES).index(family)
+        key = (int(number) - 1) * len(FAMILIES) + list(FAMILIES).index(family) if family in FAMILIES else 0
+        key = key if family in FAMILIES else 2**31 + int(number)
     return family, np.random.SeedSequence(root.entropy, spawn_key=(key,))
 
 
@@ -232,7 +284,7 @@ def calm_fits() -> Iterator[None]:
 
 
 def fit_member(  # noqa: PLR0917  # units pass arguments by place
-    name: str,
+    family: str,
     X: NDArray[np.float64],
     indices: NDArray[np.intp],
     classes: Labels,
@@ -244,30 +296,51 @@ def fit_member(  # noqa: PLR0917  # units pass arguments by place
     Every class is in the rows, at least twice. Columns that are constant there are left out, but of families
     that take all; if none varies, the member answers the shares of the classes.
     """
+    member, rows = draw_member(family, X, indices, classes, seeds, folded)
+    assert member.columns is not None, "classifiers that are fitted here know their columns"
+    with calm_fits():
+        member.estimator.fit(X[np.ix_(rows, member.columns)], indices[rows])
+    return member
+
+
+def draw_member(  # noqa: PLR0917  # as of fit_member
+    name: str,
+    X: NDArray[np.float64],
+    indices: NDArray[np.intp],
+    classes: Labels,
+    seeds: np.random.SeedSequence,
+    folded: FoldedColumns = NO_FOLDED_COLUMNS,
+) -> tuple[Member, NDArray[np.intp]]:
+    """Draw rows, columns and parameters of a classifier; return it unfitted, and its rows."""
     from sklearn.dummy import DummyClassifier
 
     family = FAMILY_OF[name]
     rng = np.random.default_rng(seeds)
     rows = draw_stratified(family, indices, rng)
     columns = columns_that_vary(X, rows, draw_columns(family, X.shape[1], rng))
-    if len(columns):
-        if family.whole:
-            columns = np.arange(X.shape[1])
-        estimator = family.build(rng, len(rows), len(columns))
-        if isinstance(estimator, PlainBoosting):
-            estimator.set_params(folded=folded)
-    else:
-        estimator, columns = DummyClassifier(strategy="prior"), np.array([0])
-    with calm_fits():
-        estimator.fit(X[np.ix_(rows, columns)], indices[rows])
-    return Member(estimator, classes, columns)
+    if not len(columns):
+        return Member(DummyClassifier(strategy="prior"), classes, np.array([0])), rows
+    if family.whole:
+        columns = np.arange(X.shape[1])
+    estimator = family.build(rng, len(rows), len(columns))
+    if isinstance(estimator, PlainBoosting):
+        estimator.set_params(folded=folded)
+    return Member(estimator, classes, columns), rows
 
 
 def columns_that_vary(
     X: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Return those of some columns that are not constant in some rows."""
-    return np.asarray(columns[np.ptp(X[np.ix_(rows, columns)], axis=0) > 0])
+    some = rows[:SOME_ROWS]
+    varies = np.ptp(X[np.ix_(some, columns)], axis=0) > 0
+    others = columns[~varies]  # most vary in some of the rows, which is faster to see
+    varies[~varies] = np.ptp(X[np.ix_(rows, others)], axis=0) > 0
+    return np.asarray(columns[varies])
+
+
+SOME_ROWS = 200
+"""Rows in which columns are looked at first."""
 
 
 def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -292,7 +365,7 @@ def draw_columns(family: Family, n_columns: int, rng: np.random.Generator) -> ND
     return np.asarray(np.sort(rng.choice(n_columns, size=size, replace=False)), dtype=np.intp)
 
 
-FAMILY_OF = {**FAMILIES, **PLAIN}
+FAMILY_OF = {**FAMILIES, **PLAIN, **OF_TABLES}
 """The families of drawn classifiers and the plain classifiers, by name."""
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
@@ -408,21 +481,37 @@ def cross_fit(
         )
     places = np.searchsorted(pool.classes, classes)[indices]
     fold_of = deal_folds(places, n_wanted, seed) if isinstance(folds, int) else folds
+    rows = EncodedRows(pool.preprocessor, encoded, pool.classes, places, 0, None)
+    work = Work(n_jobs, study, report, cancellation or Cancellation())
+    return cross_fit_encoded(pool, rows, fold_of, seed=seed, work=work)
+
+
+def cross_fit_encoded(
+    pool: Pool, rows: EncodedRows, fold_of: NDArray[np.int8], *, seed: int, work: Work
+) -> CrossFittedPool:
+    """Fit the classifiers of a pool once for every fold, on the rows of the others, which are encoded.
+
+    The pool itself may be unfitted. Raises ShortlistError as :func:`cross_fit` does.
+    """
     n = int(fold_of.max()) + 1
     without = []
     for fold in range(n):
-        kept = np.flatnonzero(fold_of != fold)
-        part = study.part(f"fold {fold + 1} of {n}")
-        if part.keeps:
-            facts = as_settings({"random_state": seed, "the versions": versions()})
-            part.bind({"the rows": digest_of_arrays([encoded[kept], places[kept]]), **facts})
-        units = _refits(pool, range(len(pool)), (encoded[kept], places[kept], seed))
-        work = Work(n_jobs, part, report, cancellation or Cancellation())
-        members = fit_all(units, work, stage=f"fitting fold {fold + 1} of {n}")
-        if len(members) < len(pool):
+        kept = rows.some(np.flatnonzero(fold_of != fold))
+        part = work.study.part(f"fold {fold + 1} of {n}")
+        bind_rows(part, kept, {"random_state": seed})
+        fitted = fit_encoded(
+            pool, kept, seed=seed, work=replace(work, study=part), stage=f"fitting fold {fold + 1} of {n}"
+        )
+        if len(fitted) < len(pool):
             raise ShortlistError(
                 f"fitting was stopped in fold {fold + 1} of {n}. Run it again, with fewer classifiers, or "
                 "with `pruning_rows='held-out'`, which fits each of them once."
             )
-        without.append(replace(pool, classifiers=members))
+        without.append(replace(pool, classifiers=fitted))
     return CrossFittedPool(pool, tuple(without), fold_of)
+
+
+def fit_encoded(pool: Pool, rows: EncodedRows, *, seed: int, work: Work, stage: str) -> tuple[Member, ...]:
+    """Fit each classifier of a pool on all of these rows; return fewer where the work is stopped."""
+    units = _refits(pool, range(len(pool)), (rows.encoded, rows.indices, seed))
+    return fit_all(units, work, stage=stage)

@@ -32,7 +32,9 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
     out, and boosting ends where their loss has not fallen for ten rounds; with fewer than ten rows for each
     class all rows fit a hundred rounds.
 
-    `folded`: the columns that belong together. `random_state`: draws the rows that are held out. `classes_`,
+    `folded`: the columns that belong together. `learning_rate`: None takes .05, and .1 of more than two
+    classes. `max_leaf_nodes`, `min_samples_leaf`, `l2_regularization`, `max_features`: as of scikit-learn's
+    ``HistGradientBoostingClassifier``. `random_state`: draws the rows that are held out. `classes_`,
     ``(n_classes,)``: the classes, sorted. `trees_`: the fitted classifier of scikit-learn, whose first
     columns are the words.
 
@@ -41,8 +43,23 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
     [0, 1]
     """
 
-    def __init__(self, folded: FoldedColumns = NO_FOLDED_COLUMNS, *, random_state: int = 0) -> None:
+    def __init__(
+        self,
+        folded: FoldedColumns = NO_FOLDED_COLUMNS,
+        *,
+        learning_rate: float | None = None,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        max_features: float = 1.0,
+        random_state: int = 0,
+    ) -> None:
         self.folded = folded
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
         self.random_state = random_state
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], **unsupported: Any) -> Self:
@@ -56,8 +73,13 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
         unfolded = self.folded.unfold(np.asarray(X, dtype=np.float64))
         is_word = np.arange(unfolded.shape[1]) < len(self.folded.words)
         stops = len(y) >= LEAST_ROWS_PER_CLASS * len(self.classes_)
+        usual = 0.05 if len(self.classes_) == 2 else 0.1  # decision 141
         self.trees_ = HistGradientBoostingClassifier(
-            learning_rate=0.05 if len(self.classes_) == 2 else 0.1,  # decision 141
+            learning_rate=usual if self.learning_rate is None else self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+            max_features=self.max_features,
             max_iter=500 if stops else 100,
             early_stopping=stops,
             categorical_features=is_word if is_word.any() else None,
@@ -77,6 +99,18 @@ class PlainBoosting(ClassifierMixin, BaseEstimator):
 def plain_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
     """Return histogram boosting with early stopping."""
     return PlainBoosting(random_state=_seed(rng))
+
+
+def table_boosting(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
+    """Return histogram boosting with early stopping and drawn settings."""
+    return PlainBoosting(
+        learning_rate=float(np.exp(rng.uniform(np.log(0.06), np.log(0.15)))),
+        max_leaf_nodes=int(rng.integers(4, 48)),
+        min_samples_leaf=int(rng.integers(5, 60)),
+        l2_regularization=float(np.exp(rng.uniform(np.log(1e-3), np.log(10)))),
+        max_features=float(rng.uniform(0.3, 1)),
+        random_state=_seed(rng),
+    )
 
 
 def plain_extra_trees(rng: np.random.Generator, _n_rows: int, _n_columns: int) -> Any:
@@ -131,6 +165,15 @@ PLAIN: Mapping[str, Family] = MappingProxyType(
     }
 )
 """The plain classifiers by name; those of other packages are taken where they are asked for."""
+
+OF_TABLES: Mapping[str, Family] = MappingProxyType(
+    {
+        "table-boosting": _plain(
+            table_boosting, "histogram boosting with early stopping and drawn settings", 50_000
+        )
+    }
+)
+"""Families of which pools for large tables hold some, on all rows and columns, words as categories."""
 
 USUAL = ("plain-boosting", "plain-extra-trees", "plain-forest", "plain-logistic")
 """The plain classifiers of a pool, in the order in which they are placed."""

@@ -12,7 +12,13 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, FittedRows
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
-from shortlist.ensembles.pools.fitting import cross_fit, members_called, refit_members
+from shortlist.ensembles.pools.fitting import (
+    cross_fit,
+    drawn_pool,
+    encode_rows,
+    members_called,
+    refit_members,
+)
 from shortlist.ensembles.pools.members import AGAIN
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.verification.recorded_rows import MOST_DIFFERENCE, find_recorded_rows
@@ -107,7 +113,12 @@ def _pairs(chosen: Chosen, fitted: FittedRows, own: Rows, more: Rows) -> Iterato
     `own`: the rows that fitted the pool. `more`: those on which its members were fitted again.
     """
     names, crossed, seed = chosen.committee.names, chosen.as_chosen, fitted.seed
-    pool = members_called(*own, names, seed=seed)
+    is_crossed = isinstance(crossed, CrossFittedPool)
+    pool = (
+        drawn_pool(encode_rows(*own), names, seed=seed)
+        if is_crossed and chosen.refitted
+        else members_called(*own, names, seed=seed)
+    )
     if isinstance(crossed, CrossFittedPool):
         places = {row: place for place, row in enumerate(fitted.pool.tolist())}
         fold_of = np.full(len(places), IN_NO_FOLD, dtype=np.int8)

@@ -1,0 +1,179 @@
+"""Pools of large tables: drawn classifiers race on few rows, and the most promising are fitted on all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.ensembles.pools.families import FAMILIES
+from shortlist.ensembles.pools.fitting import (
+    EncodedRows,
+    bind_rows,
+    calm_fits,
+    cross_fit_encoded,
+    drawn_pool,
+    encode_rows,
+    refit_member,
+)
+from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.plain import OF_TABLES, PLAIN, USUAL, with_plain
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, numbered
+from shortlist.ensembles.votes.soft_votes import WHOLE
+from shortlist.errors import ShortlistError
+from shortlist.runs import Unit, Work, run_units
+from shortlist.tables.splits import Cases, deal_folds
+
+
+@dataclass(frozen=True)
+class RaceSettings:
+    """How large tables are fitted (decision 148)."""
+
+    least_rows: int = 5_000
+    """Rows from which on classifiers race: fewer take less time than the race saves."""
+    n_fitted: int = 2_000
+    n_asked: int = 2_000
+    """Rows that fit, and rows that compare, in the race."""
+    n_kept: int = 5
+    """Drawn classifiers that join the pool."""
+    n_boosting: int = 8
+    """Classifiers of :data:`shortlist.ensembles.pools.plain.OF_TABLES`, which need many rows and all join."""
+    n_folds: int = 3
+    """Folds: with many rows two thirds of them are nearly as good as four fifths."""
+
+
+USUAL_RACE = RaceSettings()
+
+
+def raced_pool(
+    X: Any,
+    y: NDArray[Any],
+    *,
+    n_classifiers: int,
+    seed: int,
+    work: Work,
+    cases: Cases | None = None,
+    settings: RaceSettings = USUAL_RACE,
+) -> CrossFittedPool:
+    """Fit the most promising of some classifiers without each fold, on a table that is encoded once.
+
+    Of the candidates the plain ones and some of :data:`OF_TABLES` are in the pool; the drawn ones race.
+
+    Those of `pool` are the ones without the first fold: members are to be fitted again on all rows.
+
+    `n_classifiers`: candidates in all. `cases`: case of each row, whose rows are in one fold. Raises
+    ShortlistError if the work is stopped before every classifier was fitted.
+    """
+    rows = encode_rows(X, y)
+    fold_of = deal_folds(rows.indices, settings.n_folds, seed, cases)
+    candidates = drawn_pool(rows, candidate_names(n_classifiers, settings.n_boosting), seed=seed)
+    kept = promising(candidates, rows, fold_of, seed=seed, work=work, settings=settings)
+    folds = replace(work, study=work.study.part("folds"))
+    crossed = cross_fit_encoded(candidates.subset(kept), rows, fold_of, seed=seed, work=folds)
+    return replace(crossed, pool=crossed.without_fold[0])
+
+
+def candidate_names(n: int, n_boosting: int) -> list[str]:
+    """Return the names of candidates: those of a pool of this size, some of them boosting of tables.
+
+    >>> candidate_names(30, 2)[24:26]
+    ['table-boosting-1', 'logistic-regression-3']
+    """
+    (of_tables,) = OF_TABLES
+    whole = [*USUAL, *(f"{of_tables}-{k}" for k in range(1, n_boosting + 1))]
+    families = with_plain(list(FAMILIES), whole, n)
+    drawn = numbered([family for family in families if family not in whole])
+    left = iter(drawn)
+    return [family if family in whole else next(left) for family in families]
+
+
+def promising(
+    candidates: Pool,
+    rows: EncodedRows,
+    fold_of: NDArray[np.int8],
+    *,
+    seed: int,
+    work: Work,
+    settings: RaceSettings = USUAL_RACE,
+) -> list[int]:
+    """Return the places of the candidates that do not race, and of the drawn ones that win, in order.
+
+    Every one is fitted on some rows outside the first fold, and answers some of it. Winners are taken one
+    after the other: the one with which the mean of all that are taken has the least log loss.
+    """
+    rng = np.random.default_rng(seed)
+    fits = drawn_rows(rows.indices, np.flatnonzero(fold_of != 0), settings.n_fitted, rng)
+    asks = drawn_rows(rows.indices, np.flatnonzero(fold_of == 0), settings.n_asked, rng)
+    fitted, asked = rows.some(fits), rows.some(asks)
+    part = work.study.part("race")
+    bind_rows(part, fitted, {"random_state": seed})
+    units = [
+        Unit(
+            name,
+            race_member,
+            (member, family, fitted.encoded, fitted.indices, asked.encoded, asked.indices, seed),
+        )
+        for name, family, member in zip(
+            candidates.names, candidates.families, candidates.classifiers, strict=True
+        )
+    ]
+    with calm_fits():
+        told = dict(run_units(units, replace(work, study=part), stage="racing classifiers"))
+    if len(told) < len(units):
+        raise ShortlistError(
+            f"the race was stopped after {len(told)} of {len(units)} classifiers. Run it again, or with a "
+            "smaller `n_classifiers`."
+        )
+    truly = np.stack([np.frombuffer(told[name], dtype=np.float64) for name in candidates.names], axis=1)
+    first = [place for place, family in enumerate(candidates.families) if family in {**PLAIN, **OF_TABLES}]
+    return sorted(first + winners(truly, first, settings.n_kept))
+
+
+def winners(truly: NDArray[np.float64], first: Sequence[int], n: int) -> list[int]:
+    """Return who joins those who are in first: always who lessens the log loss of the mean most.
+
+    `truly`: probability of the class of each row, ``(n_rows, n_candidates)``.
+
+    >>> winners(np.array([[0.9, 0.5, 0.2, 0.8], [0.1, 0.5, 0.9, 0.2]]), [0], 2)
+    [2, 1]
+    """
+    logs = np.maximum(truly, 1 / WHOLE)
+    total = logs[:, list(first)].sum(axis=1)
+    found: list[int] = []
+    while len(found) < min(n, truly.shape[1] - len(first)):
+        worth = np.log(total[:, None] + logs).sum(axis=0)
+        worth[[*first, *found]] = -np.inf
+        found.append(int(worth.argmax()))
+        total = total + logs[:, found[-1]]
+    return found
+
+
+def race_member(  # noqa: PLR0917  # units pass arguments by place
+    member: Member,
+    family: str,
+    X: NDArray[np.float64],
+    indices: NDArray[np.intp],
+    asked: NDArray[np.float64],
+    truth: NDArray[np.intp],
+    seed: int,
+) -> bytes:
+    """Fit a classifier on some rows, and return how probable it finds the classes of others, as doubles."""
+    fitted = refit_member(member, family, X, indices, seed)
+    found = fitted.predict_proba(asked)[np.arange(len(asked)), truth]
+    return np.ascontiguousarray(found, dtype=np.float64).tobytes()
+
+
+def drawn_rows(
+    indices: NDArray[np.intp], places: NDArray[np.intp], n: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw about `n` of some rows, at least two of each class that has them, sorted.
+
+    `indices`: class of each row of the table. `places`: rows to draw from.
+    """
+    share, drawn = min(1.0, n / max(1, len(places))), []
+    for index in np.unique(indices[places]):
+        of_class = places[indices[places] == index]
+        size = min(len(of_class), max(2, round(share * len(of_class))))
+        drawn.append(rng.choice(of_class, size=size, replace=False))
+    return np.sort(np.concatenate(drawn))
