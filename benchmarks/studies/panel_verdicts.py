@@ -73,8 +73,8 @@ def half(name: str, log: AnswerLog, seed: int, n_cases: int) -> dict[str, Any]:
     is_worse = not real.within_chance and real.gain < 0
     row: dict[str, Any] = {
         "data": name, "seed": seed, "n_cases": n_cases, "n_others": len(others.truth), "is_few": bool(choice.parts),
-        "kind": told.kind.value, "recommended": told.recommended, "is_worse": is_worse,
-        "wrong": is_worse and told.kind.value in {"better", "as-good"}, "difference": real.difference,
+        "kind": told.rule.word.value, "recommended": told.recommended, "is_worse": is_worse,
+        "wrong": is_worse and told.recommended, "difference": real.difference,
         "accuracy": does.accuracy, "single": real.single_figures.accuracy,
         "written": does.accuracy if told.recommended or not choice.parts else real.single_figures.accuracy,
         "price": does.price, "told_price": own.price,

@@ -29,7 +29,7 @@ from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Candidate, Cases, stages_of
 from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import measured_panel, verdict
-from shortlist.results.intervals import Kind
+from shortlist.results.verdicts import Word
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -226,7 +226,7 @@ def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]
     real, does = verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
     missed = beyond and real.difference > 0 and not told.recommended
-    is_open = told.kind in {Kind.UNDECIDED, Kind.CHEAPER}
+    is_open = told.rule.word is Word.UNDECIDED
     wrong = (missed and not is_open) or (beyond and real.difference < 0 and told.recommended)
     said = (float(wrong), float(is_open), float(missed))
     return does.accuracy, does.price, real.single_figures.accuracy, *said, seconds

@@ -284,7 +284,7 @@ def test_the_command_reads_chooses_tells_and_measures_again(factor: int, tmp_pat
     first = load_panel(tmp_path / "panel.json")
     assert shown == pytest.approx(first.scale.told_as(0, least), rel=1e-3)
     assert "Else ask large (2 a case): that answers" in text
-    assert "Better than the best single judge" in text
+    assert "Better: use this panel" in text
     assert "cascades of two judges by confidence, with every threshold" in text
     assert "votes" not in text.split("What was searched")[-1]
     assert "cascades by their confidence" in run.stderr

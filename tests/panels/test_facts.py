@@ -134,7 +134,7 @@ def test_sentences_name_judges_shares_and_prices() -> None:
     others = f"the other {100 * share:.3g} %" if share else "cases without an answer"
     assert told["in_words"][-1] == f"A person decides about {others}, for 20 each, and counts as right."
     assert told["verdict"][0] == made("hand-over")[1].verdict.sentence()
-    assert f"{told['single']['name']!r} alone" in told["verdict"][0]
+    assert f"{told['single']['name']} alone" in told["verdict"][0]
     [flips] = [sentence for sentence in told["verdict"] if sentence.startswith("This choice changes")]
     for name, one in told["break_even"].items():
         assert (f"{name} " in flips) == bool(one.get("up_to") or one.get("below"))

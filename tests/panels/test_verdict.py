@@ -22,8 +22,9 @@ from shortlist.panels.recipes import Recipe
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.verdict import beside_single, compared, measured_panel, verdict
 from shortlist.panels.words import in_words, stages_in_words
-from shortlist.results.intervals import Difference, Kind, Z, more_rows, sign_flip_p
+from shortlist.results.intervals import Difference, Z, more_rows, sign_flip_p
 from shortlist.results.objective import read_limit
+from shortlist.results.verdicts import RuleVerdict, Word
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
 
@@ -132,9 +133,7 @@ def test_costs_of_mistakes_decide_and_not_accuracy() -> None:
     assert told.recommended
     assert told.gain > 0
     assert told.panel_figures.accuracy < told.single_figures.accuracy
-    assert told.sentence().startswith(
-        f"Better than the best single judge: {pairs.mean():+.3g} of error cost a case"
-    )
+    assert told.sentence().startswith(f"Better: use this panel, {pairs.mean():+.3g} of error cost a case")
 
 
 def test_signs_that_are_chance_have_the_p_value_of_all_sign_changes() -> None:
@@ -177,7 +176,7 @@ def test_the_best_single_judge_keeps_the_limits_where_any_does() -> None:
 
 
 @pytest.mark.parametrize("gained", [1, 3, 5])
-def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(gained: int) -> None:
+def test_where_too_few_cases_tell_the_estimate_says_what_to_ask_and_evidence_is_missing(gained: int) -> None:
     best = best_single(CHOICE)
     assert best == int(np.argmax((CHOICE.chosen.answers == CHOICE.chosen.truth[:, None]).mean(axis=0)))
     alone, dear = single_panel(CHOICE, best), CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
@@ -189,11 +188,11 @@ def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(
     assert told.difference == pytest.approx((gained - 3) / (gained + 3))
     assert told.within_chance
     assert not told.recommended
-    assert told.kind is (Kind.UNDECIDED if gained > 3 else Kind.NO_BETTER)
-    assert told.sentence().startswith(
-        "Too few cases to tell" if gained > 3 else "No better than the best single"
-    )
-    assert "alone." not in told.sentence()  # which the line of advice says
+    assert told.rule.word is Word.UNDECIDED
+    assert told.rule.takes_first == (gained > 3)
+    begin = "Undecided: use this panel, which" if gained > 3 else "Undecided: ask j2 alone, which"
+    assert told.sentence().startswith(begin)
+    assert told.sentence(with_evidence=True).startswith("Undecided: ask j2 alone, ")
 
 
 def test_the_best_single_judge_is_recommended_as_a_panel_of_its_own() -> None:
@@ -268,18 +267,22 @@ def test_a_cheaper_panel_is_as_good_only_where_the_interval_stays_within_the_mar
     told = compared("j2", alone, cheap, LOG)
     sign = -1 if objective == "error-cost" else 1
     figures_of = replace(told.panel_figures, objective=objective)
-    for low, kind in ((-0.009, Kind.AS_GOOD), (-0.011, Kind.CHEAPER)):
+    for low, word in ((-0.009, Word.AS_GOOD), (-0.011, Word.UNDECIDED)):
         interval = (low, 0.02) if sign > 0 else (-0.02, -low)
         one = replace(
             told, p_value=0.3, difference=0.0, difference_interval=interval, panel_figures=figures_of
         )
-        assert one.kind is kind
-        assert one.recommended == (kind is Kind.AS_GOOD)
-        assert ("these cases do not tell how much worse" in one.sentence()) == (kind is Kind.CHEAPER)
-        assert standing(one) is (Standing.BEATEN if kind is Kind.AS_GOOD else Standing.OPEN)
-        assert replace(one, margin=0.02).kind is Kind.AS_GOOD
-    worse = replace(told, p_value=0.01, difference=-0.1 * sign, panel_figures=figures_of)
-    assert worse.kind is Kind.WORSE
+        assert one.rule.word is word
+        assert one.recommended == (word is Word.AS_GOOD)
+        assert standing(one) is (Standing.BEATEN if word is Word.AS_GOOD else Standing.OPEN)
+        assert replace(one, margin=0.02).rule == RuleVerdict(
+            Word.AS_GOOD, takes_first=True, because="cheaper"
+        )
+    ends = (-0.2, -0.01) if sign > 0 else (0.01, 0.2)
+    worse = replace(
+        told, p_value=0.01, difference=-0.1 * sign, difference_interval=ends, panel_figures=figures_of
+    )
+    assert worse.rule == RuleVerdict(Word.BETTER, takes_first=False)
 
 
 def test_under_a_promise_a_judge_is_compared_by_as_many_of_its_surest_answers() -> None:
@@ -360,7 +363,7 @@ def test_at_the_same_coverage_is_said_only_where_it_is_the_same() -> None:
     assert same.startswith("The best is a single judge: 'm' alone")
     assert same.endswith("with the surest 75 % of its answers.")
     by_parts = replace(told, is_judge=True, p_value=0.01)  # worse panels were chosen on parts of the cases
-    assert by_parts.kind is Kind.JUDGE
+    assert by_parts.rule.word is Word.ALONE
     assert by_parts.recommended
 
 

@@ -30,7 +30,7 @@ from shortlist.results.intervals import (
     mean_share_interval,
     wilson_interval,
 )
-from shortlist.results.verdicts import RuleVerdict, Word, decide, sentence, verdict_facts
+from shortlist.results.verdicts import RuleVerdict, Word, decide, other_cost, sentence, verdict_facts
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
@@ -410,7 +410,7 @@ def advise(
     in_words = "a point" if objective != WEIGHTED and margin == MARGIN else in_words
     told = sentence(
         verdict, (names[first], names["best_single"]), difference_in_words(shown, objective), verb=verb,
-        margin=in_words, costs=_other_cost(paid, verdict, priced=priced),
+        margin=in_words, costs=other_cost(paid, verdict, priced=priced),
     )  # fmt: skip
     if not one.size and take == first:
         told = f"{verb} {names[first]}: {names['best_single']} is not better than one answer to every row."
@@ -421,14 +421,6 @@ def advise(
             told = f"Better: {verb.lower()} {names['full']}, {beside}."
             take, verdict = "full", RuleVerdict(Word.BETTER, takes_first=True)
     return Advice(take, verdict, difference, objective, told, names)
-
-
-def _other_cost(paid: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
-    """Say what the rule that is not used takes for a row, where that is less."""
-    use, other = paid if verdict.takes_first else paid[::-1]
-    if other >= use:
-        return ""
-    return f", which costs {other:.4g} in place of {use:.4g}" if priced else f", which asks {other:.3g}"
 
 
 def _rounded(n_rows: int) -> str:

@@ -157,7 +157,9 @@ def _facts(
         "difference_interval": list(told.difference_interval),
         "p_value": told.p_value,
         "within_chance": told.within_chance,
-        "kind": told.kind.value,
+        "kind": told.rule.word.value,
+        "because": told.rule.because or None,
+        "take": "panel" if told.rule.takes_first else "single",
         "one_answer": _one_answer(choice, told),
         "constant": None
         if told.constant is None

@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.figures import PanelFigures, figures
-from shortlist.panels.objectives import ACCURACY, accuracy_scoring, sign_of
+from shortlist.panels.objectives import ACCURACY, accuracy_scoring
 from shortlist.panels.panel_choice import PanelChoice, best_single, single_panel
 from shortlist.panels.policy import Panel
 from shortlist.panels.verdict import (
@@ -29,7 +29,7 @@ from shortlist.results.objective import Limit, read_limit
 from shortlist.results.verdicts import RuleVerdict, Word, decide, verdict_facts
 
 NEW, SINGLE = "new", "single"
-"""Rules to use in place of a saved panel: the new panel, or where that is not recommended a single judge."""
+"""Rules to use in place of a saved panel: the new panel, or a single judge where that is to be asked."""
 CHEAPER = 0.01
 """Relative; a new panel that saves less is not worth the change."""
 
@@ -83,14 +83,11 @@ def rule_of(told: Verdict) -> RuleVerdict:
 
     Prices that are about the same do not count. Where it is undecided the saved panel stays.
     """
-    low, high = told.difference_interval
-    interval = (low, high) if sign_of(told.panel_figures.objective) > 0 else (-high, -low)
     spent = (told.panel_figures.price, told.single_figures.price)
     if spent[0] < spent[1] and not is_cheaper(told):
         spent = (spent[1], spent[1])
-    difference = Difference(told.gain, interval, told.p_value)
-    rule = decide(difference, spent=spent, priced=True, margin=told.margin)
-    return rule if rule.word is not Word.UNDECIDED else replace(rule, takes_first=False)
+    rule = decide(told.gained, spent=spent, priced=True, margin=told.margin)
+    return rule if rule.word is not Word.UNDECIDED else RuleVerdict(Word.UNDECIDED, takes_first=False)
 
 
 def standing(told: Verdict) -> Standing:
@@ -145,7 +142,7 @@ def compared_facts(
     beside_single = verdict(choice, measured_panel(choice, point), limits=limits, margin=margin)
     promised = promised_share(choice, new) if scoring.objective == ACCURACY else None
     against, rival, measured = SINGLE, *_single_beside(choice, limits)
-    if choice.guarantees or beside_single.recommended:
+    if choice.guarantees or beside_single.rule.takes_first:
         against, rival, measured = NEW, new, measured_panel(choice, point)
     if decide_alike(rival, old) or _act_alike(rival, old, log):
         measured = rival  # chosen again without a part of the cases it would be another one
@@ -186,7 +183,7 @@ def compared_facts(
         "take": against if rule.takes_first else "saved",
         "against": against,
         "first_in_words": first,
-        "new_beside_single": beside_single.sentence(),
+        "new_beside_single": beside_single.sentence("the new panel"),
         "n_parts": len(choice.parts),
         "at_most": most,
         "limits": [str(limit) for limit in others],

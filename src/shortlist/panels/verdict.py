@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from shortlist._words import counted
 from shortlist.arrays import Floats
 from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.figures import (
@@ -43,7 +44,6 @@ from shortlist.results.intervals import (
     MARGIN,
     Difference,
     Interval,
-    Kind,
     Z,
     by_case,
     clustered_error,
@@ -52,6 +52,14 @@ from shortlist.results.intervals import (
 )
 from shortlist.results.objective import Limit
 from shortlist.results.picking import facts_beside_single
+from shortlist.results.verdicts import (
+    RuleVerdict,
+    Word,
+    decide,
+    margin_in_words,
+    other_cost,
+    sentence,
+)
 
 NESTED = "a single judge chosen in the same way"
 """What panels are compared with that were chosen anew without each part of the cases, judges and all."""
@@ -78,7 +86,7 @@ class Verdict:
     `margin`: how much worse than the judge the panel may be and still be as good, in the objective.
     `tells_confidence`: under a promise, where the judge is measured on as many answers as the panel gives:
     whether these are its surest. `single_answers`: the share of the cases that the judge answers by itself;
-    None but under a promise.
+    None but under a promise. `n_judges`: of the panel.
     """
 
     single: str
@@ -98,22 +106,35 @@ class Verdict:
     margin: float = MARGIN
     tells_confidence: bool = False
     single_answers: float | None = None
+    n_judges: int = 1
 
     @property
-    def kind(self) -> Kind:
-        """What the verdict is."""
-        is_cheaper = self.panel_figures.price < self.single_figures.price
+    def rule(self) -> RuleVerdict:
+        """Which of both to ask, the panel or the judge, and how sure that is."""
         if not self.within_limits:
-            return Kind.UNRIVALLED
+            return RuleVerdict(Word.UNRIVALLED, takes_first=True)
         if self.is_judge:  # by itself, also where others chosen on parts of the cases are worse
-            return Kind.JUDGE
-        told = Difference(self.gain, (self.least_gain, math.inf), self.p_value)
-        return told.kind(cheaper=is_cheaper, margin=self.margin)
+            return RuleVerdict(Word.ALONE, takes_first=True)
+        spent, priced = self._spent
+        return decide(self.gained, spent=spent, priced=priced, margin=self.margin)
 
     @property
     def recommended(self) -> bool:
-        """Whether to ask the panel: better, as good and cheaper, the judge, or alone within the limits."""
-        return self.kind.recommended
+        """Whether to ask the panel beyond doubt: better, as good, the judge, or alone within the limits."""
+        return self.rule.takes_first and self.rule.word is not Word.UNDECIDED
+
+    @property
+    def gained(self) -> Difference:
+        """By how much the panel is better, in the objective, with its interval."""
+        low, high = self.difference_interval
+        most = high if sign_of(self.panel_figures.objective) > 0 else -low
+        return Difference(self.gain, (self.least_gain, most), self.p_value)
+
+    @property
+    def _spent(self) -> tuple[tuple[float, float], bool]:
+        """Return the price of a case by panel and judge; where nothing has one, how many judges they have."""
+        prices = self.panel_figures.price, self.single_figures.price
+        return (prices, True) if any(prices) else ((self.n_judges, 1), False)
 
     @property
     def title(self) -> str:
@@ -145,9 +166,12 @@ class Verdict:
         low, high = self.difference_interval
         return low if sign_of(self.panel_figures.objective) > 0 else -high
 
-    def sentence(self) -> str:
-        """Say for people whether the panel is worth it."""
-        one, all_of_them, kind = self.single_figures, self.panel_figures, self.kind
+    def sentence(self, panel: str = "this panel", *, with_evidence: bool = False) -> str:
+        """Say for people which to ask, the panel or the judge.
+
+        `with_evidence`: whether the panel is to be asked only if it is recommended.
+        """
+        one, all_of_them, rule = self.single_figures, self.panel_figures, self.rule
         what = f"{difference_in_words(self)} against {self.against}"
         if all_of_them.price or one.price:
             whose = "" if self.rechosen_figures is None else f" (the price of {self.single!r})"
@@ -155,24 +179,33 @@ class Verdict:
         if all_of_them.of_answers and not (all_of_them.answered and one.answered):
             whom = "The panel" if not all_of_them.answered else repr(self.single)
             return f"{whom} answers no case, so there is nothing to compare."
-        if kind is Kind.JUDGE:
+        if rule.word is Word.ALONE:
             price = f", for {one.price:.4g} a case" if one.price else ""
             limits = "" if self.is_best else " within the limits"
             share = f", with {self._surest()}" if self._leaves_answers else ""
             return f"The best{limits} is a single judge: {self.single!r} alone{price}{share}."
         if all_of_them.of_answers:
             return self._on_coverage(what)
-        return {
-            Kind.UNRIVALLED: f"No single judge keeps the limits. Beside the best of all judges: {what}.",
-            Kind.BETTER: f"Better than the {self.title}: {what}.",
-            Kind.WORSE: f"Worse than the {self.title}: {what}.",
-            Kind.AS_GOOD: f"As good as the {self.title}, and cheaper: {what}.",
-            Kind.CHEAPER: (
-                f"Cheaper than the {self.title}, but these cases do not tell how much worse: {what}."
-            ),
-            Kind.UNDECIDED: (f"Too few cases to tell whether it is better than the {self.title}: {what}."),
-            Kind.NO_BETTER: f"No better than the {self.title}: {what}.",
-        }[kind]
+        if rule.word is Word.UNRIVALLED:
+            return f"No single judge keeps the limits. Beside the best of all judges: {what}."
+        if with_evidence and rule.word is Word.UNDECIDED:
+            rule = RuleVerdict(Word.UNDECIDED, takes_first=False)
+        spent, priced = self._spent
+        beside, costs = f"{self.single} alone", other_cost(spent, rule, priced=priced)
+        if self.rechosen_figures is not None and rule.takes_first:
+            costs = costs.replace(", which", f"; {beside}")
+            beside = NESTED
+        n_more = self.n_more_cases
+        more = "" if n_more is None else f"; about {_rounded(n_more, 'more case')} would decide"
+        return sentence(
+            rule,
+            (panel, beside),
+            difference_in_words(self, turned=not rule.takes_first),
+            verb="Use" if rule.takes_first else "Ask",
+            margin=margin_in_words(self.margin, of_shares=is_share(all_of_them.objective)),
+            costs=costs,
+            more=more,
+        )
 
     @property
     def _leaves_answers(self) -> bool:
@@ -204,9 +237,23 @@ def difference_in_words(told: Verdict, *, turned: bool = False) -> str:
     difference = Difference(told.difference, told.difference_interval, told.p_value)
     difference = difference.turned() if turned else difference
     objective = told.panel_figures.objective
-    if objective in OBJECTIVES and not OBJECTIVES[objective].is_share:
+    if not is_share(objective):
         return difference.in_words(f"of {in_text(objective)} a case")
     return difference.in_points(in_text(objective))
+
+
+def _rounded(number: int, what: str) -> str:
+    """Count things in two digits.
+
+    >>> _rounded(1, "more case"), _rounded(1297, "more case")
+    ('1 more case', '1,300 more cases')
+    """
+    return counted(int(float(f"{number:.2g}")), what)
+
+
+def is_share(objective: str) -> bool:
+    """Whether an objective, or the mean of recall and specificity, is a share, so that points measure it."""
+    return objective not in OBJECTIVES or OBJECTIVES[objective].is_share
 
 
 def rechosen(
@@ -425,6 +472,7 @@ def compared(
         difference=scoring.sign * gain,
         difference_interval=(0.0, 0.0) if is_same else interval,
         p_value=p,
+        n_judges=m,
         is_judge=_answers_as(panel, alone, log, by_answers=promised is not None),
         n_more_cases=None if p <= CHANCE or gain == 0 else more_rows(gain, error, n_different(log)),
         correlation=correlation,

@@ -15,8 +15,9 @@ from shortlist.panels.objectives import ACCURACY, BALANCED, LATENCY, PRICE, figu
 from shortlist.panels.policy import ANSWER, HAND_OVER, Panel, Stage
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Verdict, difference_in_words
-from shortlist.results.intervals import Interval, Kind, with_interval
+from shortlist.results.intervals import Interval, with_interval
 from shortlist.results.objective import Limit
+from shortlist.results.verdicts import Word
 
 
 def stages_in_words(panel: Panel) -> str:
@@ -259,24 +260,23 @@ def bound_sentence(bound: float, price: float, some_right: float, *, hands_over:
 
 
 def advice(facts: Mapping[str, Any]) -> str | None:
-    """Say that one answer or a single judge is what to take, where the panel is not worth more than it."""
+    """Say what to take: one answer to every case, where nothing is better, the panel, or a single judge.
+
+    None where there is nothing to compare: of a single judge, of a panel alone within the limits, and under a
+    promise.
+    """
+    if facts["held_out"]["of_answers"]:
+        return None
     constant, asks = facts["constant"], any(stage["asks"] for stage in _every_stage(facts))
-    if constant is not None and asks and facts["kind"] != Kind.WORSE and not facts["held_out"]["of_answers"]:
+    is_worse = facts["kind"] == Word.BETTER and facts["take"] == "single"
+    if constant is not None and asks and not is_worse:
         label, what = constant["answer"], "judge" if facts["point"] is None else "panel"
         return (
             f"Answer {label!r} to every case, without asking: {in_text(facts['objective'])} "
             f"{constant['value']:.4g}. The {what} below is not better beyond chance."
         )
-    if facts["recommended"] or facts["held_out"]["of_answers"]:
-        return None
-    name = facts["single"]["name"]
-    if facts["kind"] == Kind.CHEAPER:
-        return (
-            f"Ask {name} alone where {in_text(facts['objective'])} counts most: this panel is cheaper, and "
-            "these cases do not tell how much worse."
-        )
-    how = "not better beyond chance" if facts["within_chance"] else "worse beyond chance"
-    return f"Ask {name} alone: the panel found, below, is {how}."
+    is_compared = facts["point"] is not None and facts["kind"] not in {Word.ALONE, Word.UNRIVALLED}
+    return facts["sentence"] if is_compared else None
 
 
 def verdict_sentences(

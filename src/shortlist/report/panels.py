@@ -13,7 +13,7 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.verdict import NESTED
 from shortlist.panels.words import NO_JUDGE, budget_table, measured, title_of
 from shortlist.report.page import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
-from shortlist.results.intervals import Kind
+from shortlist.results.verdicts import Word
 
 NEVER = "never"
 MOST_WAYS = 2
@@ -32,10 +32,10 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     of_cases = f"the {cases_in_words(own['n_cases'], own['n_different'], f'{_kind_of_cases(told)} ')}"
     yield Heading("What to do")
     first = told["advice"] or told["sentence"]
-    if own["answered"] > 0 and told["kind"] != Kind.JUDGE and not told["advice"]:
+    if own["answered"] > 0 and told["kind"] != Word.ALONE and not told["advice"]:
         yield Text("Use this panel.")
     yield Text(first)
-    if told["advice"]:
+    if told["advice"] and (told["take"] == "single" or told["advice"] != told["sentence"]):
         yield Text("The panel of this page, which is not what to do:")
     for sentence in told["in_words"]:
         yield Text(sentence)

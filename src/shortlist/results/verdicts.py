@@ -79,6 +79,8 @@ def sentence(
 ) -> str:
     """Return the first line: what to use, and why.
 
+    An undecided verdict without a reason keeps to what needs no evidence.
+
     `names`: of the first rule and the alternative. `told`: the difference with its interval. `margin`: in
     words. `costs`: what the other one costs, for an undecided verdict. `more`: how many more rows decide.
 
@@ -98,8 +100,33 @@ def sentence(
         case Word.AS_GOOD:
             why = "the estimate favours it" if verdict.because == "favoured" else verdict.because
             return f"As good: {start}, no worse than {other} by more than {margin}, and {why}."
+    if not verdict.because:
+        return f"Undecided: {start}, {told} beside {other}{costs}: too few cases to tell them apart{more}."
     why = "which the estimate favours" if verdict.because == "favoured" else f"which is {verdict.because}"
     return f"Undecided: {start}, {why}, {told} beside {other}{costs}{more}."
+
+
+def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
+    """Say how much the rule that is not used takes for a row, where that is less.
+
+    >>> other_cost((3.4, 1.0), RuleVerdict(Word.UNDECIDED, True), priced=True)
+    ', which costs 1 in place of 3.4'
+    """
+    use, other = spent if verdict.takes_first else spent[::-1]
+    if other >= use:
+        return ""
+    return f", which costs {other:.4g} in place of {use:.4g}" if priced else f", which asks {other:.3g}"
+
+
+def margin_in_words(margin: float, *, of_shares: bool) -> str:
+    """Return how much worse still is as good; `of_shares`: in points, else in the unit of the objective.
+
+    >>> margin_in_words(0.01, of_shares=True), margin_in_words(0.025, of_shares=True)
+    ('a point', '2.5 points')
+    """
+    if not of_shares:
+        return f"{margin:g} a case"
+    return "a point" if margin == MARGIN else f"{100 * margin:g} points"
 
 
 def verdict_facts(verdict: RuleVerdict) -> dict[str, Any]:

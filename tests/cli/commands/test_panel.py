@@ -391,9 +391,9 @@ def test_the_command_that_measure_prints_ends_in_the_same_verdict(seed: int, tmp
     told = facts_of("measure", "p.json", "new.csv", *given, cwd=tmp_path)
     limit = ["--limit", f"price<={told['at_most']!r}", *shlex.split(str(told["new_options"]))]
     again = facts_of("panel", "new.csv", *given, *limit, cwd=tmp_path)
-    assert told["against"] == ("new" if again["recommended"] else "single")
+    assert told["against"] == ("new" if again["take"] == "panel" else "single")
     assert again["single"]["name"] == told["single"]["name"]
-    assert told["new_beside_single"] == again["sentence"]
+    assert told["new_beside_single"] == str(again["sentence"]).replace("this panel", "the new panel")
     assert told["take"] in {"saved", told["against"]}
     text = unwrapped(done("measure", "p.json", "new.csv", *given, cwd=tmp_path).stdout)
     if told["take"] == "single":
@@ -489,7 +489,7 @@ def test_a_panel_that_is_not_recommended_names_the_judge_to_ask_once(folder: Pat
 def test_two_accuracies_of_one_judge_say_why_they_differ() -> None:
     choice = choose_panels(priced_log(0, 100), PanelOptions(test_share=None, decide="votes"))
     told = panel_report(choice, 0).facts
-    assert told["kind"] == "judge"
+    assert told["kind"] == "alone"
     assert told["held_out"]["value"] != told["single"]["value"]
     why = "its own on all cases; above, panels chosen anew without each part of them."
     assert _measured_lines(told)[1].endswith(why)

@@ -119,7 +119,10 @@ def panel(
     is_better, name = told.verdict.recommended, told.verdict.single
     is_noisy = bool(choice.parts or choice.is_tested) and n_different(choice.chosen) < NOISY_CASES
     if is_single or (is_noisy and rule_asked(policy) == "one-se" and not is_better):
-        instead = f"The rule would take the panel {stages_in_words(told.panel)}. {told.verdict.sentence()}"
+        instead = (
+            f"The rule would take the panel {stages_in_words(told.panel)}. "
+            f"{told.verdict.sentence('that panel', with_evidence=not is_single)}"
+        )
         told = panel_report(choice, None, notes, asked, instead=instead)
         is_single = True
     files = {
@@ -131,7 +134,7 @@ def panel(
     if json:
         print_json(facts | files | page_path(report) | run_facts(context))
         return
-    is_plain = is_better or promised.answer_accuracy is not None
+    is_plain = told.verdict.rule.takes_first or promised.answer_accuracy is not None
     other = "" if is_plain else f", not {name} alone, which --pick {SINGLE} would write"
     what = f"{name} alone" if is_single else f"the panel above{other}"
     print_panel(facts, _written(files, report, what), details=details)

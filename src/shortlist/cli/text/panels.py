@@ -16,12 +16,11 @@ from shortlist.panels.panel_choice import PanelChoice
 from shortlist.panels.policy import HAND_OVER, REJECT, Panel
 from shortlist.panels.router import columns_of
 from shortlist.panels.standing import NEW, SINGLE, Kept, Standing
-from shortlist.panels.verdict import NESTED
+from shortlist.panels.verdict import NESTED, is_share
 from shortlist.panels.words import budget_table, measured_in_words
-from shortlist.results.intervals import Kind
 from shortlist.results.objective import Limit, read_limit
 from shortlist.results.proof import ProofKind, stopped_by
-from shortlist.results.verdicts import RuleVerdict, Word, sentence
+from shortlist.results.verdicts import RuleVerdict, Word, margin_in_words, sentence
 
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
 """How sentences begin."""
@@ -39,7 +38,7 @@ def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, detail
         "" if facts["point"] is None else f"point {facts['point']} of {len(facts['front']):,} on the front"
     )
     asks, said = facts["in_words"], facts["verdict"] if details else _first_sentences(facts)
-    is_judge = facts["point"] is None or facts["kind"] == Kind.JUDGE
+    is_judge = facts["point"] is None or facts["kind"] == Word.ALONE
     if is_judge and not facts["held_out"]["of_answers"]:
         begin = "The judge is" if head else "Ask"
         one = f"{begin} {facts['single']['name']} alone, a single judge of {facts['n_judges']:,}"
@@ -48,6 +47,7 @@ def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, detail
         said = [sentence for sentence in said if not sentence.startswith(JUDGE_ALONE)]
     else:
         head.append(f"Use this panel, {point}:" if not head else f"The panel, {point}:")
+        said = [sentence for sentence in said if sentence != facts["advice"]]
     rest = ["", *_measured_lines(facts), *filter(None, (facts["unknown"],)), "", *said]
     rest += [] if details else [_proof_line(facts)]
     shown = [f"  {one if details else shorten(one, 2 * WIDTH - 20, placeholder=' ...')}" for one in asks]
@@ -64,10 +64,10 @@ def _measured_lines(facts: Mapping[str, Any]) -> list[str]:
     rechosen, single = facts["single_rechosen"], facts["single"]
     lines = [f"On {facts['measured_on']}: {measured_in_words(facts['held_out'])}."]
     on_what = "" if rechosen is None else ", on its training cases, which is optimistic"
-    if facts["n_parts"] and facts["kind"] == Kind.JUDGE and single["value"] != facts["held_out"]["value"]:
+    if facts["n_parts"] and facts["kind"] == Word.ALONE and single["value"] != facts["held_out"]["value"]:
         on_what = on_what or ", its own on all cases; above, panels chosen anew without each part of them"
     alone = measured_in_words(single)
-    is_told = facts["point"] is None or (facts["kind"] == Kind.JUDGE and alone in lines[0] and not on_what)
+    is_told = facts["point"] is None or (facts["kind"] == Word.ALONE and alone in lines[0] and not on_what)
     if not is_told or rechosen is not None:
         lines.append(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
     if rechosen is not None:
@@ -205,22 +205,14 @@ def _rule_words(facts: Mapping[str, Any]) -> str:
     rival = "the new panel" if facts["against"] == NEW else f"{facts['single']['name']} alone"
     names, told = (rival, "the saved panel"), facts["first_in_words"]
     rule = RuleVerdict(Word(facts["verdict"]), facts["take"] != "saved", facts["because"] or "")
-    if rule.word is Word.UNDECIDED:
-        price = "is cheaper, but" if facts["cheaper"] else "is not cheaper, and"
-        beside = f"{told} beside {rival}, which {price}"
-        return f"Undecided: keep {names[1]}, {beside} these cases do not tell them apart."
-    share = facts["difference_of"] != ERROR_COST
-    margin = counted_points(100 * facts["margin"]) if share else f"{facts['margin']:g} a case"
-    return sentence(rule, names, told, verb="Take" if rule.takes_first else "Keep", margin=margin)
-
-
-def counted_points(margin: float) -> str:
-    """Return a margin in words.
-
-    >>> counted_points(1.0), counted_points(2.5)
-    ('a point', '2.5 points')
-    """
-    return "a point" if margin == 1 else f"{margin:g} points"
+    return sentence(
+        rule,
+        names,
+        told,
+        verb="Take" if rule.takes_first else "Keep",
+        margin=margin_in_words(facts["margin"], of_shares=is_share(facts["difference_of"])),
+        costs=f", which is {'cheaper' if facts['cheaper'] else 'not cheaper'}",
+    )
 
 
 def _cases(figures: Mapping[str, Any], kind: str = "") -> str:
@@ -256,7 +248,7 @@ def print_compared(facts: dict[str, Any], *, details: bool = False) -> None:
         what = "New" if facts["against"] == NEW else f"{facts['single']['name']} alone"
         lines.append(f"{what} minus saved: {facts['difference_in_words']}{p}.")
     if facts["against"] != NEW:
-        lines.append(f"New panel: {facts['new_beside_single'][0].lower()}{facts['new_beside_single'][1:]}")
+        lines.append(f"Beside the best single judge: {facts['new_beside_single']}")
     if facts["prices_changed"]:
         changes = [f"{name} {old:.4g} to {new:.4g}" for name, (old, new) in facts["prices_changed"].items()]
         lines.append(f"Prices of the saved panel that changed: {all_of(changes, most=6)}.")
