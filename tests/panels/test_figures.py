@@ -14,6 +14,7 @@ from shortlist.panels.figures import figures
 from shortlist.panels.objectives import BALANCED, ERROR_COST, Scoring
 from shortlist.panels.panel_choice import PanelChoice, single_panel
 from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Outcome
 from shortlist.panels.verdict import compared
 from shortlist.panels.words import measured_in_words
 from shortlist.results.intervals import (
@@ -71,6 +72,30 @@ def test_of_balanced_accuracy_each_class_has_its_own_tail() -> None:
     low, high = scoring.interval(np.zeros(80), log)
     assert high == 1.0
     assert low == pytest.approx(1 - (most_unseen(int(sizes[0])) + most_unseen(int(sizes[1]))) / 2)
+
+
+def test_the_error_of_a_mean_counts_what_differs_within_each_class_alone() -> None:
+    rng = np.random.default_rng(5)
+    strata = rng.integers(0, 3, 50)
+    values = rng.normal(size=50) + 10 * strata
+    rest = values.copy()
+    for one in range(3):
+        rest[strata == one] -= values[strata == one].mean()
+    assert mean_error(values, strata) == pytest.approx(math.sqrt(rest @ rest / 49 / 50))
+    assert mean_error(values) == pytest.approx(values.std(ddof=1) / math.sqrt(50))
+
+
+def test_a_case_that_a_person_decides_loses_nothing() -> None:
+    log = label_log(2, 80)
+    codes = np.where(np.arange(80) % 2 == 0, 1 - log.truth, -1)  # wrong, or no answer
+    handed = np.arange(80) % 4 < 2
+    zeros = np.zeros(80)
+    outcome = Outcome(codes, zeros, codes, zeros, zeros, handed, codes)
+    losses = Scoring(ERROR_COST, np.array([[0.0, 7.0], [3.0, 0.0], [5.0, 5.0]])).of(outcome, log)
+    wrong = np.where(codes == -1, 5.0, np.where(log.truth == 1, 7.0, 3.0))
+    assert losses.tolist() == [
+        0.0 if of_person else lost for of_person, lost in zip(handed, wrong, strict=True)
+    ]
 
 
 def test_repeated_rows_are_one_sample() -> None:
