@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class ListedSolver(NamedTuple):
-    """What people call a solver, its class, and the package of the extra of its name, if it needs one.
+    """Title of a solver, its class, and the package of the extra of its name, if it needs one.
 
     The class is that of the file of its name in :mod:`shortlist.milp.backends`.
     """
@@ -25,4 +25,4 @@ SOLVERS: Mapping[str, ListedSolver] = {
 """By name; the first is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
 
 TITLES: Mapping[str, str] = {name: one.title for name, one in SOLVERS.items()}
-"""What people call the solvers."""
+"""Titles of the solvers for people."""

@@ -32,7 +32,7 @@ class ClauseStore(NamedTuple):
     arena: Shorts
     """Clause c lies in ``arena[starts[c]:starts[c + 1]]``."""
     starts: Longs
-    """Where clauses begin."""
+    """Index of the first literal of each clause."""
     heads: Shorts
     """First node of the watch list of each literal: watch w of clause c is node ``2 * c + w``."""
     links: Shorts
@@ -40,7 +40,7 @@ class ClauseStore(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """What is true, and why."""
+    """Truth values of the variables, with the reason for each."""
 
     values: Signs
     """1, 0 or -1 for unknown, by literal."""

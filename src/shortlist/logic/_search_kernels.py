@@ -20,7 +20,7 @@ from shortlist.logic._propagation_kernels import (
 )
 
 UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED, PAUSED = range(5)
-"""What a search answers: no model at all, a model, the store is full (enlarge it and go on), no model under
+"""Outcomes of a search: no model at all, a model, the store is full (enlarge it and go on), no model under
 the assumptions, nothing yet (go on).
 """
 
@@ -34,31 +34,31 @@ WORK_AT_ONCE = 1 << 16
 """Literals that are propagated until a search pauses: its caller may want to stop."""
 
 WORK_OF_A_CONFLICT = 32
-"""What learning from a conflict counts for."""
+"""Units of work counted for learning from a conflict."""
 
 
 class Activity(NamedTuple):
-    """Which variables were in recent conflicts, as a heap."""
+    """Heap of the variables that were in recent conflicts."""
 
     heap: Shorts
     """Variables that may be unknown, the most active first."""
     places: Shorts
-    """Where each variable is in the heap, -1 where it is not."""
+    """Index of each variable in the heap, -1 where it is not."""
     scores: Floats
-    """How active each variable is."""
+    """Activity of each variable."""
     step: Floats
-    """What a conflict adds, ``(1,)``."""
+    """Increment of an activity by one conflict, ``(1,)``."""
 
 
 class SearchMemory(NamedTuple):
-    """What a search remembers beside its assignment."""
+    """Memory of a search beside its assignment."""
 
     ranks: Shorts
-    """How many decision levels each learned clause spans."""
+    """Number of decision levels that each learned clause spans."""
     phases: Signs
-    """Which literal of each variable is tried first: its last value."""
+    """Sign of each variable that is tried first: its last value."""
     limits: Shorts
-    """Where each decision level begins on the trail."""
+    """Index on the trail at which each decision level begins."""
     seen: Signs
     """Marks of variables, all 0 between calls."""
     learned: Shorts

@@ -30,8 +30,8 @@ class Presolved:
     """Smaller clauses, and the way back to the variables they came from."""
 
     clauses: Clauses
-    """What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
-    model.
+    """Remaining clauses, over their own variables 1 to ``clauses.n_variables``; one false clause if there is
+    no model.
     """
     places: NDArray[np.int32]
     """For every original variable its new variable minus 1, or -1 if it has the same value in every model,

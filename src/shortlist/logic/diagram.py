@@ -189,7 +189,7 @@ _NONE = 2**62
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Which sides of each level literals leave."""
+    """Sides of each level that literals leave open."""
 
     low: Mask
     high: Mask

@@ -17,7 +17,7 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class SatAnswer:
-    """What a search found."""
+    """Result of a search: a model, or assumptions that exclude one."""
 
     model: Mask | None
     """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if there are none."""

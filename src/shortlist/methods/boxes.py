@@ -111,7 +111,7 @@ STAGE = "asking again"
 
 @dataclass(frozen=True, eq=False)
 class BoxSearch:
-    """What is known of boxes ``{x : f(x) <= corner}``.
+    """Results of a search through boxes ``{x : f(x) <= corner}``.
 
     `n_boxes`: how many there are. `n_by_sums`: proved empty by sums of integers, which rest on no solver.
     `n_by_solver`: empty as `solver` says. `n_open`: not answered, because a limit came first.

@@ -1,4 +1,4 @@
-"""What a front claims of its points, asked again, with what it rests on afterwards."""
+"""Recheck of the claims of a front, and the evidence that they rest on afterwards."""
 
 import dataclasses
 import math
@@ -30,7 +30,7 @@ from shortlist.solvers import TITLES
 
 @dataclass(frozen=True, eq=False)
 class FrontCheck:
-    """What a recheck of a front found.
+    """Findings of the recheck of a front.
 
     `failures`: what is not as the front claims, a sentence each, without a full stop. `n_points`: points of
     the front. `claim`: what the front claims. `search`: the answer to whether anything is missing, or

@@ -19,7 +19,7 @@ EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
 
 SOLREP_RULES = ("hit-and-run", "adaptive")
-"""Where reference points lie, named here so that a wrong name is told before anything is loaded."""
+"""Rules for reference points, named here so that a wrong name is reported before anything is loaded."""
 
 _EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for name, one in SOLVERS.items()}
 """Methods and solvers that need a package of their own; the extra that brings it has the same name."""
@@ -27,7 +27,7 @@ _EXTRAS = {"nsga2": ("NSGA-II", "pymoo")} | {name: (one.title, one.package) for 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What every method has."""
+    """Options of every method."""
 
     seed: int = 0
 

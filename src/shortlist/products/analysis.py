@@ -1,4 +1,4 @@
-"""What a feature model says of its features, and products drawn from it: uniform, or far apart."""
+"""Findings on the features of a model, and products drawn from it: uniform, or far apart."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Finding:
     """Something that follows from a model, and why."""
 
     feature: int
-    """Which feature, from 0."""
+    """Index of the feature, from 0."""
     why: Explanation | None = None
     """Rules that make it so; None where no explanation was asked for, or the budget had ended."""
 
@@ -35,7 +35,7 @@ KINDS = ("core", "dead", "false_optional", "atomic_sets", "redundant")
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Analysis:
-    """What a model says about its features and constraints."""
+    """Findings of a model on its features and constraints."""
 
     void: Explanation | None = None
     """Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
@@ -59,7 +59,7 @@ class Analysis:
     products_with: tuple[int, ...] = ()
     """For every feature the number of products that have it; empty where they were not counted."""
     uncounted: str = ""
-    """Why they were not."""
+    """Reason why the products were not counted."""
     unanswered: tuple[str, ...] = ()
     """Fields of this class that the budget left open: findings are true but may not be all; ``void`` without
     rules is unknown, and with rules these may not be the fewest.

@@ -25,7 +25,7 @@ class Attribute:
     """One number per feature."""
 
     name: str
-    """What it is called."""
+    """Name of the attribute."""
     values: NDArray[np.int64]
     """The numbers times `scale`, in feature order, ``(n_features,)``."""
     scale: int = 1

@@ -1,4 +1,4 @@
-"""What a choice costs: what it leaves of objectives and products; and the best product that is left."""
+"""Costs of a choice: values of objectives and products that remain; and the best remaining product."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -44,10 +44,10 @@ class End:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ValuesLeft:
-    """What is left of one objective."""
+    """Range of one objective over the remaining products."""
 
     objective: FeatureObjective
-    """Which; it also tells how values are written (:meth:`FeatureObjective.value_text`)."""
+    """Objective of the range; it also writes the values (:meth:`FeatureObjective.value_text`)."""
     ideal: End
     worst: End
     """The least and the largest value to minimise."""
@@ -153,26 +153,26 @@ def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What is left with a feature selected, or deselected."""
+    """Remaining products and values with a feature selected, or deselected."""
 
     values: tuple[ValuesLeft, ...]
     """One for each objective."""
     n_products: int | None
-    """How many products are left; None where they are not counted."""
+    """Number of products that remain; None where they are not counted."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureChoice:
-    """What deciding a feature costs."""
+    """Costs of deciding a feature."""
 
     feature: int
-    """Which, from 0."""
+    """Index of the feature, from 0."""
     now: Side
-    """What is left before the choice."""
+    """Remaining products and values before the choice."""
     selected: Side | None
     deselected: Side | None
-    """What is left after it; None where that cannot be had."""
+    """Remaining products and values after deselection; None where that is impossible."""
 
 
 @saved_from("shortlist.products")

@@ -11,7 +11,7 @@ Clause: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ClauseLimits:
-    """Where an encoding by clauses takes auxiliary variables, and where it gives up."""
+    """Limits of an encoding by clauses: from where it takes auxiliary variables, and where it gives up."""
 
     distribution: int = 256
     """Most clauses that one conjunct of a formula may become without auxiliary variables."""

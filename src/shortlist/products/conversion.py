@@ -21,7 +21,7 @@ from shortlist.runs.budget import Budget
 
 @saved_from("shortlist.products")
 class Edit(StrEnum):
-    """What an edit does to the products."""
+    """Effect of an edit on the set of products."""
 
     REFACTORING = "refactoring"
     SPECIALISATION = "specialisation"
@@ -32,7 +32,7 @@ class Edit(StrEnum):
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ModelDifference:
-    """How a second model differs from a first one."""
+    """Difference of a second model from a first one."""
 
     names: tuple[str, ...]
     """The features of both: those of the first, then those that only the second has."""
@@ -45,18 +45,18 @@ class ModelDifference:
     none, or a limit ended the search for it.
     """
     unsure: tuple[str, ...] = ()
-    """Which of ``lost`` and ``gained`` a limit left open."""
+    """Names of the fields, ``lost`` or ``gained``, that a limit left open."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What the step from the first to the second may do to the products; one edit where all is known."""
+        """Effects that the first-to-second step may have on the products; one edit where all is known."""
         losses = (False, True) if "lost" in self.unsure else (self.lost is not None,)
         gains = (False, True) if "gained" in self.unsure else (self.gained is not None,)
         return tuple(_EDITS[loses, wins] for loses in losses for wins in gains)
 
     @property
     def edit(self) -> Edit | None:
-        """What the step from the first to the second does to the products; None where that is not known."""
+        """Effect of the step from the first to the second on the products; None where that is not known."""
         return self.edits[0] if len(self.edits) == 1 else None
 
 
@@ -66,7 +66,7 @@ _EDITS = {
     (True, False): Edit.SPECIALISATION,
     (True, True): Edit.ARBITRARY,
 }
-"""What an edit is called that loses products or not, and gains some or not."""
+"""Kind of an edit, by whether it loses products and whether it gains some."""
 
 
 def difference(first: FeatureModel, second: FeatureModel, *, budget: Budget | None = None) -> ModelDifference:
@@ -189,7 +189,7 @@ class Conversion:
     proved: bool
     """Whether it is proved that the products are the same; False if the budget ended first."""
     notes: tuple[str, ...]
-    """What the format says in another way or not at all, a sentence each."""
+    """Notes on parts that the format writes in another way or not at all, a sentence each."""
 
 
 def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = None) -> Conversion:

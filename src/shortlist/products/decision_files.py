@@ -27,7 +27,7 @@ DECISIONS_FORMAT = "shortlist decisions"
 DECISIONS_VERSION = 1
 
 CHECK_SECONDS = 60.0
-"""How long it may take to find out whether the decisions of a file can be made."""
+"""Seconds for the check that the decisions of a file can be made."""
 
 _SIDES = {side_word(selected=side): side for side in (True, False)}
 

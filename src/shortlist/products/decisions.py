@@ -91,18 +91,18 @@ def side_word(*, selected: bool) -> str:
 
 
 USUAL_SECONDS = 10.0
-"""How long one question about a state may take."""
+"""Seconds for one question about a state."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionProblem:
-    """What all states of one configuration share."""
+    """Parts that all states of one configuration share."""
 
     model: FeatureModel
     """As read."""
     objectives: tuple[FeatureObjective, ...]
-    """What matters; may be empty."""
+    """Objectives; may be empty."""
     limits: tuple[Constraint, ...]
     """Limits that every product has to meet."""
     limited: LimitedModel
@@ -110,9 +110,9 @@ class DecisionProblem:
     diagram: Diagram | None
     """All products within the limits, where it fits."""
     uncounted: str
-    """Why there is no diagram; empty where there is one."""
+    """Reason why there is no diagram; empty where there is one."""
     time_limit_s: float
-    """How long each question may take."""
+    """Seconds for each question."""
 
     def budget(self) -> Budget:
         """Return the budget of one question."""
@@ -122,10 +122,10 @@ class DecisionProblem:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionState:
-    """What was decided, and what follows; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
+    """Decisions with their consequences; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
 
     problem: DecisionProblem
-    """What is configured."""
+    """Product line with its objectives and limits."""
     decisions: tuple[Decision, ...]
     """In their order."""
     forced: tuple[int, ...]
@@ -135,7 +135,7 @@ class DecisionState:
     complete: bool
     """Whether these are all; otherwise the time was over."""
     n_products: int | None
-    """How many products are left; None where the diagram did not fit."""
+    """Number of products that remain; None where the diagram did not fit."""
     previous: "DecisionState | None" = None
     """The state before the last step; None at the start."""
 

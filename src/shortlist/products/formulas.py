@@ -42,7 +42,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Implies:
-    """Where the left side holds, the right side does."""
+    """Implication: the right side holds if the left side does."""
 
     left: "Formula"
     right: "Formula"

@@ -23,7 +23,7 @@ Value: TypeAlias = Decimal | str | bool
 
 
 class GroupKind(StrEnum):
-    """How features depend on their parent."""
+    """Dependence of a group's features on their parent."""
 
     MANDATORY = "mandatory"
     OPTIONAL = "optional"
@@ -56,7 +56,7 @@ class Constraint:
     """A formula that every product satisfies."""
 
     formula: Formula
-    """What holds."""
+    """Formula that must hold."""
     name: str = ""
     """Name in messages; empty if it has none."""
     line: int = 0
@@ -66,7 +66,7 @@ class Constraint:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureModel:
-    """What may be chosen and what is forbidden; build with ``make_model``.
+    """Features, their tree and rules; build with ``make_model``.
 
     Attributes
     ----------

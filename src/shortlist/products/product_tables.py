@@ -21,7 +21,7 @@ from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.spreadsheets import unguarded
 
 FEATURE, OBJECTIVE = "feature: ", "objective: "
-"""What headings begin with in the table of a front."""
+"""Prefixes of headings in the table of a front."""
 
 _TRUTHS = {"1": True, "true": True, "0": False, "false": False}
 _BLOCK = 256  # products at a time: whether each breaks each rule is kept for them only
@@ -33,7 +33,7 @@ class ProductTable:
     """Configurations as a table has them."""
 
     selections: Mask
-    """What is selected in each, ``(n_rows, n_features)``."""
+    """Features selected in each row, ``(n_rows, n_features)``."""
     lines: tuple[int, ...]
     """The line or row of the file that each is in."""
     values: Mapping[str, tuple[Decimal | None, ...]]
@@ -150,10 +150,10 @@ def _value(name: str, line: int, title: str, cell: str) -> Decimal | None:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class ProductCheck:
-    """What is wrong with one configuration of a table, if anything."""
+    """Errors of one configuration of a table, if any."""
 
     line: int
-    """Where it is."""
+    """Line of the configuration in its file."""
     broken: tuple[str, ...]
     """Sentences of the rules that it breaks; empty for a product."""
     values: Mapping[str, Decimal]

@@ -124,7 +124,7 @@ class Slice:
     model: FeatureModel
     """Its products are the products of the whole model, cut to the features, each once."""
     method: str
-    """How it was found: ``elimination`` of variables, or ``questions`` about configurations."""
+    """Method that found the slice: ``elimination`` of variables, or ``questions`` about configurations."""
     n_kept_rules: int
     n_new_clauses: int
     """Rules that it has from the whole model, and clauses that were worked out."""

@@ -60,7 +60,7 @@ def _lines(source: Source) -> Iterator[tuple[int, list[str], bool]]:
 
 @dataclass(eq=False)
 class _MpsReading:
-    """What has been read, and what later lines depend on."""
+    """State of a reader of MPS: parts read so far, and sections that later lines depend on."""
 
     parts: Collected
     in_integers: bool = False

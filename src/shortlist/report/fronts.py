@@ -17,7 +17,7 @@ from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, counted_proof, proof_text, rounding
 
 MOST_CHOICE_BYTES = 8_000_000
-"""What is chosen at the points is left out of a page where it takes more than this, deflated."""
+"""Largest size of the choices at the points, deflated; larger ones are left out of a page."""
 
 MOST_BARS = 40
 """Largest number of candidates with a bar of how often they are chosen."""

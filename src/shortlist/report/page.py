@@ -44,13 +44,13 @@ class Table:
     """A table for people."""
 
     title: str
-    """What it is about."""
+    """Title of the table."""
     columns: tuple[str, ...]
     """Headings."""
     rows: tuple[tuple[str, ...], ...]
     """Cells; the first column is aligned to the left, the others to the right."""
     notes: tuple[str, ...] = ()
-    """What the columns mean, a sentence each."""
+    """Notes on the meaning of the columns, a sentence each."""
 
     def lines(self, left: Sequence[bool] = ()) -> list[str]:
         """Return the table as aligned lines of text, without title and notes.
@@ -77,15 +77,15 @@ class Chart:
     """A picture, its text alternative, and its numbers as a table."""
 
     title: str
-    """What it shows."""
+    """Title of the chart."""
     text: str
-    """What one sees in it, in a sentence, for readers who do not see it."""
+    """Text alternative: the chart in a sentence, for readers who do not see it."""
     data: Mapping[str, Any]
     """``kind`` is ``line``, ``bar``, ``box``, ``counts`` or ``ranks``; the rest is what the script draws."""
     numbers: Table | None = None
-    """What is drawn, folded away below it."""
+    """Table of the drawn numbers, folded away below it."""
     notes: tuple[str, ...] = ()
-    """How to read it, a sentence each."""
+    """Notes on reading the chart, a sentence each."""
 
 
 def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **more: Any) -> dict[str, Any]:
@@ -166,7 +166,7 @@ LONG = 60
 WORD = 12
 """Words of a column of text that have at most this many letters are never broken."""
 COUNTED = re.compile(r"\d+[:.] ")
-"""How a text begins that has a number in front, such as "2: Google" or "1. small"."""
+"""Beginning of a text that has a number in front, such as "2: Google" or "1. small"."""
 MOST_OPEN_ROWS = 50
 """Longer tables open on demand."""
 

@@ -29,7 +29,7 @@ CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
 """The confidence thresholds that are tried for the picture, from one half to one."""
 
 PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected at the last stage": "c3"}
-"""What rows do at a stage, and its colour."""
+"""Path of rows at a stage, and its colour."""
 
 NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""

@@ -1,1 +1,1 @@
-"""What every method answers with: fronts, selections, proofs, and how one point is picked."""
+"""Answers of every method: fronts, selections, proofs, and the pick of one point."""

@@ -313,7 +313,7 @@ STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
 
 HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
-"""What a table tells of each point of stages on rows that were held out."""
+"""Columns of a table that describe points of stages on held-out rows."""
 
 
 def without_promises(front: Front) -> Front:

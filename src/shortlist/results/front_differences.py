@@ -1,4 +1,4 @@
-"""What differs between two points of a front, and between two fronts over the same objectives."""
+"""Differences between two points of a front, and between two fronts over the same objectives."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from shortlist.results.front import STAGED_METHODS, Front, values_at
 
 
 class Fate(StrEnum):
-    """What became of a point."""
+    """Fate of a point of an earlier front."""
 
     SAME = "the same"
     CHANGED = "changed"
@@ -27,7 +27,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class PointFate:
-    """What became of a point of a front, or that it is new."""
+    """Fate of a point of a front, or that it is new."""
 
     fate: Fate
     """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.

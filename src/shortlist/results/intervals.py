@@ -171,7 +171,7 @@ CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
 
 MARGIN = 0.01
-"""How much worse still is as good, in the objective: of accuracy one point."""
+"""Margin in the objective by which a worse value still counts as good: of accuracy one point."""
 
 N_DRAWS = 20_000
 """Random signs of a permutation test."""
@@ -202,7 +202,7 @@ def sign_flip_p(sums: Floats) -> float:
 
 
 class Kind(StrEnum):
-    """What a verdict says of a choice beside the simplest alternative, such as the best single classifier."""
+    """Verdict on a choice beside the simplest alternative, such as the best single classifier."""
 
     JUDGE = "judge"
     """The choice is that alternative."""

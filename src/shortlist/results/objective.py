@@ -1,4 +1,4 @@
-"""What matters: a name, a sense, and the scale that makes it whole."""
+"""Objectives: a name, a sense, and the scale that makes values whole numbers."""
 
 import re
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Limit:
     """A limit on one quantity."""
 
     name: str
-    """What is limited."""
+    """Name of the limited quantity."""
     operator: str
     """One out of :data:`OPERATORS`."""
     value: Decimal

@@ -43,9 +43,9 @@ class Pick:
     values: dict[str, float]
     """Its objectives by name, in the user's signs and units."""
     decision: NDArray[np.integer[Any]]
-    """What to choose there, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
+    """Decision at the point, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
     rule: str
-    """What it was chosen by."""
+    """Rule that picked the point."""
 
 
 def pick_index(

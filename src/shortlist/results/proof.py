@@ -17,7 +17,7 @@ from shortlist.results.objective import Objective, Sense
 
 @saved_from("shortlist")
 class Status(StrEnum):
-    """What is known of a single answer."""
+    """Status of a single answer."""
 
     OPTIMAL = "optimal"  # the answer is proved best
     FEASIBLE = "feasible"  # an answer, with a bound on how much better another could be
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 @saved_from("shortlist")
 class ProofKind(StrEnum):
-    """How much of a front is proved, strongest first."""
+    """Extent to which a front is proved, strongest first."""
 
     COMPLETE = "complete"  # every non-dominated point is here
     NONDOMINATED = "nondominated"  # each point is proved non-dominated, some may be missing
@@ -38,7 +38,7 @@ class ProofKind(StrEnum):
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Proof:
-    """What is proved about a front or a selection, and what is not.
+    """Claims proved about a front or a selection.
 
     Parameters
     ----------
@@ -82,16 +82,16 @@ class Selection:
     """One answer to a problem with one objective."""
 
     mask: Mask
-    """What is chosen, ``(n_candidates,)``; all False when there is no answer."""
+    """Mask of the chosen candidates, ``(n_candidates,)``; all False when there is no answer."""
     objective: Objective
-    """What was optimised."""
+    """Objective that was optimised."""
     value: float
     bound: float
     """Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
     unknown.
     """
     status: Status
-    """What is known of it."""
+    """Status of the answer."""
     proof: Proof
     """The claim, its tolerance, and the limit that was hit."""
     seconds: float
@@ -185,11 +185,11 @@ def stopped_by(limit: str) -> str:
 
 
 class FrontPoints(Protocol):
-    """What the sentence of a proof, the rules of a pick and pictures read of a front."""
+    """Interface of a front for the sentence of a proof, the rules of a pick and pictures."""
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """What each column of values is."""
+        """Objectives of the columns of values."""
 
     @property
     def names(self) -> list[str]:
@@ -201,7 +201,7 @@ class FrontPoints(Protocol):
 
     @property
     def proof(self) -> Proof:
-        """What is proved about the points."""
+        """Proof about the points."""
 
     @property
     def extras(self) -> Mapping[str, Any]:

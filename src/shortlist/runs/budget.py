@@ -1,4 +1,4 @@
-"""What a method may use: time, nodes and threads, on one clock, and whom it tells."""
+"""Budget of a method: time, nodes and threads on one clock, and the receiver of progress."""
 
 import dataclasses
 import math
@@ -17,14 +17,14 @@ SECONDS = "s"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a long method has come."""
+    """Progress of a long method."""
 
     stage: str
-    """What is being done, for people."""
+    """Activity of the method, for people."""
     done: float
-    """How much is finished, in units of work or, for a time limit, in seconds."""
+    """Amount finished, in units of work or, for a time limit, in seconds."""
     total: float | None = None
-    """How much there is in all, in the same unit; None when it cannot be known."""
+    """Amount in all, in the same unit; None when it cannot be known."""
     value: float | None = None
     bound: float | None = None
     """Best value and bound so far, in the user's sign, where the method has them."""
@@ -39,7 +39,7 @@ class Progress:
 
 
 Report: TypeAlias = Callable[[Progress], None]
-"""What receives progress events; called from the thread that runs the method."""
+"""Receiver of progress events; called from the thread that runs the method."""
 
 
 def silent(progress: Progress) -> None:
@@ -70,12 +70,12 @@ def processor_seconds() -> float:
 
 
 LEAST_SECONDS = 0.01
-"""What a step gets that is begun at all: solvers behave badly under limits of next to nothing."""
+"""Least seconds for a step that is begun at all: solvers behave badly under limits of next to nothing."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a method may use; its clock runs from the moment it is made.
+    """Limits on time, nodes and threads of a method; its clock runs from the moment it is made.
 
     Parts of a budget share its clock, its cancellation and its report, so that a limit is always the user's:
     a method that gets a third of 60 seconds and uses it up says that the limit of 60 s stopped it.
@@ -172,7 +172,7 @@ class Budget:
 
     @property
     def limit_text(self) -> str:
-        """What stopped the method, in the user's terms: ``"interrupted"``, ``"60 s"``, or nothing."""
+        """Reason for stopping, in the user's terms: ``"interrupted"``, ``"60 s"``, or nothing."""
         if self.cancellation.cancelled:
             return "interrupted"
         return self.time_text if self.expired else ""

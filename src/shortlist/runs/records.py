@@ -1,4 +1,4 @@
-"""What a study holds, as JSON or bytes: settings, digests, states of a unit, and what its user has signed."""
+"""Contents of a study, as JSON or bytes: settings, digests, states of a unit, and objects signed by its user."""
 
 import contextlib
 import dataclasses
@@ -73,12 +73,12 @@ FACTS = "facts"
 
 @dataclass(frozen=True, eq=False)
 class KeptState:
-    """Where a unit is: arrays and facts, which become bytes without pickles."""
+    """State of a unit: arrays and facts, which become bytes without pickles."""
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """Numbers, truth values or text, of any shape; records are fine, Python objects are not."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What JSON holds exactly."""
+    """Facts that JSON holds exactly."""
 
     def packed(self) -> bytes:
         """Return the state as bytes, each array with its type and shape.
@@ -117,10 +117,10 @@ def random_facts(rng: np.random.Generator) -> dict[str, Any]:
 
 
 MARK = b"shortlist-own-1\n"
-"""What signed bytes begin with."""
+"""Prefix of signed bytes."""
 
 PICKLE = b"pickle\n"
-"""What a pickle begins with that was signed as one, so that nothing else that was signed is loaded as one."""
+"""Prefix of a pickle that was signed as one, so that nothing else that was signed is loaded as one."""
 
 
 def signed(content: bytes) -> bytes:

@@ -17,7 +17,7 @@ from shortlist.runs.study_file import Row, StudyFile, packed, unpacked
 
 @dataclass(frozen=True)
 class KeepSettings:
-    """When states of unfinished units are kept."""
+    """Times and sizes that decide when states of unfinished units are kept."""
 
     every_s: float = 1.0
     """Seconds from one kept state of a unit to the next, at least."""
@@ -42,7 +42,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class StageNote:
-    """How far a stage is: units in all, done and running, and the best so far in words."""
+    """Progress of a stage: units in all, done and running, and the best so far in words."""
 
     name: str
     total: int
@@ -163,7 +163,7 @@ class Study:
 
     @property
     def n_finished(self) -> int:
-        """How many units of all parts are finished."""
+        """Number of finished units of all parts."""
         return self._count("done")
 
     @property
@@ -293,7 +293,7 @@ class Checkpoint:
     key: str
     """The unit."""
     study: Study = NO_STUDY
-    """Where it is kept; without a file nothing is."""
+    """Study that keeps the state; the default keeps nothing."""
 
     def last(self) -> KeptState | None:
         """Return the last state that was kept, that of its end if the unit is finished; None without one.

@@ -26,10 +26,10 @@ from shortlist.runs.workers import (
 
 @dataclass(frozen=True)
 class Workers:
-    """What runs units, opened by :func:`open_workers`."""
+    """Runner of units, opened by :func:`open_workers`."""
 
     n_workers: int
-    """How many units run at a time."""
+    """Number of units that run at a time."""
     completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
     """Gets units and a cancellation, and yields the result of each unit, in the order in which they end.
     Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
@@ -85,14 +85,14 @@ FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 
 @dataclass(frozen=True)
 class Work:
-    """How work is done: its workers, study, report and cancellation, none of which changes results."""
+    """Circumstances of a run: its workers, study, report and cancellation, none of which changes results."""
 
     workers: Where = 1
     """As :func:`open_workers` takes them: a number of workers of this machine, -1 for
     every core, None for the enclosing joblib context, or the address of a scheduler.
     """
     study: Study = NO_STUDY
-    """Where finished units are kept, and from where they are taken."""
+    """Study that keeps finished units, and from which they are taken."""
     report: Report = silent
     """Receives progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -247,7 +247,7 @@ class _Run:
 
 
 class _TimeLeft:
-    """What units that have ended say about those that have not: seconds for each size, by kind."""
+    """Estimate of the time left from the seconds of finished units, by kind and size."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self._sizes: dict[str, float] = {}
@@ -332,7 +332,7 @@ class WatchedCancellation(Cancellation):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What a unit returns that was stopped, or has more to do, where what it has is recorded in parts."""
+    """Result of a unit that was stopped, or has more to do, where finished parts are recorded."""
 
     result: Any
 

@@ -60,7 +60,7 @@ class Unit:
     key: str
     """Names it in studies and messages."""
     call: Callable[..., Any]
-    """What is called; with `whole` it takes a keyword `budget` besides."""
+    """Function to call; with `whole` it takes a keyword `budget` besides."""
     arguments: tuple[Any, ...] = ()
     """By position."""
     kind: str = ""
@@ -84,13 +84,13 @@ class Completed:
     index: int
     """Its place among the units that were given."""
     result: Any = None
-    """What its call returned; None where it raised."""
+    """Result of the call; None where it raised."""
     seconds: float = 0.0
     """Wall-clock time of the call alone, without that of compiling kernels."""
     machine: str = ""
     """Name of the machine that ran it."""
     error: Exception | None = None
-    """What its call raised, or why it has no result."""
+    """Exception of the call, or the reason why it has no result."""
 
 
 def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:

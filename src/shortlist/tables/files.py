@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 STDIN = "-"
-"""What standard input is called."""
+"""Name of standard input."""
 
 PARQUET = b"PAR1"
 ZIP = b"PK\x03\x04"
@@ -41,7 +41,7 @@ UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
-"""How to undo a compression, by the bytes that it begins with."""
+"""Decompressor by the first bytes of a file."""
 
 
 def read_table_file(

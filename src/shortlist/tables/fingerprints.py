@@ -24,7 +24,7 @@ _KEYS = {str, float, type(None)}
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Fingerprint:
-    """What is kept of a table to know it again."""
+    """Digests of a table and its rows to recognise it."""
 
     digest: str
     """SHA-256, in hexadecimal, of the columns' names and every value, row after row."""
@@ -57,7 +57,7 @@ class RowsOfTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowMatch:
-    """Where the rows of one table are in another one."""
+    """Indices of the rows of one table in another one."""
 
     places: NDArray[np.intp]
     """For each row of the first table its place in the second one, ``(n_rows,)``; -1 where it is not there.

@@ -1,4 +1,4 @@
-"""What every estimator asks of the rows it is given."""
+"""Checks of the rows that every estimator is given."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -135,12 +135,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of rows with text, categories and gaps, which counts every row once."""
 
     CHECKS: ClassVar[dict[str, Check]] = {"random_state": as_random_state}
-    """How each option is checked that can be checked alone, in this order."""
+    """Check of each option that can be checked alone, in this order."""
 
     classes_: Labels
 
     MOST_CLASSES: ClassVar[int | None] = None
-    """How many classes can be told apart at most; None is any number."""
+    """Largest number of classes that can be told apart; None is any number."""
 
     @abstractmethod
     def fit(self, X: Any, y: Any) -> Self:

@@ -15,7 +15,7 @@ from shortlist.errors import BadFileError
 
 POINT, COMMA = "point", "comma"
 DECIMALS = (POINT, COMMA)
-"""What stands before the decimals of a number."""
+"""Characters before the decimals of a number."""
 
 AGREED = "decimal"
 """Attribute of a table that was read from text: the notation of its numbers, if it tells one."""
@@ -40,7 +40,7 @@ _WRITTEN = {
 
 
 class CellRules(NamedTuple):
-    """How cells of a table are read, where a user says so.
+    """Rules for reading cells of a table, where a user gives them.
 
     `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the usual
     rule. `decimal`: what stands before decimals, ``"point"`` or ``"comma"``, where columns fit both.
@@ -60,7 +60,7 @@ USUAL = CellRules()
 
 
 class Written(NamedTuple):
-    """How a column of numbers is written.
+    """Notation of a column of numbers.
 
     `plain`: for each notation that fits all cells, each different cell as a plain number with a point, "" for
     a gap. `currency`: the sign that is left out. `is_plain`: whether every cell is a plain number already.

@@ -31,7 +31,7 @@ SPREADSHEET_ENDINGS = (".csv", WORKBOOK)
 """Endings of the files that :func:`save_rows` can write."""
 
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 1_048_576, 16_384, 32_767
-"""What a sheet of Excel holds, and a cell of it."""
+"""Limits of Excel: rows and columns of a sheet, and characters of a cell."""
 
 
 def save_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
@@ -111,7 +111,7 @@ def _workbook_cell(cell: Cell) -> str | float | None:
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""How a text begins that is guarded, or that spreadsheets take for a formula, which may call programs."""
+"""Beginning of a text that is guarded, or that spreadsheets take for a formula, which may call programs."""
 
 HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A sign alone, or a number: spreadsheets show it as it is."""
@@ -149,7 +149,7 @@ DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
     ValueError, NotImplementedError, RuntimeError, EOFError, OSError,
 )  # fmt: skip
-"""What may come of a compressed file that is damaged."""
+"""Exceptions that a damaged compressed file may raise."""
 
 MOST_UNPACKED = 2**29
 """Bytes that a compressed table may unpack to, and all parts of a workbook together."""

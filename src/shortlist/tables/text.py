@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-"""What may part columns, and what it is called."""
+"""Separators of columns, and their names."""
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8",

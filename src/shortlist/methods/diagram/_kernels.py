@@ -19,16 +19,16 @@ BLOCK = 64
 
 
 class Packing(NamedTuple):
-    """How packed keys are read, and the staircase of what is kept."""
+    """Layout of packed keys, and the staircase of the kept vectors."""
 
     stairs: ShortTable
     """``stairs[i, j]`` is the least last value among vectors kept so far whose middle values are at most i
     and j.
     """
     width: int
-    """How many rows of `stairs` are used."""
+    """Number of rows of `stairs` in use."""
     depth: int
-    """How many of its columns."""
+    """Number of columns of `stairs` in use."""
     places: Longs
     """By how many bits each value is shifted."""
     masks: Longs

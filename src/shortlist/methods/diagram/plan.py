@@ -1,4 +1,4 @@
-"""Which sets of vectors a pass over a diagram joins, and how vectors are written as keys."""
+"""Plan of a pass over a diagram: the sets of vectors that it joins, and their encoding as keys."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ MOST_STAIRS = 1 << 25
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How vectors of non-negative integers are written as sorted keys.
+    """Encoding of vectors of non-negative integers as sorted keys.
 
     `order`: which objective is swept, which two index the staircase, and which lies in it,
     ``(n_objectives,)``. With three objectives the first of the middle ones is missing, with two both; a

@@ -27,7 +27,7 @@ STAGES = 8
 
 @dataclass(frozen=True)
 class SweepSettings:
-    """What a pass may keep.
+    """Limits on the memory and work of a pass.
 
     `max_bytes`: memory for sets of vectors. `packed_bits`: vectors with ranges of at most this many bits
     are packed into one integer. `worth_trimming`: joins of at most this many vectors are never trimmed for
@@ -127,7 +127,7 @@ class Pass:
 
     @property
     def keys(self) -> Keys:
-        """What the whole diagram can add up to."""
+        """Keys of all vectors that the whole diagram can add up to."""
         root = self._plan.root
         keys: Keys = self._sets[int(self._plan.sources[root])] + self._plan.offsets[root]
         return keys
@@ -224,7 +224,7 @@ class Pass:
         return keys
 
     def _most(self) -> int:
-        """How many vectors the next set may hold."""
+        """Largest number of vectors that the next set may hold."""
         if self._hurried:
             return self._settings.few
         free = self._settings.max_bytes - (self._bytes - self._spare)

@@ -8,7 +8,7 @@ from shortlist.arrays import Flags, Longs, LongTable, Records, record_type
 HERE = record_type("n_queued", "n_changes", "n_decided", "n_nodes", "found")
 
 NOTHING, CHANGED, CONFLICT = 0, 1, 2
-"""What a pass over the columns found."""
+"""Outcome of a pass over the columns."""
 HIGHEST = 2**62
 """More than any reduced cost."""
 NO_COLUMN = -1
@@ -18,7 +18,7 @@ class PartRows(NamedTuple):
     """Rows of integers over the free columns; the last two are the reduced costs and the costs."""
 
     row_starts: Longs
-    """Where the entries of each row start, those with the largest reach first."""
+    """Index of the first entry of each row, entries with the largest reach first."""
     row_columns: Longs
     row_factors: Longs
     row_reaches: Longs
@@ -48,7 +48,7 @@ class PartState(NamedTuple):
     queue: Longs
     """Rows that may say something new."""
     queued: Flags
-    """Which rows are in the queue."""
+    """Flag for each row that is in the queue."""
     changes: LongTable
     """Column, old low and old high of every change since the root."""
     decisions: LongTable

@@ -26,7 +26,7 @@ SolveBounded: TypeAlias = Callable[[Vector, Vector], Vector | None]
 """Returns the objectives of a best solution between least values and bounds, or None without one."""
 
 Ends: TypeAlias = tuple[Vector, Vector]
-"""Where sweeps begin and end: the least and the largest value of each objective."""
+"""Ends of the sweeps: the least and the largest value of each objective."""
 
 
 class BoundSweep:
@@ -98,7 +98,7 @@ class BoundSweep:
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What a sweep found before it ended, and the limit that ended it, if one did."""
+    """Answers of a sweep, and the limit that ended it, if one did."""
 
     answers: Points
     n_skipped: int = 0

@@ -117,7 +117,7 @@ class BoundedSolves:
 
     @property
     def solver_name(self) -> str:
-        """Who solves: the solver asked for, or CP-SAT where the numbers are too large for it."""
+        """Name of the requested solver, or CP-SAT where the numbers are too large for it."""
         return "cpsat" if self._n_handed_over else self._solver.name
 
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:

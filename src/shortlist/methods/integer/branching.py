@@ -42,7 +42,7 @@ MOST_STEPS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class SearchedPart:
-    """What a search found.
+    """Result of a search.
 
     `finished`: whether the search was complete; otherwise nothing is proved. `values`, ``(n_columns,)``: the
     best solution met, of all columns.
@@ -54,7 +54,7 @@ class SearchedPart:
 
 @dataclass(frozen=True, eq=False)
 class PartBounds:
-    """What a part is bounded by; integers, or infinite limits of rows.
+    """Bounds on a part; integers, or infinite limits of rows.
 
     `limits`, ``(n_rows,)``: limits of the rows. `columns`, ``(n_columns,)``: bounds of the columns. `known`,
     ``(n_columns,)``: wider bounds, which the reduced costs were computed with.

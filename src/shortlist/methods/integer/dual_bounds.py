@@ -20,7 +20,8 @@ from shortlist.arrays import Floats, Mask
 
 FINEST_SCALE = 2.0**24
 LARGEST = 2.0**60
-"""What no sum may reach; 2^63 ends 64-bit integers, and the sizes are estimated in floating point."""
+"""Bound that every sum stays below; 2^63 ends 64-bit integers, and the sizes are estimated in floating point.
+"""
 
 Integers = NDArray[np.int64]
 
@@ -48,7 +49,7 @@ class IntegerRows:
 
 @dataclass(frozen=True, eq=False)
 class DualBound:
-    """What multipliers prove.
+    """Bound that multipliers prove, with the reduced costs.
 
     `bound`: ``scale * (costs @ x)`` is at least this. `reduced`, ``(n_columns,)``: each column adds at least
     its reduced cost per step away from its best bound: the lower one where this is positive, the upper one

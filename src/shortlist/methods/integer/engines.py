@@ -1,4 +1,4 @@
-"""Which engine finds the complete front of a program or a product line, and what measured that."""
+"""Choice of the engine for the complete front of a program or a product line, with its measurement."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ a point took 14 times the time of whole programs, because most parts are not dec
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramShape:
-    """What decides which engine is asked."""
+    """Sizes and properties that decide on the engine."""
 
     n_objectives: int
     n_columns: int
@@ -42,13 +42,13 @@ class Engine:
     name: str
     fits: Callable[[ProgramShape], bool]
     why: str
-    """Why, to go after "as"."""
+    """Reason for the engine, to go after "as"."""
     measured: str
-    """What measured that: a file of benchmarks/results."""
+    """Measurement that supports it: a file of benchmarks/results."""
 
     @property
     def reason(self) -> str:
-        """Which engine and why, in one line."""
+        """Engine and reason in one line."""
         return f"{self.name}, as {self.why}"
 
 

@@ -27,7 +27,7 @@ from shortlist.runs.records import digest_of_arrays
 from shortlist.runs.study import Finished, Study
 
 TOLERANCE = 1e-5
-"""How far rows and columns that take no integers may miss their limits, in parts of their terms."""
+"""Tolerance on the limits of rows and columns that take no integers, as a share of their terms."""
 
 
 @dataclass(frozen=True, eq=False)

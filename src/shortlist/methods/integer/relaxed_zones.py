@@ -1,4 +1,4 @@
-"""What a linear program without integrality leaves of the columns of a zone, by reduced costs."""
+"""Bounds on the columns of a zone by reduced costs of a linear program without integrality."""
 
 import dataclasses
 import math
@@ -32,7 +32,7 @@ LARGEST_SUM = 2.0**59
 
 @dataclass(frozen=True, eq=False)
 class Narrowed:
-    """What is left of a zone.
+    """Bounds on the columns that remain in a zone.
 
     `bounds`: bounds of the columns. `duals`: multipliers of the rows, those of the objectives last, where the
     linear program has an optimum.
@@ -49,7 +49,7 @@ class Narrowed:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """What multipliers prove of the weight of solutions in a zone.
+    """Proof by multipliers on the weight of solutions in a zone.
 
     `weights`, ``(n_objectives,)``: what the objectives are multiplied by. `found`: the bound and the reduced
     costs, None where there is nothing to prove them with. `bounds`: bounds of the columns that it holds for.
@@ -64,7 +64,7 @@ class Relaxed:
 
     @property
     def least(self) -> int | None:
-        """What no solution in the zone weighs less than, None if nothing is proved."""
+        """Least weight that a solution in the zone can have, None if nothing is proved."""
         return None if self.found is None else -(-self.found.bound // self.found.scale)
 
     def within(self, most: int) -> Narrowed | None:

@@ -31,12 +31,12 @@ reduced costs leave few columns, and presolve takes longer than it saves.
 """
 SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4
-"""What weighted objectives, and the sums of weighted costs, stay below."""
+"""Bound that weighted objectives, and the sums of weighted costs, stay below."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Gap:
-    """What lies between two neighbours.
+    """Open part of the front between two neighbours.
 
     `below` says whether points below their line are still looked for; `bounds` of the columns are those that
     hold there, if more is known than of all.

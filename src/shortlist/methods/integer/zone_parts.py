@@ -24,7 +24,7 @@ from shortlist.methods.integer.recorded_solves import Solved
 from shortlist.methods.integer.relaxed_zones import Narrowed, Relaxed, RelaxedZones
 
 LIMITS = 2.0, 8.0
-"""How far above the bound of a linear program an answer is looked for, in means of what it was before."""
+"""Offsets of the limits above the bound of a linear program, in means of the previous offsets."""
 LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
 """Decisions after which the search in integers gives up, at first, and with weights that suit the zone."""

@@ -51,7 +51,7 @@ in about as long. HiGHS and its check take as long as 180 linear programs on eCo
 
 @dataclass(frozen=True, eq=False)
 class ProgramOutcome:
-    """What one program said.
+    """Outcome of solving one program.
 
     `status`: OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
     bounds. UNKNOWN: stopped before anything was found. `vector`: the objectives found, in steps,

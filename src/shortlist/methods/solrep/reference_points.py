@@ -138,7 +138,7 @@ STAGE = "reference points"
 
 @dataclass(frozen=True, eq=False)
 class SolveSetting:
-    """What every worker needs; it pickles, after which its budget is never cancelled.
+    """Settings that every worker needs; it pickles, after which its budget is never cancelled.
 
     `program`: what is solved. `budget`: of the whole search, without progress. `each`: of each program.
     `checks`: whether a second program checks each proved answer. `study`: where finished programs go; a copy

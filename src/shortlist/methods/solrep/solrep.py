@@ -88,7 +88,7 @@ DEVIATIONS = (
     ),
     "Line 17: the anchors belong to the answer; without them the ends of the front are missing.",
 )
-"""Where the hit-and-run rule differs from Algorithm 3 as it is printed, and why, line by line.
+"""Deviations of the hit-and-run rule from Algorithm 3 as it is printed, with reasons, line by line.
 
 The walk itself is as printed: every step gives a point, nothing is thinned out, and nothing is left out at
 the beginning.
@@ -97,7 +97,7 @@ the beginning.
 
 @dataclass(frozen=True)
 class SolRepSettings:
-    """Where the reference points lie, and how their programs are solved.
+    """Rule for reference points, and limits on solving their programs.
 
     `n_points`: reference points, each with one program at most. The anchors take two programs per objective
     besides. `rule`, one of ``"hit-and-run"`` and ``"adaptive"``: where the reference points lie: on a random

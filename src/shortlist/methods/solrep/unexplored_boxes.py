@@ -1,4 +1,4 @@
-"""Which boxes of objective space may still hold non-dominated vectors, and how much may be missing there.
+"""Boxes of objective space that may still hold non-dominated vectors, and the bound on what is missing there.
 
 The zones ``{y : y < u}`` of :mod:`shortlist.methods.integer.search_zones` cover all that no known vector
 dominates. Every solved program says more: with weights w over ``{y : y < c}``, no feasible vector there has

@@ -1,4 +1,4 @@
-"""Which limits, choices and rules of a model contradict each other, none of which can be left out."""
+"""Smallest sets of limits, choices and rules of a model that contradict each other."""
 
 import contextlib
 import dataclasses
@@ -242,7 +242,7 @@ def told_contradiction(
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
-    """What the parts of a contradiction, and all that is asked, leave to its limits."""
+    """Sums that the parts of a contradiction, and all requirements, leave to its limits."""
 
     model: FeatureModel
     found: Contradiction

@@ -1,4 +1,4 @@
-"""Why something cannot be: rules that contradict it, and least values of sums over features."""
+"""Explanations of the impossible: rules that contradict it, and least values of sums over features."""
 
 import dataclasses
 import itertools
@@ -166,7 +166,7 @@ SECONDS_PER_VALUE = 10.0
 
 @dataclass(frozen=True)
 class Least:
-    """What is known of the least value of a sum of integers."""
+    """Bounds on the least value of a sum of integers, and whether it can be had."""
 
     value: int | None = None
     """Of the best product found; None if none was."""

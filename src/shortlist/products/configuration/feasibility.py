@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 NO_REQUIREMENTS = Requirements()
 
 NOT_TOLD_APART = "the rules of the model and what is required, which could not be told apart in time"
-"""What contradicts itself, where the budget ended before a part of it was found that does."""
+"""Name of a contradiction of which the budget left no time to find a smaller part."""
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """What the clauses of a model say about requirements."""
+    """Answers of the clauses of a model to requirements."""
 
     checked: bool
     """Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in
@@ -47,7 +47,7 @@ class Feasibility:
     fixed: tuple[int, ...] = ()
     """Literals that hold in every product that meets the requirements, these included."""
     implied: tuple[int, ...] = ()
-    """Those of them that hold because of the requirements, without the requirements themselves."""
+    """Further literals that hold because of the requirements."""
 
 
 def check_feasibility(
@@ -170,7 +170,7 @@ USUAL_NODES = 100_000
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """What every product shares, and how many products there are."""
+    """Literals that every product shares, and the number of products."""
 
     satisfiable: bool | None
     """Whether there is a product; None if the budget ended before that, or what all share, was known."""
@@ -180,7 +180,7 @@ class ModelSummary:
     n_products: int | None = None
     """The exact number of products; None where it was not counted."""
     uncounted: str = ""
-    """Why not."""
+    """Reason why the products were not counted."""
     conflict: tuple[str, ...] = ()
     """Without a product: rules that contradict each other, none of which can be left out."""
 

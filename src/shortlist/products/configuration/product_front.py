@@ -51,7 +51,7 @@ GRACE_S = 1.0
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Configured:
-    """What :func:`configure` answers with."""
+    """Answer of :func:`configure`: a front with the method that found it."""
 
     status: Status
     """OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets
@@ -60,7 +60,7 @@ class Configured:
     front: Front
     """The points; without any if there is no product, or none was found."""
     reason: str
-    """Why there are no points, or why this method was taken."""
+    """Reason for having no points, or for taking this method."""
     conflict: tuple[str, ...]
     """Without a product: rules, requirements and limits that contradict each other, a sentence each, and what
     the others leave to each limit. None can be left out, unless the time was over before that was known.

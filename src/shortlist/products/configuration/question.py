@@ -1,4 +1,4 @@
-"""What is asked of a product line, as integer vectors, and the methods that answer it with their options."""
+"""Questions to a product line, as integer vectors, and the methods that answer them with their options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -84,7 +84,7 @@ class QuantityLimit(Constraint):
     """A limit on a named quantity, such as ``cost<=120``."""
 
     quantity: FeatureObjective | None = field(default=None, compare=False)
-    """What is limited; its sense says nothing."""
+    """Quantity that is limited; its sense has no effect."""
 
 
 def parse_objectives(
@@ -162,12 +162,12 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
 
 @dataclass(frozen=True, eq=False)
 class ProductQuestion:
-    """What is asked of a product line."""
+    """Question to a product line: objectives, limits and requirements."""
 
     model: FeatureModel
     """The model as read."""
     objectives: tuple[FeatureObjective, ...]
-    """What matters."""
+    """Objectives of the question."""
     limits: tuple[Constraint, ...]
     """Limits, all to be met."""
     requirements: Requirements

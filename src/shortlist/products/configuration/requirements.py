@@ -1,4 +1,4 @@
-"""What a customer asks for: features that must be in, and features that must be out."""
+"""Requirements of a customer: features that must be in, and features that must be out."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""What readers and writers share: XML as a tree, names that fit, and a model in what a format can hold."""
+"""Helpers of readers and writers: XML as a tree, names that fit, and a model in what a format can hold."""
 
 import re
 from collections import Counter
@@ -142,12 +142,12 @@ class WrittenModel:
     text: str
     """The file."""
     variables: dict[str, int]
-    """What each feature of the file stands for, by its identifier there: a variable of the model's clauses
-    (:func:`~shortlist.products.clauses.to_clauses`), 1 to n for its features and above that for
-    auxiliary ones; 0 for a root that the format needs.
+    """Variable of the model's clauses (:func:`~shortlist.products.clauses.to_clauses`) by identifier of a
+    feature in the file: 1 to n for the model's features, above that for auxiliary ones; 0 for a root that the
+    format needs.
     """
     notes: tuple[str, ...] = ()
-    """What the format cannot say as the model does, a sentence each."""
+    """Notes on parts that the format cannot say as the model does, a sentence each."""
 
 
 def xml_text(text: str) -> str:
@@ -216,7 +216,7 @@ class ExpressedModel:
     variables: tuple[int, ...]
     """The variable of the original model's clauses that each feature stands for; 0 for a new root."""
     notes: tuple[str, ...]
-    """What became something else, a sentence each."""
+    """Notes on parts that were rewritten, a sentence each."""
 
 
 def expressed(
