@@ -1,4 +1,4 @@
-"""What a paper claims, and what our rows say about it: one list for each paper, and one rule.
+"""Claims of a paper, and the finding of our rows on each: one list for each paper, and one rule.
 
 A claim has one part or several, such as a set each of "on all sets", and each part is judged by one of the
 functions here. None of their limits was chosen by looking at rows: they are the paper's own figures, an
@@ -22,13 +22,13 @@ HOLDS, IN_PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "
 """The verdicts."""
 
 UNKNOWN = "We do not know why."
-"""What stands where a claim does not hold and no experiment says why."""
+"""Reason given where a claim does not hold and no experiment explains it."""
 
 UNSURE = "These rows are too few to leave out chance."
-"""What stands where chance may have made each part that does not hold."""
+"""Reason given where chance may have made each part that does not hold."""
 
 OTHER = "Ours is another figure."
-"""What stands where all parts point the way that the paper says, and no experiment says why not more."""
+"""Reason given where all parts point the paper's way, and no experiment explains the smaller effect."""
 
 RULE = (
     "A claim holds if all its parts point the way that the paper says and each is sure, holds in "
@@ -38,12 +38,12 @@ RULE = (
     "interval of ours has the paper's figure and ends nowhere further from it than half of the way to the "
     "value that would mean nothing. One value alone has no interval. What is counted and not sampled is sure."
 )
-"""How verdicts are reached, for people."""
+"""Rule for verdicts, for people."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What rows say about a part of a claim."""
+    """Finding of rows on a part of a claim."""
 
     same: bool
     """Whether they point the way that the paper says."""
@@ -154,13 +154,13 @@ def beside(values: Any, unit: str) -> str:
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """What rows say about a claim."""
+    """Finding of rows on a claim."""
 
     here: str
     """Our figure, as the paper has its own."""
     parts: tuple[Part, ...]
     sure: str
-    """What it rests on: how many sets, folds or runs, a test or an interval."""
+    """Evidence of the finding: the number of sets, folds or runs, a test or an interval."""
     why: str = ""
     """The experiment that says why our figure differs, empty where there is none; left out if all holds."""
 
@@ -173,7 +173,7 @@ class ClaimFinding:
 
     @property
     def reason(self) -> str:
-        """Why not all of it holds: an experiment, else what the parts say of chance; empty if it holds."""
+        """Reason why not all of it holds: an experiment, else chance; empty if it holds."""
         if not self._lacking:
             return ""
         silent = OTHER if all(part.same for part in self._lacking) else UNKNOWN
@@ -240,9 +240,9 @@ class PaperClaim:
     paper: str
     """The paper's figure; empty where it has none."""
     judge: Callable[[Any], ClaimFinding]
-    """What rows say about it; raises :class:`UnmeasuredError` if they do not have what is needed."""
+    """Function from rows to the finding; raises :class:`UnmeasuredError` if they lack a quantity."""
     missing: str = ""
-    """Why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
+    """Reason why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
     read: Callable[[Any], Any] = _as_they_are
     """Makes of rows what the judge gets. It returns what it has made as it is, so that claims share it."""
 

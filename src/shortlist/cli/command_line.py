@@ -1,4 +1,4 @@
-"""How a command line is read: which command it asks for, and what is said of words that none takes."""
+"""Reading of a command line: the command that it names, and the refusal of words that none takes."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ from shortlist.cli.options.settings import setting_fields, setting_forms, settin
 from shortlist.errors import MissingDependencyError
 
 UsageError: Any = typer.BadParameter.__base__
-"""What typer raises of a command line that it cannot read; it exports no other name for it."""
+"""Exception of typer for a command line that it cannot read; typer exports no other name for it."""
 
 FORMS = ("details", "json")
 """Forms of an answer, by the names of the parameters.

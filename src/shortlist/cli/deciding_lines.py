@@ -1,4 +1,4 @@
-"""What each line of the dialogue of `shortlist configure --interactive` does."""
+"""Actions of the lines in the dialogue of `shortlist configure --interactive`."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -41,21 +41,21 @@ from shortlist.results.proof import Status
 
 @dataclass(frozen=True, eq=False)
 class Deciding:
-    """Where a dialogue is."""
+    """State of a dialogue."""
 
     state: DecisionState
-    """What was decided, and what follows."""
+    """Decisions with their consequences."""
     names: FeatureNames
-    """How features may be called."""
+    """Names that features may be called by."""
     attributes: Mapping[str, Attribute]
-    """What ``finish by`` may name."""
+    """Attributes that ``finish by`` may name."""
     inputs: Mapping[str, Named] = field(default_factory=dict)
     """Files that ``save`` must not overwrite."""
     stage: str = ""
     by: str = ""
     """Of the decisions that come next."""
     saved: tuple[Decision, ...] = ()
-    """What the last file written holds."""
+    """Decisions in the last written file."""
     ended: bool = False
     """Whether the user has had enough."""
 
@@ -66,7 +66,7 @@ class Deciding:
 
     @property
     def model(self) -> FeatureModel:
-        """What is configured."""
+        """Feature model that is configured."""
         return self.state.problem.model
 
     def feature(self, name: str) -> int:
@@ -244,7 +244,7 @@ def _quit(deciding: Deciding, _: str) -> Deciding:
 
 @dataclass(frozen=True)
 class _Command:
-    """What the first word of a line asks for, what comes behind it, and what it is for."""
+    """Command of the dialogue: its action, its usage, and its purpose."""
 
     act: Callable[[Deciding, str], Deciding]
     usage: str

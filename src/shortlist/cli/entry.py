@@ -1,4 +1,4 @@
-"""Where the command starts: signals first, as they may come while everything else is imported."""
+"""Entry point of the command: signals first, as they may come while everything else is imported."""
 
 import atexit
 import signal

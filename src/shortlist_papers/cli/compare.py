@@ -58,14 +58,14 @@ class SeedOptions:
 
 @dataclass(frozen=True)
 class AskedOfBoth:
-    """What may be asked of a table too, as of a model."""
+    """Options that a table shares with a model."""
 
     objectives: str | None = None
     limit: list[str] | None = None
 
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
-"""What is compared on a product line."""
+"""Default methods on a product line."""
 
 
 def _settings() -> dict[str, type]:
@@ -80,7 +80,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "a feature model": (QuestionOptions,),
     "a table": (ComparedTable, AskedOfBoth),
 }
-"""What methods are compared on, and the dataclasses of the options used then."""
+"""Subjects of a comparison, and the dataclasses of the options that each uses."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".data")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 PRUNING = "pruning"
-"""What stands for all methods that prune."""
+"""Word for all methods that prune."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ PruneSettings = as_settings(
     [FoldOptions, PoolOptions, ExactMethodOptions],
     but={"costs", "pool", "trust", "time_limit", "probabilities"},
 )
-"""What can be set of pruning methods."""
+"""Settings of pruning methods."""
 
 OF_SOME_PRUNERS = (
     ((EXACT,), {one.name for one in fields(ExactMethodOptions)} - {"voting", "refit", "time_limit"}),

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 SUM = "coverage + accuracy + 1 - cost / price of all features, as in Figure 12 of the paper"
 
 STAGES = "stages"
-"""What stands for all methods that buy features in stages."""
+"""Word for all methods that buy features in stages."""
 
 StageSettings = as_settings(
     "multi-stage classifiers",
     [PriceOptions, GoalOptions, StageClassifierOptions, StageSearchOptions],
     but={"costs", "objectives", "limit", "pick", "time_limit", "feature_model", "recall", "budget"},
 )
-"""What can be set of methods with stages."""
+"""Settings of methods with stages."""
 
 OF_SOME_STAGES = (
     (("emsco",), {"population", "generations", "rules"}),
@@ -65,7 +65,7 @@ STAGES_TOLD = Told(
     "± is the 95 % margin over the splits, which share rows: it is not of another table.",
     {"sum": SUM, "margins": MARGINS},
 )  # fmt: skip
-"""What is told of methods with stages."""
+"""Report of methods with stages."""
 
 
 def stage_names() -> list[str]:

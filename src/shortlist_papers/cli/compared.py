@@ -1,4 +1,4 @@
-"""What `shortlist compare` tells of methods that were measured on one table."""
+"""Report of `shortlist compare` on methods that were measured on one table."""
 
 import math
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ MOST_METHODS = 12
 
 @dataclass
 class TableQuestion:
-    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
+    """Comparison on a table: its rows, the requirements on all methods, and the files of the answer."""
 
     file: str
     """The name of the file, as it is told."""
@@ -61,13 +61,13 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of one kind of methods."""
+    """Report of one kind of methods."""
 
     unit: str
     rows: str
-    """What units are counted as, ``fold`` or ``seed``, and what the results of all are called."""
+    """Unit of repetition, ``fold`` or ``seed``, and the name of the results of all units."""
     how: str
-    """What stands behind their number."""
+    """Text behind the number of units."""
     first: str
     """Heading of the methods, as wide as their column."""
     columns: tuple[Column, ...]
@@ -77,12 +77,12 @@ class Told:
     details: tuple[str, ...]
     """Sentences on what the columns mean."""
     by: str
-    """What methods are ordered by, the first column in words."""
+    """Order of the methods, the first column in words."""
     caution: str
-    """What the order does not tell."""
+    """Caution on the order of the methods."""
     meaning: Mapping[str, Any]
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What JSON says before the methods, and behind them."""
+    """JSON entries before the methods, and behind them."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,16 @@ class TableComparison:
     """Methods that were measured on folds or splits of one table."""
 
     table: str
-    """What the table is called."""
+    """Name of the table."""
     results: "pd.DataFrame"
     means: "pd.DataFrame"
     """A row per unit and method, and a row per method."""
     n_wanted: int
     """Units that were asked for."""
     seconds: float
-    """What the comparison took."""
+    """Duration of the comparison, in seconds."""
     told: Told
-    """What is told of such methods."""
+    """Report of such methods."""
 
     @property
     def n_done(self) -> int:

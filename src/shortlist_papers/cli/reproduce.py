@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shortlist_papers.paper import Extent, Paper, PaperPlan, Reproduction, ResultTable
 
 STOPPED, OTHER_ROWS = 3, 1
-"""What the command exits with where units are left, and where stored rows do not come again."""
+"""Exit codes where units are left, and where stored rows do not come again."""
 
 
 @dataclass(frozen=True)

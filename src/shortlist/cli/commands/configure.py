@@ -35,7 +35,7 @@ The work of the others is limited by points or evaluations.
 
 @dataclass(frozen=True)
 class SearchRun(StudyOptions):
-    """How a front is searched, and where it is written."""
+    """Options of the search for a front, and the files that it is written to."""
 
     method: Annotated[
         str,
@@ -47,7 +47,7 @@ class SearchRun(StudyOptions):
 
 
 KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
-"""What configure can do, and the dataclasses of the options used then."""
+"""Kinds of run of configure, and the dataclasses of the options that each uses."""
 
 
 def _settings() -> dict[str, type]:

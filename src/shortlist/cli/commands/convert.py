@@ -82,7 +82,7 @@ def convert(
 
 @dataclass(frozen=True)
 class KeptOptions:
-    """Which features are kept."""
+    """Features to keep."""
 
     keep: Annotated[
         list[str] | None,

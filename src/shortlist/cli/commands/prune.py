@@ -46,7 +46,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
-"""What prune can do, and the dataclasses of the options used then."""
+"""Kinds of run of prune, and the dataclasses of the options that each uses."""
 
 
 def _kind(method: str, front: FrontOptions) -> str:

@@ -35,7 +35,7 @@ KINDS_OF_SAMPLES = ("uniform", "diverse")
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """Which products are wanted."""
+    """Options of the products to draw."""
 
     kind: Annotated[
         str,

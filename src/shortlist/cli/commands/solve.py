@@ -49,7 +49,7 @@ class ProgramQuestion:
 
 @dataclass(frozen=True)
 class SolveRun(StudyOptions):
-    """How a front is searched, and where it is written."""
+    """Options of the search for a front, and the files that it is written to."""
 
     method: Annotated[
         str, typer.Option(help="Method: auto, exact, cwmoip, epsilon-constraint; or solrep.")

@@ -193,7 +193,7 @@ def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | 
 
 
 class Outputs(NamedTuple):
-    """Where the front and the model are written, what the model predicts, how rows are named and printed."""
+    """Outputs of a run: files of front and model, the class to predict, and the names and format of rows."""
 
     front: Path | None
     model: Path | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck_model import Verification
 
 EXIT_CODES = {"invalid": 1, "counted": 3}
-"""What the command exits with where not everything was rechecked."""
+"""Exit codes where not everything was rechecked."""
 
 
 NO_MODELS = {

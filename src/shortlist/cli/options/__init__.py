@@ -1,1 +1,1 @@
-"""What commands make of their options before they work."""
+"""Options of commands, and their checks before the work."""

@@ -39,7 +39,7 @@ ROLES = (
     "case", "judge", "answer", "price", "latency", "confidence", "score", "input_tokens", "output_tokens",
     "epoch",
 )  # fmt: skip
-"""What a column of a log, or a field, may hold besides the truth."""
+"""Roles of a column of a log, or of a field, besides the truth."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which points of a front, and where it is written: options that are the same in every command."""
+"""Options for points of a front and its file, which are the same in every command."""
 
 import re
 from collections.abc import Sequence

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
-"""How attributes follow `deselected` where no objectives are named: as the study of Xue and Li (2018) sorts
-points.
-"""
+"""Default order of attributes behind `deselected`: as the study of Xue and Li (2018) sorts points."""
 
 
 ROUNDED = 2
@@ -32,35 +30,35 @@ ASKED = "asked"
 """The fact of a saved front that says what was asked."""
 
 DRAWN = r"random(:\d+)?"
-"""What stands for attributes drawn at random."""
+"""Pattern of the word for attributes drawn at random."""
 
 
 @dataclass(frozen=True, eq=False)
 class AskedQuestion:
-    """What a command was asked."""
+    """Question to a command, as it was read."""
 
     line: "FeatureModel"
     """The model as read."""
     objectives: str
-    """What matters, as typed or by default."""
+    """Objectives as typed or by default."""
     limits: tuple[str, ...]
     """As typed."""
     attributes: "dict[str, Attribute]"
-    """What objectives and limits name."""
+    """Attributes that objectives and limits name."""
     sources: dict[str, str]
-    """Where each attribute comes from."""
+    """Source of each attribute."""
     requirements: "Requirements"
     """Features that must be in or out, those of the stages among them."""
     left_out: dict[str, str]
     """Columns of the attributes that are no objective by default, and why."""
     notes: tuple[str, ...]
-    """What was decided for the user, a sentence each."""
+    """Notes on choices made for the user, a sentence each."""
     stages: "tuple[Decision, ...]" = ()
-    """What files of decisions say, in their order."""
+    """Decisions from files, in their order."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the JSON of a command says about the question."""
+        """Facts about the question for the JSON of a command."""
         from shortlist.products.decision_files import decision_facts
 
         return {

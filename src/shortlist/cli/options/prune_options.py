@@ -1,4 +1,4 @@
-"""What `shortlist prune` is asked: its options, which of them are used, and what they hold."""
+"""Options of `shortlist prune`, their checks, and the reading of their values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -182,7 +182,7 @@ class PoolOptions:
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """Which committees may be chosen."""
+    """Limits on the committees that may be chosen."""
 
     positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
     min_size: Annotated[int, "Fewest members."] = 1
@@ -264,7 +264,7 @@ RULES_SAVED = {"committee": "pruned", "best-single": "best_single"}
 
 @dataclass(frozen=True)
 class PickOptions(MeasureOptions):
-    """What is measured, and what is written."""
+    """Measurement and output of a selection."""
 
     protocol: Annotated[
         str,

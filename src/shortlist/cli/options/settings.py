@@ -22,7 +22,7 @@ SETTINGS = "settings"
 """The parameter of a command that takes what ``--set`` says of its methods."""
 
 GIVEN = "settings that were given"
-"""Where a context keeps the names of the fields that ``--set`` has filled."""
+"""Key under which a context keeps the names of the fields that ``--set`` has filled."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
 Kind = TypeVar("Kind")
@@ -338,14 +338,13 @@ class Needs:
     """Marks a field whose option is used only together with something else."""
 
     what: str
-    """What it belongs to, other parameters between backticks, which become what the user types."""
+    """Condition of the option, other parameters between backticks, which become the user's own words."""
     met: Callable[[Mapping[str, Any]], bool]
     """Takes the values of all parameters by name, and says whether that is there."""
     instead: str = ""
-    """What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
-    """
+    """Advice on how to use the option, such as ``"add `answers=True`"``; empty where there is none."""
     verb: str = "belongs to"
-    """How the option and that stand to each other."""
+    """Verb between the option and its condition."""
 
 
 NONE: Mapping[str, tuple[type, ...]] = {}

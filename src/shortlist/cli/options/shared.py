@@ -1,4 +1,4 @@
-"""What several commands have: one flag, one type, one beginning of the help, one meaning.
+"""Options of several commands: one flag, one type, one beginning of the help, one meaning.
 
 An option that needs a word more in one command begins its help as the alias here does, and a test compares
 them.
@@ -225,7 +225,7 @@ class MeasureOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What every command has that learns from a table.
+    """Options of every command that learns from a table.
 
     Without `workers` threads take every core, and comparisons run in this process: starting others takes
     longer than small comparisons do.
@@ -241,7 +241,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class OwnRunOptions:
-    """What a command has that learns from a table on this machine alone, in threads or processes."""
+    """Options of a command that learns from a table on this machine alone, in threads or processes."""
 
     seed: Seed = 0
     workers: Annotated[

@@ -1,4 +1,4 @@
-"""What `shortlist stage` is asked: its options, which of them are used, and what they hold."""
+"""Options of `shortlist stage`, their checks, and the reading of their values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ USUAL_CONFIDENCE = 0.75
 AUTO_SECONDS = 60.0
 """Time limit of the method ``auto`` where none is given: other methods have an end of their own."""
 LOGISTIC = "logistic"
-"""What answers at every stage unless another classifier is named."""
+"""Default classifier of every stage."""
 
 
 @dataclass(frozen=True)

@@ -59,4 +59,4 @@ class FrontRecheck:
 
 
 KINDS: dict[str, tuple[type, ...]] = {"a model": (EnsembleCheck,), "a front": (FrontRecheck,)}
-"""What verify can check, and whose options are used then."""
+"""Kinds of check of verify, and the dataclasses of the options that each uses."""

@@ -1,1 +1,1 @@
-"""What commands print, for people and for programs."""
+"""Output of commands, for people and for programs."""

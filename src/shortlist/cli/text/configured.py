@@ -1,4 +1,4 @@
-"""What `shortlist configure` tells of its answer, as JSON and for people."""
+"""Answer of `shortlist configure` as JSON and for people."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -190,7 +190,7 @@ def _next(front: "Front", saved: Path | None, page: Path | None, point: int) -> 
 
 
 NARROW = ", or narrow the question with --limit, --select and --deselect"
-"""What else to do where no program ended, of products."""
+"""Advice for product lines where no program was solved in time."""
 
 SPREAD_POINTS = 60
 """Reference points that are advised where a complete front takes too long."""

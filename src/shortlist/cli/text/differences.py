@@ -1,4 +1,4 @@
-"""What commands say about two points side by side, and about a front before and now."""
+"""Texts on two points side by side, and on a front before and now."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ MOST_VALUES, MOST_CHOICES = 9, 8
 """Lines on objectives and on choices where two points are compared."""
 
 PROMISED = "promised"
-"""What the extras of a front and a column call whether something is promised about a point."""
+"""Name, in the extras of a front and as a column, of the mark of points with a promise."""
 
 MOST_SPACED = 3
 """Headings that have a line before them; more of them have a point each, to fit on the screen."""
@@ -33,7 +33,7 @@ MEANINGS = {
     Fate.GONE: "neither the choice nor anything as good as it was is listed",
     Fate.NEW: "neither the choice nor the values were listed",
 }
-"""What the fates of points mean; that of one that is the same needs no words."""
+"""Meanings of the fates of points; that of one that is the same needs no words."""
 
 
 def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:

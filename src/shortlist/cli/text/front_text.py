@@ -1,4 +1,4 @@
-"""What commands say about a front."""
+"""Texts on a front."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -228,7 +228,7 @@ MEANINGS = {
     "as-good": "the cheapest no worse than the best single one by more than the margin",
     "one-se": "the cheapest within one standard error of the best",
 }
-"""What rules mean, behind the number of the point that they take."""
+"""Meanings of rules, behind the number of the point that they take."""
 
 
 def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> list[str]:

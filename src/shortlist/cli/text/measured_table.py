@@ -1,4 +1,4 @@
-"""What rules do on the test rows, as a table for people and as facts for programs."""
+"""Results of rules on the test rows, as a table for people and as facts for programs."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ INTERVALS = (
 
 @dataclasses.dataclass(frozen=True)
 class OnSelectionRows:
-    """How many of the selection rows each rule gets right."""
+    """Number of selection rows that each rule gets right."""
 
     right: dict[str, int]
     """By rule; these rows chose ``pruned`` and ``best_single``."""
@@ -111,7 +111,7 @@ class OnSelectionRows:
 
     @property
     def heading(self) -> str:
-        """What stands above the shares."""
+        """Heading above the shares."""
         return "out of fold" if self.out_of_fold else "selection"
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What `shortlist model analyse`, `model diff` and `model check` say, and what the last one writes."""
+"""Output of `shortlist model analyse`, `model diff` and `model check`, and the files of the last one."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What commands print alike."""
+"""Output that commands have in common."""
 
 import contextlib
 import io
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
-"""What calls arguments by the options of the command that runs."""
+"""Translator of arguments to the options of the command that runs."""
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 """Characters that steer a terminal, turn the direction of writing, or stand for bytes that are no text."""
 
 unwritten: list[str] = []
-"""What this run of the command could not write where it should, a sentence each."""
+"""Files that this run of the command could not write, a sentence each."""
 
 
 def save(path: Path, write: Callable[[Path], object]) -> Path:
@@ -162,7 +162,7 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
 
 
 class Held(io.StringIO):
-    """What a command has printed so far; it goes to `target` when the command ends."""
+    """Output of a command so far; it goes to `target` when the command ends."""
 
     def __init__(self, target: TextIO) -> None:
         super().__init__()

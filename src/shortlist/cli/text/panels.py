@@ -1,4 +1,4 @@
-"""What is printed of panels."""
+"""Output on panels."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from shortlist.results.proof import ProofKind, stopped_by
 from shortlist.results.verdicts import RuleVerdict, Word, margin_in_words, sentence
 
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
-"""How sentences begin."""
+"""Beginnings of sentences."""
 MOST_LETTERS = 100
 """Of who is asked for a budget; the page has all."""
 

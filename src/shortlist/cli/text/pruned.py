@@ -1,4 +1,4 @@
-"""What `shortlist prune` tells of its answer, as JSON and for people."""
+"""Answer of `shortlist prune` as JSON and for people."""
 
 from collections.abc import Mapping
 from pathlib import Path

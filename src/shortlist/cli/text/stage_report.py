@@ -1,4 +1,4 @@
-"""What `shortlist stage` tells of its answer, as JSON and for people."""
+"""Answer of `shortlist stage` as JSON and for people."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
