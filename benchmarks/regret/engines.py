@@ -1,4 +1,4 @@
-"""What is asked in the regret table: instances of each kind of question, and every engine that can answer it."""
+"""Questions of the regret table: instances of each kind of question, and every engine that can answer it."""
 
 import contextlib
 import importlib.util
@@ -19,16 +19,16 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Answer:
-    """What an engine answered."""
+    """Answer of an engine."""
 
     value: float
-    """What the answer is worth, larger is better; NaN without an answer."""
+    """Value of the answer, larger is better; NaN without an answer."""
     complete: bool
     """Whether the engine claims that nothing is better, or missing."""
     bound: float = np.nan
-    """What no answer exceeds, as far as the engine proved it; NaN where it bounds nothing."""
+    """Bound that no answer exceeds, as far as the engine proved it; NaN where it bounds nothing."""
     facts: Any = None
-    """What two complete answers must have in common, such as the points of a front."""
+    """Facts that two complete answers must share, such as the points of a front."""
 
 
 NONE = Answer(np.nan, complete=False)

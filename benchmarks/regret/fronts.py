@@ -133,7 +133,7 @@ MORE_OBJECTIVES = Kind(
 
 
 class ProductQuestion(NamedTuple):
-    """Which products are non-dominated."""
+    """Task: find the non-dominated products."""
 
     model: Any
     objectives: Any

@@ -21,7 +21,7 @@ MOST_CASES = 3000
 
 
 class PanelQuestion(NamedTuple):
-    """Which panels are best for some prices: one half chooses, and the other one measures."""
+    """Task: find the best panels for some prices; one half chooses, and the other one measures."""
 
     train: AnswerLog
     test: AnswerLog

@@ -29,7 +29,7 @@ from shortlist.runs.budget import Budget
 
 
 class VoteQuestion(NamedTuple):
-    """Which classifiers vote best."""
+    """Task: find the classifiers that vote best."""
 
     votes: Votes
     weights: Weights
@@ -37,7 +37,7 @@ class VoteQuestion(NamedTuple):
 
 
 class MeanQuestion(NamedTuple):
-    """Which classifiers have the best mean."""
+    """Task: find the classifiers that have the best mean."""
 
     votes: SoftVotes
     goal: MeanGoal

@@ -35,7 +35,7 @@ LEAST_S = 0.1
 LEAST_GAP = 0.001
 """A gap below which no difference is felt, as a part of the value."""
 MOST_REGRET, MEDIAN_REGRET = 1.5, 1.1
-"""What is to be reached."""
+"""Goals of the largest and the median regret."""
 ROOT = Path(__file__).parents[2]
 
 Row = dict[str, Any]

@@ -29,7 +29,7 @@ LOADED = {"wine": load_wine, "breast cancer": load_breast_cancer}
 
 
 class StageQuestion(NamedTuple):
-    """Which stages are non-dominated; nothing is fitted yet."""
+    """Task: find the non-dominated stages; nothing is fitted yet."""
 
     rows: StageRows
     classes: Labels

@@ -1,4 +1,4 @@
-"""What follows from feature models, by Shortlist and by flamapy's solvers, in a Python that has it.
+"""Analyses of feature models, by Shortlist and by flamapy's solvers, in a Python that has it.
 
     FLAMAPY_PYTHON=path/to/python python -m benchmarks analysis-peers --data FOLDER
 

@@ -1,4 +1,4 @@
-"""How far pruning comes with a large table of answers: many judges, many rows, votes and probabilities.
+"""Progress of pruning with a large table of answers: many judges, many rows, votes and probabilities.
 
 python -m benchmarks answers
 """
@@ -15,7 +15,7 @@ import pandas as pd
 from shortlist.ensembles import ExactPruner, Pool
 
 QUESTIONS = {"hard": "accuracy", "soft": "log-loss"}
-"""What is maximised with votes, and minimised with probabilities."""
+"""Objective that is maximised with votes, and minimised with probabilities."""
 
 
 def answers(n_judges: int = 1000, n_rows: int = 100_000, seconds: float = 30.0) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""How the ten members that `auto` chooses may answer, against what asks all hundred, on the same answers.
+"""Ways of answering by the ten members that `auto` chooses, against all hundred, on the same answers.
 
 python -m benchmarks committee-answers --data FOLDER
 

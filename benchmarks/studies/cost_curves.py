@@ -37,12 +37,13 @@ TABLES = {
     "breast_cancer_wisconsin_original": "",
     "diabetic_retinopathy_debrecen": "",
 }
-"""Where prices come from: of real tests in dollars, of the paper on stages, or 1 each."""
+"""Source of prices: of real tests in dollars, of the paper on stages, or 1 each."""
 REAL = ("pima-indians-diabetes", "heart-disease")
 COVERAGES = (1.0, 0.8)
 """Shares of the rows that are answered: those that the method itself is surest about."""
 RULES = ("best", "one-se")
-"""Which candidate within a limit: the most accurate on the rows that choose, or the cheapest within a standard error of it."""
+"""Rules for the candidate within a limit: the most accurate on the rows that choose, or the cheapest within a
+standard error of it."""
 LIMITS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
 """Of what a row may pay on the rows that choose, as a share of the price of all features."""
 COMMON = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)

@@ -1,4 +1,5 @@
-"""What buys features, as candidates: fitted on some rows, each with what it answers, how surely, and what a row pays."""
+"""Candidates that buy features: fitted on some rows, each with its answers, how surely, and the price of a
+row."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ ONLINE: dict[str, Any] = {"mode": "online", "max_members": 100, "smoothing": 0}
 EXACT: dict[str, Any] = {"selection": "exact", "exact_every": 20, "exact_time_limit_s": 3.0}
 
 SELECTED: dict[str, dict[str, Any]] = {"margins": {}, "exact": EXACT}
-"""What is compared."""
+"""Selections that are compared."""
 
 TEST_SHARE = 0.3
 

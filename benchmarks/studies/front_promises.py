@@ -42,7 +42,7 @@ N_SPLITS = 12
 
 
 class Point(NamedTuple):
-    """What the stages of a point answer to some rows, and what a row has paid by each stage."""
+    """Answers of a point's stages to some rows, and the price paid by each stage."""
 
     stages: list[StageAnswers]
     prices: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""How many rows are answered under a promise, beside MAPIE, and how often the promise holds on new rows.
+"""Share of rows answered under a promise, beside MAPIE, and how often the promise holds on new rows.
 
 python -m benchmarks guarantees --data FOLDER [--seeds 10]
 """

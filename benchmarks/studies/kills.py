@@ -146,7 +146,7 @@ def _ended(process: int) -> Any:
 
 
 SET_ASIDE = {"study", "options", "history", "ms_per_1000_predictions", "n_fits"}
-"""What a run that was resumed says otherwise, although its answer is the same: where, when, and how often."""
+"""Keys in which a resumed run differs, although its answer is the same: where, when, and how often."""
 
 
 def timeless(facts: Any) -> Any:

@@ -47,7 +47,7 @@ PUBLISHED = {
     ("e-shop", 0): ("rstComp_NCGOP", "NCGOP vs IBED 30 runs on eshop1"),
     ("ecos", 1): ("rstComp", "IBED (30-run union)"),
 }
-"""Where the study's tables have the 30 runs of IBED, which they call B."""
+"""Tables of the study with the 30 runs of IBED, which they call B."""
 REFERENCES = {
     ("jcs", 0): "ChatSystem_PREDEFINE_ONE", ("jcs", 1): "ChatSystem_RAND2",
     ("web-portal", 0): "WebPortal_RAND1", ("web-portal", 1): "WebPortal_RAND2",
@@ -61,9 +61,9 @@ QUALITY: dict[tuple[str, int], tuple[tuple[str, int | None], ...]] = {
 }
 """Rules and reference points to compare, per system; None: as many solves as the stored result has points."""
 AS_THE_STUDY = (("e-shop", 0),)
-"""Where unions of IBED with the study's handling of violated clauses take part too."""
+"""Systems for unions of IBED with the study's handling of violated clauses too."""
 MINIMISED = "defects"
-"""What the programs of reference points minimise, as in the program that the stored results come from."""
+"""Objective of the programs of reference points, as in the program that the stored results come from."""
 LONGEST_S = 900.0
 """Limit of a run for quality; a row says if it was hit."""
 ANCHOR_PROGRAMS = 8

@@ -1,4 +1,4 @@
-"""How large pages are, how soon one can use them, and how smoothly brushes move, in headless Chromium.
+"""Size of pages, the time until one can use them, and the smoothness of brushes, in headless Chromium.
 
     python -m benchmarks.studies.pages [--runs 5]
 

@@ -1,4 +1,4 @@
-"""What each family of policies is worth: panels of new cases with it and without it, on real answers.
+"""Worth of each family of policies: panels of new cases with it and without it, on real answers.
 
 python -m benchmarks panel-families --data FOLDER [--seeds 5]
 python -m benchmarks panel-settings --data FOLDER: the regret of the default beside each way to decide alone

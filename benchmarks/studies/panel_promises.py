@@ -1,4 +1,4 @@
-"""What the search for a promise finds, and how often a promise is broken: whole searches, drawn again and again.
+"""Finds of the search for a promise, and the rate of broken promises: whole searches, drawn again and again.
 
 python -m benchmarks panel-promises --data FOLDER
 

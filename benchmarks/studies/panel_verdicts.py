@@ -1,4 +1,4 @@
-"""What verdicts and told figures are worth on other cases: one part of a log chooses and tells, the rest judges.
+"""Worth of verdicts and reported figures on other cases: one part of a log chooses, the rest measures.
 
 python -m benchmarks panel-verdicts --data FOLDER
 
@@ -29,7 +29,7 @@ SERVICES = ("rafdb", "ferplus", "digit", "waimai", "yelp", "imdb", "audiomnist")
 MOST_CASES = 12_000
 """Most cases of a log that are halved, to keep the study short."""
 FEW = tuple(range(160, 460, 20))
-"""How many cases choose where they are few; of LLMBar it is half."""
+"""Numbers of cases that choose where they are few; of LLMBar it is half."""
 N_SEEDS = 5
 
 

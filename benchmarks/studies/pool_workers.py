@@ -1,4 +1,4 @@
-"""How much sooner a pool of 600 classifiers is fitted by two workers than by one; the pool must be the same.
+"""Speedup of fitting a pool of 600 classifiers by two workers over one; the pool must be the same.
 
 python -m benchmarks pool-workers
 """

@@ -28,7 +28,7 @@ SETS = ("nw10", "nw20", "nw21", "nw27", "nw40")
 ASSIGNMENTS = ("p-2_n-100_1", "p-4_n-20_1", "p-3_n-50_1")
 LIMIT_S = 600.0
 OURS_S = 3600.0
-"""What ours may take for assignments, whose fronts are complete only after many minutes."""
+"""Seconds for Shortlist on assignments, whose fronts are complete only after many minutes."""
 REPEATS = 3
 EXACT = ("exact", "cwmoip", "epsilon-constraint")
 SOLVERS = ("highs", "cpsat")

@@ -1,4 +1,4 @@
-"""How fast pruning is proved, and how far general solvers come where it is not.
+"""Time to proof in pruning, and gaps of general solvers where there is none.
 
 python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-pairs pruning-proofs --data FOLDER
 """
@@ -45,7 +45,7 @@ ENGINE = (
     ("default_credit_card_clients", "F1"),
     ("bank_additional_full", "F1"),
 )
-"""What the engine is timed on."""
+"""Instances that the engine is timed on."""
 PAIRED = (
     "pima_diabetes",
     "australian_credit",
@@ -55,7 +55,7 @@ PAIRED = (
     "musk_v1",
     "wdbc",
 )
-"""What is proved with and without pairs of rows."""
+"""Instances proved with and without pairs of rows."""
 LARGE = (
     "qsar_biodegradation",
     "diabetic_retinopathy_debrecen",

@@ -1,4 +1,4 @@
-"""What F1 loses from the rows that prune to new rows, and what changes that: stops, sizes and numbers of rows.
+"""Loss of F1 from the rows that prune to new rows, and its changes by stops, sizes and numbers of rows.
 
 python -m benchmarks pruning-overfit --data FOLDER
 """

@@ -1,4 +1,5 @@
-"""What pruning has after 1, 3 and 10 s beside backfitting, and whether a walk or CP-SAT is sooner done with few classifiers.
+"""Values of pruning after 1, 3 and 10 s beside backfitting, and of a walk against CP-SAT with few
+classifiers.
 
 python -m benchmarks pruning-anytime pruning-few --data FOLDER
 """

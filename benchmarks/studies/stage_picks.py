@@ -1,4 +1,4 @@
-"""Which point of a stage front should predict: every rule on the same fronts, measured on rows that nothing has seen.
+"""Rules for the point of a stage front that predicts: all on the same fronts, measured on unseen rows.
 
 python -m benchmarks stage-picks --data FOLDER [--seeds 5]
 """

@@ -1,4 +1,4 @@
-"""What a short command costs from start to end: processor time of a process of its own, imports included.
+"""Cost of a short command from start to end: processor time of a process of its own, imports included.
 
 python -m benchmarks start
 """

@@ -1,4 +1,4 @@
-"""What studies cost: the share of a run whose units last 50 ms, and a study of a million units.
+"""Costs of studies: the share of a run whose units last 50 ms, and a study of a million units.
 
 python -m benchmarks study-overhead study-million
 """

@@ -44,7 +44,7 @@ NOTHING, NOTHING_ROWS, NOTHING_DRAWS = "nothing to tell", 200, 200
 """Name, rows and draws of the answers that know nothing."""
 N_BOOTSTRAPS = 200
 SINGLES = ("accuracy", "log-loss")
-"""What the best single classifier is chosen by."""
+"""Criteria for the best single classifier."""
 ONCE, BOOTSTRAP = "selection rows", f"bootstrap x {N_BOOTSTRAPS}"
 PARTITIONS = {
     "2 parts x 5": (2, 5), "2 parts x 10": (2, 10), "3 parts x 5": (3, 5), "5 parts": (5, 1), "5 parts x 10": (5, 10),
@@ -174,7 +174,7 @@ class Draw:
 
     @cached_property
     def logs(self) -> Floats:
-        """How probable each classifier finds the class of each row, as a logarithm that is bounded."""
+        """Logarithm of the probability that each classifier gives to the class of each row, bounded."""
         return np.log(np.maximum(self.truly, 1 / WHOLE))
 
     def choose(self, weights: Floats) -> Choice:

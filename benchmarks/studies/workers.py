@@ -1,4 +1,4 @@
-"""How much faster two Dask workers are than one on real work, what a killed worker changes, and what a unit costs.
+"""Speedup of two Dask workers over one on real work, the effect of a killed worker, and the cost of a unit.
 
 python -m benchmarks workers --data FOLDER --seeds 3
 

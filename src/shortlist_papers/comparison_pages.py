@@ -25,7 +25,7 @@ QUALITIES = {
     "igd_plus": "IGD+ to the joint front; less is better",
     "seconds": "Seconds; less is better",
 }
-"""What of each run is drawn, and how to read it."""
+"""Qualities drawn of each run, and how to read them."""
 
 MEASURES = {
     "accuracy": "Accuracy on the test rows of a fold; more is better",
@@ -33,7 +33,7 @@ MEASURES = {
     "size": "Members; fewer are cheaper",
     "seconds": "Seconds of choosing",
 }
-"""What of each fold is drawn, and how to read it."""
+"""Measures drawn of each fold, and how to read them."""
 
 CAUTION = "± is the deviation over the folds, which share rows: the order of close methods may be chance."
 

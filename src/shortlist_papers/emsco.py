@@ -57,7 +57,7 @@ PLAIN = ("heart", "credit")
 
 @dataclass(frozen=True)
 class EmscoSize:
-    """How much is measured."""
+    """Extent of the measurement."""
 
     sets: tuple[str, ...]
     """Of :data:`SETS`, and Synthetic30."""
@@ -74,7 +74,7 @@ class EmscoSize:
     example_generations: int
     """Runs of it."""
     opponents: tuple[OpponentsSize, ...]
-    """What is compared on new rows."""
+    """Extents of the comparisons on new rows."""
 
 
 ALL_SETS = (*SETS, SYNTHETIC30)
@@ -92,7 +92,7 @@ SIZES = {
     ),
     "paper": PAPER_SIZE,
 }  # fmt: skip
-"""How much each scale measures."""
+"""Extent of each scale."""
 
 
 def size_of(extent: Extent) -> EmscoSize:
@@ -385,7 +385,7 @@ DEVIATIONS = (
         "draws mutations uniformly and rounds inverse costs, and the rules as printed do not."
     ),
 )
-"""Where this is not what the paper did: the one list of this paper."""
+"""Deviations from the paper: the one list of this paper."""
 
 EMSCO = Paper(
     "emsco",

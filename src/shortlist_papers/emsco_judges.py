@@ -275,8 +275,8 @@ MEANS = {
         100 * mean(methods, SINGLE, "cost") / max(mean(methods, one, "cost"), 1e-9) - 100
     ),
 }  # fmt: skip
-"""What the text tells means of, in per cent: rows answered, rows lost, accuracy lost beside Single-Stage, and
-speed gained.
+"""Means in the text, in per cent: rows answered, rows lost, accuracy lost beside Single-Stage, and speed
+gained.
 """
 
 

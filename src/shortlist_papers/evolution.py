@@ -57,7 +57,7 @@ NAMES = {
     "least-squares": "least squares",
     "adaboost-stumps": "AdaBoost, stumps",
 }
-"""What tables call each method."""
+"""Names of the methods in tables."""
 
 SECONDS = {
     "offline": (1.0, 6.0), "online": (20.0, 25.0), "online-smoothed": (20.0, 20.0), "single": (0.5, 5.0),
@@ -71,13 +71,13 @@ RANKED = tuple(name for name in NAMES if name != "online-smoothed")
 
 @dataclass(frozen=True)
 class EvolutionSize:
-    """How much is measured."""
+    """Extent of the measurement."""
 
     sets: tuple[str, ...]
     """The paper's names of sets."""
     n_run: int
     n_repeats: int
-    """How many of the ten folds of each set are run, and repeats with other folds."""
+    """Numbers of folds run, of the ten of each set, and of repeats with other folds."""
     population: int
     generations: int
     stumps: int = 200
@@ -89,7 +89,7 @@ SIZES = {
     "medium": EvolutionSize(tuple(SETS), 3, 1, 500, 200),
     "paper": EvolutionSize(tuple(SETS), 10, 1, 500, 200),
 }
-"""How much each scale measures."""
+"""Extent of each scale."""
 
 
 def size_of(extent: Extent) -> EvolutionSize:

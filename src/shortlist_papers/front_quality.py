@@ -35,7 +35,7 @@ class Quality:
     n_points: int
     """Distinct points of the set."""
     n_joint: int
-    """Those of them on the joint front; the others are dominated."""
+    """Number of its points on the joint front; the others are dominated."""
     n_dominated: int
     """The others."""
     hypervolume: float
@@ -77,7 +77,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class FrontTables:
-    """What :func:`compare_fronts` answers with."""
+    """Answer of :func:`compare_fronts`."""
 
     joint: Front
     """The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,

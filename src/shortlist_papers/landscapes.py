@@ -1,4 +1,4 @@
-"""What stage assignments look like: Figures 2, 3 and 6 of :cite:t:`Hamilton2022`."""
+"""Landscapes of stage assignments: Figures 2, 3 and 6 of :cite:t:`Hamilton2022`."""
 
 import dataclasses
 import functools

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Rows: TypeAlias = list[dict[str, Any]]
-"""What a unit measured: numbers and words by column, as JSON holds them."""
+"""Measurements of a unit: numbers and words by column, as JSON holds them."""
 
 
 SCALES = ("small", "medium", "paper")
@@ -29,7 +29,7 @@ SCALES = ("small", "medium", "paper")
 
 @dataclass(frozen=True)
 class Extent:
-    """Which part of a paper is measured, and how much of it.
+    """Extent of a reproduction: the measured tables, sets, folds and seeds of a paper.
 
     What is left empty or None is as the scale has it.
     """
@@ -44,7 +44,7 @@ class Extent:
     """Numbers of classifiers in a pool, K."""
     folds: int | None = None
     seeds: int | None = None
-    """How many folds of each set, and how many runs with different seeds."""
+    """Numbers of folds of each set, and of runs with different seeds."""
     time_limit_s: float | None = None
     """Time limit of each exact method or program, in seconds."""
 
@@ -68,7 +68,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class PaperPlan:
-    """What is to be measured."""
+    """Plan of the measurements."""
 
     units: tuple[Unit, ...]
     """Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only
@@ -76,7 +76,7 @@ class PaperPlan:
     can leave out, so that one study serves several extents of one scale.
     """
     settings: Mapping[str, Any]
-    """What a study is bound to, as JSON holds it: whatever changes what a unit measures."""
+    """Settings that a study is bound to, as JSON holds them: all that change the measurement of a unit."""
     missing: tuple[str, ...] = ()
     """A sentence for each set that is not there."""
 
@@ -86,7 +86,7 @@ class PaperLine:
     """One line of a picture, or points of one kind."""
 
     name: str
-    """What the legend calls it."""
+    """Name in the legend."""
     points: tuple[tuple[float, float], ...]
     """x and y."""
     band: tuple[tuple[float, float], ...] = ()
@@ -106,15 +106,15 @@ def dots(name: str, x: Iterable[float], y: Iterable[float]) -> PaperLine:
 
 @dataclass(frozen=True)
 class PaperPicture:
-    """What a figure draws."""
+    """Contents of a figure."""
 
     text: str
-    """What one sees in it, in a sentence."""
+    """Text alternative: the figure in a sentence."""
     x: str
     y: str
-    """What the axes show, with units."""
+    """Labels of the axes, with units."""
     lines: tuple[PaperLine, ...]
-    """What is drawn."""
+    """Lines of the figure."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,13 @@ class ResultTable:
     """One table of results, in the layout of the paper."""
 
     name: str
-    """What its files are called, without their ending: ``table-5`` or ``figure-7``."""
+    """Name of its files, without their ending: ``table-5`` or ``figure-7``."""
     title: str
-    """What it shows, in a line."""
+    """Title, in a line."""
     rows: Rows
     """The same columns in every row; None where there is nothing."""
     note: str = ""
-    """What a reader should know beside it."""
+    """Note for readers beside the table."""
     differs: str = ""
     """One sentence that says why our figures differ from the paper's; empty where they agree."""
     picture: PaperPicture | None = None
@@ -146,7 +146,7 @@ class Paper:
     """A paper whose experiments can be run again."""
 
     name: str
-    """What the command calls it."""
+    """Name in the command."""
     title: str
     """Authors, year, and what it is about."""
     plan: Callable[[Path | None, Extent], PaperPlan]
@@ -164,7 +164,7 @@ class Paper:
     deviations: tuple[str, ...] = ()
     """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
     claims: tuple[PaperClaim, ...] = ()
-    """What the paper claims; their table is the first."""
+    """Claims of the paper; their table is the first."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
@@ -209,7 +209,7 @@ def check_extent(paper: Paper, extent: Extent) -> Extent:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What came out."""
+    """Result of a reproduction."""
 
     tables: tuple[ResultTable, ...]
     """Of the units that are finished."""

@@ -36,7 +36,7 @@ from shortlist_papers.product_evolution.evolved_front import find_front
 from shortlist_papers.product_methods import METHODS, OPTIONS, KeptEvolutionOptions, method_options, takes
 
 QUALITY = tuple(field.name for field in dataclasses.fields(Quality))
-"""What is counted and computed of a run's front."""
+"""Counts and measures of a run's front."""
 
 OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
 """Options of a search that a comparison sets itself, or that would make fronts incomparable."""
@@ -86,12 +86,12 @@ class MethodRow:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare_products` answers with."""
+    """Answer of :func:`compare_products`."""
 
     runs: tuple[ComparedRun, ...]
     """The finished runs, methods as named, seeds rising."""
     n_wanted: int
-    """How many there were to be."""
+    """Number of requested runs."""
     conflict: tuple[str, ...]
     """Sentences that contradict each other, if no product can meet what is asked; then there are no runs."""
     rows: tuple[MethodRow, ...]
@@ -99,7 +99,7 @@ class Comparison:
     tables: FrontTables | None
     """The unions of the methods side by side; None without a finished run."""
     measured: tuple[dict[str, Any], ...] = ()
-    """What was measured of every run: method, seed, seconds, what is proved, and its quality."""
+    """Measurements of every run: method, seed, seconds, proof, and quality."""
 
     @property
     def fronts(self) -> dict[str, Front]:

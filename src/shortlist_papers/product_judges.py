@@ -1,4 +1,4 @@
-"""What rows say about SolRep beside evolution, of the claims of :cite:t:`Xue2018`."""
+"""Judges of the claims of :cite:t:`Xue2018` on SolRep beside evolution."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -100,7 +100,7 @@ ROWS: dict[str, tuple[str, Callable[[Compared], bool]]] = {
         lambda row: not _richer(row) or max(_more(row, "HV"), _more(row, "SP")) >= 0,
     ),
 }
-"""What the paper says of rows of its tables, SolRep being A: the words for it, and whether a row fits."""
+"""Statements of the paper on rows of its tables, SolRep being A: the words, and whether a row fits."""
 
 
 def in_rows(

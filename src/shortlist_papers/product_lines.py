@@ -43,7 +43,7 @@ class ProductSystem:
     attributes: tuple[str, ...]
     """Files with sets of attributes."""
     fixed: str
-    """What its lists of fixed features are called."""
+    """Name of its lists of fixed features."""
     n_evaluations: int
     """Products that one evolutionary run of the study looks at."""
     stored: tuple[str, ...] = ()

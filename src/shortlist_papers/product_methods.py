@@ -37,7 +37,7 @@ class KeptEvolutionOptions(EvolutionOptions):
     """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``."""
 
     study: Study = NO_STUDY
-    """Where the state of the last generation is kept, to go on from there."""
+    """Study that keeps the state of the last generation, to go on from there."""
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {

@@ -1,4 +1,4 @@
-"""What was measured of :cite:t:`Xue2018`, as its tables and the judges of its claims read it."""
+"""Rows measured for :cite:t:`Xue2018`, as its tables and the judges of its claims read them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +32,7 @@ Pairs: TypeAlias = dict[System, Compared]
 
 @dataclass(frozen=True)
 class TableSide:
-    """What a method found of one system, in one run or several."""
+    """Result of a method on one system, in one run or several."""
 
     runs: tuple[Points, ...]
     """The distinct points of each run."""

@@ -46,7 +46,7 @@ of a solution with the least weighted sum, or None without a solution.
 
 @dataclass
 class Printed:
-    """How far an algorithm has come."""
+    """Progress of an algorithm."""
 
     points: set[Point] = field(default_factory=set)
     """Every different answer, dominated ones too: neither algorithm drops any."""
@@ -161,7 +161,7 @@ LINUX = "compact-linux"
 LINUX_LIMIT_S = 10.0
 """Seconds of each program of SolRep on Linux, as in the paper."""
 MINIMISED = {"solrep": "defects", "solrep by the text": "cost"}
-"""What the programs of SolRep minimise, by the kind of row: as in the authors' programs, and in the text."""
+"""Objective of SolRep's programs, by the kind of row: as in the authors' programs, and in the text."""
 EPSILON, CWMOIP = "epsilon-constraint", "cwmoip"
 
 
@@ -199,7 +199,7 @@ class PrintedRun:
     """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP."""
 
     method: str
-    """Which of them."""
+    """Name of the method."""
     n_objectives: int
     """The first ones, and the cost as the last. Algorithm 2 takes them by their ranges, the widest first."""
     part: int | None = None

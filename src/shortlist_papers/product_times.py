@@ -1,4 +1,4 @@
-"""What rows say about complete fronts and about time, of the claims of :cite:t:`Xue2018`."""
+"""Judges of the claims of :cite:t:`Xue2018` on complete fronts and on time."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING

@@ -38,16 +38,16 @@ ECOS = (("ecos", 0), ("ecos", 1), ("ecos", 2))
 UCLINUX = (("uclinux", 0), ("uclinux", 1))
 BOTH_LINUX = ((LINUX, 0), (LINUX, 1))
 REPAIRED_ON = (ECOS[0], UCLINUX[0])
-"""Where evolution with constraint solving is run."""
+"""Systems for evolution with constraint solving."""
 BY_THE_TEXT = (*SHOP, ECOS[0], UCLINUX[0])
-"""Where SolRep is run as the text has it too, which minimises the cost."""
+"""Systems for SolRep as the text has it too, which minimises the cost."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
 """Its twelve rows, and a third set of attributes of eCos."""
 
 
 @dataclass(frozen=True)
 class ProductsSize:
-    """How much a scale measures.
+    """Extent of a scale.
 
     `systems`: product lines that are measured unless others are named; Table 2 has all of them. `complete`:
     complete fronts by this library's methods. `printed`: complete fronts by the paper's algorithms as
@@ -108,7 +108,7 @@ PAPER_SIZE = dataclasses.replace(
     n_linux_seeds=30, n_repaired_seeds=30, shop_limit_s=4 * 3600.0,
 )  # fmt: skip
 SIZES = {"small": SMALL_SIZE, "medium": MEDIUM_SIZE, "paper": PAPER_SIZE}
-"""How much each scale measures."""
+"""Extent of each scale."""
 
 
 PRINTED_SECONDS = {

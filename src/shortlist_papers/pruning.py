@@ -32,7 +32,7 @@ SETS = {
     "diabetic-retinopathy-debrecen": "DRD", "spambase": "SPA", "default-credit-card-clients": "DEF",
     "bank-additional-full": "BMK",
 }  # fmt: skip
-"""What the paper calls each set. Its ninth, APS, is not among the public sets here."""
+"""Name of each set in the paper. Its ninth, APS, is not among the public sets here."""
 
 POSITIVE = {"qsar-biodegradation": "NRB"}
 """The positive class where it is not 1."""
@@ -43,13 +43,13 @@ N_FOLDS = 10
 
 @dataclass(frozen=True)
 class PruningSize:
-    """How much is measured."""
+    """Extent of the measurement."""
 
     sets: tuple[str, ...]
     """Public sets."""
     n_run: int
     n_repeats: int
-    """How many of the ten folds are run, and repeats with other folds."""
+    """Numbers of folds run, of the ten, and of repeats with other folds."""
     pools: tuple[int, ...]
     """Numbers of classifiers; a pool holds the first of each kind of a larger one."""
     time_limit_s: float | None
@@ -64,7 +64,7 @@ SIZES = {
     "medium": PruningSize(tuple(SETS), 3, 1, (40, 100), 5.0),
     "paper": PruningSize(tuple(SETS), 10, 10, (40, 60, 80, 100), 300.0),
 }
-"""How much each scale measures."""
+"""Extent of each scale."""
 
 
 def size_of(extent: Extent) -> PruningSize:

@@ -59,7 +59,7 @@ SLICE_S = 120.0
 """Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""
 
 Result: TypeAlias = dict[str, Any]
-"""What one method did in one fold."""
+"""Result of one method in one fold."""
 
 
 def compare_methods(
@@ -361,7 +361,7 @@ class Fold:
     """The table."""
     repeat: int
     number: int
-    """Which repeat and which of its folds, from 0."""
+    """Indices of the repeat and of its fold, from 0."""
     train: NDArray[np.intp]
     test: NDArray[np.intp]
     """Rows."""

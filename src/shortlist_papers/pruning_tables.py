@@ -20,10 +20,10 @@ BALANCED_METHODS = ("F1", "F1-theta", "BFT", "HC-CON", "HC-UWA", "FE")
 """The columns of Tables 5 and 6, which are ranked together: the rows of Table 6 sum to 21."""
 
 BENCHMARKS = ("BFT", "HC-CON", "HC-UWA", "FE")
-"""Those of the paper's tables."""
+"""Benchmarks in the paper's tables."""
 
 OTHER_BENCHMARKS = ("Kappa", "HC-ACC", "HC-COM")
-"""Those whose figures are in the supplementary material only, which is not at hand."""
+"""Benchmarks with figures in the supplementary material only, which is not at hand."""
 
 STOPPED_BY_ACCURACY = {"HC-CON": "HC-CON, accuracy", "HC-UWA": "HC-UWA, accuracy"}
 """Hill climbing that keeps the most accurate prefix, where Section 5.2 has the one with the best fitness."""
@@ -104,7 +104,7 @@ CONTENTS = {
     "table-6": "mean ranks of balanced accuracy",
     "benchmarks": "all benchmarks, those without published figures too",
 }
-"""What the paper reports; it has no figures of results."""
+"""Contents of the paper's tables; it has no figures of results."""
 
 NEEDED = {
     "table-2": (),

@@ -33,7 +33,7 @@ SECONDS = {
 """About how many seconds an opponent takes, and evolution on a set."""
 
 EVOLVED = {"paper": "EMSCO", "distinct": "EMSCO, distinct rules"}
-"""What evolution is called by its rules."""
+"""Name of evolution by its rules."""
 
 GENERATIONS_WITHOUT_CHANGE = 20
 """The g of Sec. 4.3.1."""
@@ -49,8 +49,8 @@ PAPER_COSTS = {
     ("pima", "EMSCO"): 20.0, ("credit", "EMSCO"): 21.0, ("heart", "GM*"): 19.0, ("heart", "CSTC*"): 54.0,
     (SYNTHETIC30, "EMSCO"): 38.0,
 }  # fmt: skip
-"""What the text of Sec. 4.3.2 says, in per cent; cost is of the price of all features. CSTC* on Heart follows
-from GM*, which costs 65 % less.
+"""Costs in the text of Sec. 4.3.2, in per cent of the price of all features. CSTC* on Heart follows from GM*,
+which costs 65 % less.
 """
 
 PAPER_MEAN_COVERAGES = {"EMSCO": 93.4, "GM*": 54.8, "CSTC*": 63.6}
@@ -66,7 +66,7 @@ NOT_THEIRS = (
 
 @dataclass(frozen=True)
 class OpponentsSize:
-    """How much of the comparison is measured."""
+    """Extent of the comparison."""
 
     sets: tuple[str, ...]
     """The sets."""
@@ -85,7 +85,8 @@ def paper_stages(n_features: int) -> int:
 
 
 MEASURES = ("accuracy", "coverage", "cost", "aggregate", "validation_rows", "conclusive")
-"""What a row has of an opponent: on test rows, and on how many validation rows its settings answered."""
+"""Measures of an opponent in a row: on test rows, and the number of validation rows that its settings
+answered."""
 
 
 def opponent_units(folder: Path | None, sets: Sequence[str], size: OpponentsSize) -> list[Unit]:

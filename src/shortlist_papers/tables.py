@@ -30,7 +30,7 @@ def listed_versions() -> str:
 
 
 NOTHING = "-"
-"""What stands where there is no figure."""
+"""Mark of a missing figure."""
 
 
 def columns_of(rows: Rows) -> list[str]:

@@ -18,15 +18,15 @@ TARGET = "target"
 """The last column of every set."""
 
 IDENTIFIER = "id_"
-"""How the names of columns begin that are names and numbers of rows, and no features."""
+"""Prefix of columns that hold names and numbers of rows, and no features."""
 
 
 @dataclass(frozen=True)
 class SetSource:
-    """Where the file of a set is, and how its rows are written."""
+    """Source of a set: the address of its file, and the notation of its rows."""
 
     url: str
-    """What is downloaded."""
+    """Address of the download."""
     sha256: str
     """Of the file that is read, in hexadecimal."""
     size: int
@@ -36,7 +36,7 @@ class SetSource:
     header: bool = False
     """Whether the first line names the columns."""
     missing: str = ""
-    """What is written where a value is not known."""
+    """Text of an unknown value."""
     order: tuple[str, ...] = ()
     """The columns that the file begins with; those after them are in the order of the set."""
     classes: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class SetSource:
 
     @property
     def file(self) -> str:
-        """What the download is called."""
+        """Name of the downloaded file."""
         return self.url.rpartition("/")[2]
 
 
@@ -57,16 +57,16 @@ class DataSet:
     """One public set."""
 
     name: str
-    """What users call it."""
+    """Name for users."""
     title: str
     page: str
-    """Where it is explained."""
+    """Address of its explanation."""
     licence: str
     rows: int
     columns: tuple[str, ...]
     """Their names; the last one is ``target``."""
     note: str = ""
-    """What one should know before."""
+    """Note to read before use."""
     classes: Mapping[str, int] = field(default_factory=dict)
     """Rows of each class; empty where the target is a number."""
     source: SetSource | None = None
@@ -79,7 +79,7 @@ class DataSet:
 
     @property
     def stem(self) -> str:
-        """What the file of a folder that holds it is called, without its ending."""
+        """Name of its file in a folder, without the ending."""
         return self.name.replace("-", "_")
 
 
@@ -121,13 +121,13 @@ class JudgeKind(NamedTuple):
     """Judges that are alike."""
 
     name: str
-    """What they are called, each with its number."""
+    """Name of the judges, each with its number."""
     number: int
-    """How many."""
+    """Number of such judges."""
     cost: float
-    """What asking the first costs, in cents; each further one costs a fifth more."""
+    """Price of the first judge, in cents; each further one costs a fifth more."""
     skill: float
-    """How well they see what is harmful: the more, the smaller their errors."""
+    """Skill in seeing harm: the more, the smaller their errors."""
     shared: float
     """Share of the variance of their errors that they have in common."""
     asked: float
@@ -180,9 +180,9 @@ def prices_of_judges() -> "pd.DataFrame":
 
 
 THINGS = {"redaction": 2.0, "context": 10.0}
-"""What a message has to go through before some judges see it, and what that costs, in cents."""
+"""Steps that a message goes through before some judges see it, and their prices, in cents."""
 NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
-"""Whom a message may be shown without personal data alone, and who reads what was written before it."""
+"""Step that a judge needs: removal of personal data, or reading of the messages before."""
 
 
 def needs_of_judges() -> "pd.DataFrame":

@@ -1,4 +1,4 @@
-"""Where the files of public sets are: in the user's cache, or in a folder that the user names."""
+"""Files of public sets: in the user's cache, or in a folder that the user names."""
 
 import csv
 import hashlib
@@ -31,7 +31,7 @@ SILENCE_S = 30.0
 BLOCK_BYTES = 1 << 16
 
 NETWORK_ERRORS = (OSError, http.client.HTTPException, ssl.SSLError)
-"""What reading from a server may raise; a timeout is an OSError."""
+"""Exceptions of reading from a server; a timeout is an OSError."""
 
 
 def download(

@@ -1,1 +1,1 @@
-"""When a classifier answers, so that enough of its answers are right, with confidence."""
+"""Selective answers: a classifier answers only so that enough answers are right, with confidence."""

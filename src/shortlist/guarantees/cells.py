@@ -1,4 +1,4 @@
-"""What a cell of a row says: an answer, a missing answer, "not queried yet", or a word that is no answer.
+"""States of a cell: an answer, a missing answer, "not queried yet", or a word that is no answer.
 
 Every reader goes by the same states. A judge or a test that was asked and said nothing is silent: an empty
 cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A word of a

@@ -1,4 +1,4 @@
-"""What is promised about answers to new rows, or that nothing can be."""
+"""Promise about answers to new rows, or the reason that there is none."""
 
 import functools
 import math
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """What is to be promised: the share of right answers, and how often the promise holds."""
+    """Demand for a promise: the share of right answers, and how often the promise holds."""
 
     accuracy: float
     """Smallest share of right answers among the answered rows, in (0, 1)."""
     confidence_level: float
-    """How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1)."""
+    """Confidence level of the promise over the draw of the calibration rows, in (0, 1)."""
 
     @property
     def error(self) -> float:
-        """How often a promise may fail."""
+        """Probability that a promise fails, at most."""
         return 1 - self.confidence_level
 
     @property
     def least_rows(self) -> int:
-        """How many answered rows, all of them right, make a promise at least."""
+        """Number of answered rows, all of them right, that suffices for a promise."""
         return int(np.ceil(np.log(self.error) / np.log(self.accuracy)))
 
 
@@ -98,7 +98,7 @@ def assumption(rows: str = "rows") -> str:
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Guarantee:
-    """Which rows are answered, and what that promises.
+    """Threshold for answering rows, and its promise.
 
     Over the draw of the calibration rows, the probability that the threshold answers, and fewer than
     ``accuracy`` of its answers to new rows are right, is at most 1 - ``confidence_level``.
@@ -127,7 +127,7 @@ class Guarantee:
 
     @property
     def demand(self) -> Demand:
-        """What was asked for."""
+        """Demand that was made."""
         return Demand(self.accuracy, self.confidence_level)
 
     def as_dict(self, rows: str = "rows") -> dict[str, Any]:

@@ -32,7 +32,7 @@ NEAR_BEST = 0.9
 
 
 class AnswerCounts(NamedTuple):
-    """How many of some cases are answered, and rightly, from each threshold on, ``(n_thresholds,)``.
+    """Numbers of cases answered, and answered rightly, from each threshold on, ``(n_thresholds,)``.
 
     `n_rows`: cases, answered or not. `price`: what the stages that are reached cost, of all cases together.
     """
@@ -149,7 +149,7 @@ def guarantee_from(
 
 
 LEAST_PER_CENT = 50
-"""What is offered in place of a promise that cannot be made is no less than this."""
+"""Least share, in per cent, offered in place of a promise that cannot be made."""
 
 
 class Trial(NamedTuple):

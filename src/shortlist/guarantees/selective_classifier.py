@@ -30,7 +30,7 @@ PLANNING_SHARE = 0.25
 
 
 NO_ANSWER = -1.0
-"""How probable the class of a row is that the classifier does not answer."""
+"""Score of a row that the classifier does not answer, in place of the probability of its class."""
 
 
 def _asks_one_after_the_other(selective: "SelectiveClassifier") -> bool:
@@ -184,7 +184,7 @@ class SelectiveClassifier(TableClassifier):
 
     @property
     def chosen_(self) -> Any:
-        """What a pruner chose, with the promise about it."""
+        """Choice of a pruner, with the promise about it."""
         chosen = self.classifier_.chosen_
         return replace(
             chosen, committee=self.committee_, promised_instead=self.promised_instead_,

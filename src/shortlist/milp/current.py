@@ -13,7 +13,7 @@ from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import RowSizes, common_step, whole_rows
 
 Change: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
-"""Which rows or columns change, their new lower limits, and their new upper limits."""
+"""Indices of the changed rows or columns, their new lower limits, and their new upper limits."""
 
 
 class CurrentProgram:

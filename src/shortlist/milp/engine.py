@@ -46,7 +46,7 @@ POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Patience:
-    """How long one waits for a solver that does not stop.
+    """Seconds of waiting for a solver that does not stop.
 
     `late_s`: seconds after its limit at which a solver that goes on is told to stop. `told_s`: seconds
     that it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for

@@ -1,4 +1,4 @@
-"""What a solve answers, and the check that trusts nothing."""
+"""Solution of a solve, and the check that trusts nothing."""
 
 import math
 from collections.abc import Callable
@@ -34,7 +34,7 @@ OnBound: TypeAlias = Callable[[float, float], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop.
+    """Limits that end a solve.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """What a solver says; without its objective value, which is always recomputed.
+    """Claim of a solver; without its objective value, which is always recomputed.
 
     `status`: its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
     `values`: its best solution, ``(n_columns,)``. `bound`: its bound on the objective; -inf when it has none.

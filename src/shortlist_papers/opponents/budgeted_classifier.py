@@ -1,4 +1,4 @@
-"""What every opponent does alike: prices, the terminal reject, tuning on validation rows, costs per row."""
+"""Base of every opponent: prices, the terminal reject, tuning on validation rows, costs per row."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ class OneSubset:
     subset: Mask
     """Features that every row buys, ``(n_features,)``."""
     model: Any
-    """What predicts from them."""
+    """Fitted model that predicts from them."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``."""
@@ -109,7 +109,7 @@ Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 
 @dataclass(frozen=True, eq=False)
 class AskedOpponent:
-    """What an opponent is fitted for: rows that fit and validate, prices, the reject rule, and a seed."""
+    """Task of an opponent: rows that fit and validate, prices, the reject rule, and a seed."""
 
     rows: StageRows
     costs: FeatureCosts

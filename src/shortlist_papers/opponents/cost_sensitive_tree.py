@@ -44,7 +44,7 @@ class LinearTree:
     """The gate score is the outputs times these, ``(n_outputs,)``."""
     centres: Floats
     spreads: Floats
-    """How columns are standardised, ``(n_columns,)``."""
+    """Spread of each column for standardising, ``(n_columns,)``."""
     feature_of: Longs
     """Feature of each column, ``(n_columns,)``."""
     n_features: int
@@ -239,7 +239,7 @@ class TreeLoss:
 
 @dataclass(frozen=True, eq=False)
 class _Forward:
-    """What a pass over the tree finds per node: outputs, open gates, reach, loss from there on, and roots."""
+    """Result of a pass over the tree per node: outputs, open gates, reach, loss from there on, and roots."""
 
     outputs: Floats
     opened: Floats

@@ -36,13 +36,13 @@ class MiserTrees:
     thresholds: Floats
     """A row goes to the first child where its value is at most this, ``(n_trees, n_nodes)``."""
     values: Floats
-    """What a leaf adds, the learning rate included, ``(n_trees, n_nodes)``."""
+    """Increment of the score by each leaf, the learning rate included, ``(n_trees, n_nodes)``."""
     start: Floats
     """Score before the first tree, ``(n_outputs,)``. Tree t adds to output t modulo n_outputs."""
     feature_of: Longs
     """Feature of each column, ``(n_columns,)``."""
     loss: str
-    """How scores become probabilities. One of ``"logistic"``, ``"squared"``."""
+    """Link from scores to probabilities. One of ``"logistic"``, ``"squared"``."""
     n_features: int
     """Number of features."""
 
@@ -100,7 +100,7 @@ def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
 
 @dataclass(frozen=True)
 class MiserSettings:
-    """How Greedy Miser grows."""
+    """Growth of Greedy Miser."""
 
     loss: str = "logistic"
     """One of ``"logistic"``, ``"squared"``."""

@@ -32,7 +32,7 @@ class PricedBooster:
     booster: Any
     """The trees."""
     n_rounds: int
-    """How many rounds answer; a round has one tree, or one per class."""
+    """Number of boosting rounds that answer; a round has one tree, or one per class."""
     paths: tuple[Mask, ...]
     """Features on the way to each leaf, ``(n_leaves, n_features)``; one per tree."""
     n_features: int

@@ -17,7 +17,7 @@ class ClauseLists(NamedTuple):
     literals: Shorts
     """Signed numbers of variables, from 1."""
     offsets: Longs
-    """Where each clause begins in `literals`, and where the last one ends."""
+    """Index of each clause's beginning in `literals`, and of the end of the last one."""
 
 
 @kernel("boolean(int64, uint8[::1], ClauseLists)")

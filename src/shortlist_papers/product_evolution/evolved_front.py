@@ -1,4 +1,4 @@
-"""What evolution finds for a question about a product line, every product checked."""
+"""Fronts found by evolution for a question about a product line, every product checked."""
 
 import dataclasses
 

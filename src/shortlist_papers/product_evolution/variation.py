@@ -1,4 +1,4 @@
-"""What the evolutionary algorithms share: settings, the problem they evolve on, generations, and repair."""
+"""Base of the evolutionary algorithms: settings, the problem they evolve on, generations, and repair."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from shortlist.runs.study import Checkpoint
 from shortlist_papers.product_evolution import _kernels as kernels
 
 GENERATIONS = "generations"
-"""What progress says is being done, and the unit of a study whose state is kept."""
+"""Name of the activity in progress events, and of the study's unit whose state is kept."""
 
 PROBABILITIES = ("error_mutation", "mutation", "crossover", "differential_weight", "differential_crossover")
 """Settings that are probabilities."""

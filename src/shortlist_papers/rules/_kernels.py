@@ -9,7 +9,7 @@ from shortlist.ensembles._rule_kernels import Climb, CodedRows, best_left, lead
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 
 ROOM = 2**14
-"""How far 16-bit sums of changes may go before they are drained."""
+"""Bound on 16-bit sums of changes before they are drained."""
 COMPLEMENTARINESS, CONCURRENCY, UNCERTAINTY = 0, 1, 2
 """The rules."""
 

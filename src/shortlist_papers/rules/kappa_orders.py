@@ -1,4 +1,4 @@
-"""How much classifiers agree: pairs, κ, and the orders made of them."""
+"""Agreement of classifiers: pairs, κ, and the orders made of them."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -24,7 +24,7 @@ SOLVERS = tuple(solvers.SOLVERS)
 """Names of the solvers; the first is the default."""
 
 LARGEST_SEED = 2_000_000_000
-"""What every solver takes."""
+"""Largest seed that every solver takes."""
 
 
 def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> Solver:

@@ -32,7 +32,7 @@ GUROBI_STATUSES = {
     GRB.NODE_LIMIT: (Status.FEASIBLE, "nodes"),
     GRB.INTERRUPTED: (Status.FEASIBLE, "interrupted"),
 }
-"""What Gurobi says, and what stopped it; FEASIBLE counts only if there are values."""
+"""Statuses of Gurobi, and the limit that stopped it; FEASIBLE counts only if there are values."""
 
 LICENCE_ERRORS = {GRB.Error.NO_LICENSE, GRB.Error.SIZE_LIMIT_EXCEEDED}
 

@@ -28,7 +28,7 @@ HIGHS_STATUSES = {
     HighsModelStatus.kInterrupt: (Status.FEASIBLE, "interrupted"),
     HighsModelStatus.kHighsInterrupt: (Status.FEASIBLE, "interrupted"),
 }
-"""What HiGHS says, and what stopped it; FEASIBLE counts only if there are values."""
+"""Statuses of HiGHS, and the limit that stopped it; FEASIBLE counts only if there are values."""
 
 ROWWISE = 2
 MINIMISE = 1

@@ -33,7 +33,7 @@ def cost_unit(costs: NDArray[Any]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """What HiGHS answers; floats, to be checked by whoever builds on them.
+    """Answer of HiGHS; floats, to be checked by whoever builds on them.
 
     `optimal`: false when the limit or the cancellation came first; `values` and `duals` are then those at
     hand. `values`, ``(n_columns,)``. `duals`: at most 0 for rows with an upper limit, at least 0 for rows

@@ -30,20 +30,20 @@ SCIP_STATUSES = {
     result_pb2.TERMINATION_REASON_FEASIBLE: Status.FEASIBLE,
     result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND: Status.UNKNOWN,
 }
-"""What SCIP says; FEASIBLE counts only if there are values."""
+"""Statuses of SCIP; FEASIBLE counts only if there are values."""
 
 SCIP_LIMITS = {
     result_pb2.LIMIT_TIME: "seconds",
     result_pb2.LIMIT_NODE: "nodes",
     result_pb2.LIMIT_INTERRUPTED: "interrupted",
 }
-"""What stopped it."""
+"""Limit that stopped SCIP."""
 
 INFINITE = 1e20
 """From here on, numbers are infinite to SCIP."""
 
 LOG_COLUMNS, LOG_BOUND, LOG_OBJECTIVE = 18, 14, 15
-"""How many columns a line of SCIP's log has, and where bound and objective stand."""
+"""Number of columns in a line of SCIP's log, and the indices of bound and objective."""
 
 LOG_ERROR = 1e-6
 """By how much, relative to it, a number in the log may be rounded."""
