@@ -1,4 +1,4 @@
-"""How many random examples a property gets: few and fixed in `make test`, ten times as many in `make fuzz`."""
+"""Number of random examples for a property: few and fixed in `make test`, ten times as many in `make fuzz`."""
 
 from hypothesis import settings
 

@@ -1,4 +1,4 @@
-"""What a freshly installed Shortlist must be able to do, without the tests' own tools: ``make dist`` runs it."""
+"""Smoke test of a fresh installation, without the tests' own tools: ``make dist`` runs it."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""What documents name exists: files, the functions in them, and pages that link to each other."""
+"""Names in documents exist: files, the functions in them, and pages that link to each other."""
 
 import ast
 import re

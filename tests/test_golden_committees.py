@@ -1,4 +1,4 @@
-"""What committees answer stays as it is: every ballot, two and three classes, folds, copies, judges, promises.
+"""Golden answers of committees: every ballot, two and three classes, folds, copies, judges, promises.
 
 Rewritten by ``pytest tests/test_golden_committees.py --bless``; the difference is then read before it is
 committed.

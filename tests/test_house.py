@@ -183,7 +183,7 @@ def test_most_tests_lie_where_the_module_lies_that_they_test() -> None:
 
 
 LEAST_MIRRORED = 0.58
-"""What share of the modules has a test file that is called as they are; 0.8 is wanted."""
+"""Least share of the modules with a test file of their name; 0.8 is wanted."""
 
 
 def test_modules_have_test_files_that_are_called_as_they_are() -> None:

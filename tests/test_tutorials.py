@@ -27,7 +27,7 @@ SHORTER = {
     "--classifiers 40": "--classifiers 10",
     "n_classifiers=40": "n_classifiers=10",
 }
-"""What a page shows that takes long and shows the test no more, and what runs in its place."""
+"""Long commands of a page, and the shorter ones that run in their place."""
 
 BLOCK = re.compile(r"```(?P<kind>python|shell)\n(?P<text>.*?)```", flags=re.DOTALL)
 

@@ -32,7 +32,7 @@ SEEDS = {
     ("panel", "--seed"): ["panel", "answers.csv"],
     ("measure", "--seed"): ["measure", "panel.json", "answers.csv"],
 }
-"""How each option that is a seed is used; a new one must be added here."""
+"""Command that uses each option that is a seed; a new one must be added here."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What notebooks and prompts show of answers: short, and harmless."""
+"""Representations of answers in notebooks and prompts: short, and harmless."""
 
 from typing import Any
 

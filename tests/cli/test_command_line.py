@@ -1,4 +1,4 @@
-"""How a command line is read."""
+"""Reading of a command line."""
 
 from pathlib import Path
 from typing import Any

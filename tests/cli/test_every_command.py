@@ -1,4 +1,4 @@
-"""What holds for every command, whichever it is."""
+"""Rules that every command obeys."""
 
 import itertools
 import json

@@ -17,7 +17,7 @@ from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
 
 SAID = f"shortlist: {STOPPING}\n"
 PATIENCE_S = 120
-"""When a test gives up; none waits for it."""
+"""Seconds until a test gives up; none waits for it."""
 
 BLOCKED = """
 import sys, threading

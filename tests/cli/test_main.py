@@ -122,7 +122,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "study show": [],
     "study resume": [],
 }  # fmt: skip
-"""What each command passes options on to. A new call of the library belongs here."""
+"""Functions and classes that each command passes options on to. A new call of the library belongs here."""
 
 NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",

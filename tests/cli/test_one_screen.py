@@ -15,7 +15,7 @@ from tests.datasets.originals import original_of, table_rows
 from tests.shortlist_papers.small_emsco import SMALL_EMSCO
 
 LINES, WIDTH = 24, 100
-"""What a terminal shows by default."""
+"""Lines and columns of a terminal by default."""
 
 FETCHED = {"datasets fetch"}
 """Commands that need an original file of a public set."""

@@ -1,4 +1,4 @@
-"""What prune and evolve refuse before any classifier is fitted or asked: every option with a value that cannot be."""
+"""Refusals of prune and evolve before any classifier is fitted or asked: every option with a wrong value."""
 
 import sys
 from collections.abc import Iterator
@@ -195,7 +195,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--out", "rows.csv"], "the same file as TABLE"),
     ],
 }  # fmt: skip
-"""What is wrong with each option of prune, and part of the sentence."""
+"""Wrong values of each option of prune, and part of the sentence."""
 
 EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     "TABLE": [(["infinite.csv"], "In column 'a'.")],
@@ -217,7 +217,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--out": [(["--out", "m.csv"], "--out must end in .joblib, .html or .htm")],
 }  # fmt: skip
-"""What evolve alone refuses; the options that it shares with prune are read by the same lines."""
+"""Refusals of evolve alone; the options that it shares with prune are read by the same lines."""
 
 COMPARE: list[tuple[list[str], str]] = [
     (["parts.csv", "--methods", "pruning"], "this looks like a number to predict"),
@@ -251,7 +251,7 @@ COMPARE: list[tuple[list[str], str]] = [
     (["--methods", "pruning", "--select", "A"], "--select belongs to a feature model"),
     (["--methods", "pruning", "--out", "x.csv"], "--out must end in .parquet"),
 ]  # fmt: skip
-"""What compare refuses on a table."""
+"""Refusals of compare on a table."""
 
 UNUSED = [
     (["prune", "--method", "backfitting", "--time-limit", "60"], "--time-limit belongs to the method exact and --objectives."),

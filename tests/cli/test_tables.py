@@ -26,7 +26,7 @@ SMALL = {
     "evolve": ["--set", "generations=2", "--set", "population=10"],
     "stage": ["--set", "max-stages=2"],
 }
-"""What makes a command that learns end soon."""
+"""Options that make a command that learns end soon."""
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ QUOTED = ("bank-additional-full",)
 """Sets that put words in quotes, and numbers not."""
 
 TARGET_IS_CALLED = {"heart-failure-clinical-records": "DEATH_EVENT", "bank-additional-full": "y"}
-"""What the header of the original calls the class."""
+"""Heading of the class in the header of the original."""
 
 
 def table_rows(data_set: DataSet, folder: Path) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""What is known of public sets, and tables that are always there."""
+"""Facts about public sets, and tables that are always there."""
 
 import re
 

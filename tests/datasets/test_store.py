@@ -1,4 +1,4 @@
-"""Where the files of public sets are, and how they come there."""
+"""Files of public sets, and their download."""
 
 import csv
 import dataclasses

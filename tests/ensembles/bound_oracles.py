@@ -22,7 +22,7 @@ def selections(rows: RightRows) -> Iterator[NDArray[np.bool_]]:
 
 
 def right_sets(rows: RightRows) -> list[NDArray[np.bool_]]:
-    """Which rows are right, for every selection and threshold."""
+    """Masks of the right rows, for every selection and threshold."""
     return [
         right_rows(rows, mask, threshold)
         for mask in selections(rows)
@@ -83,7 +83,7 @@ def class_certificate(
 
 
 def certified_bound(rows: RightRows, bound: CutBound) -> int:
-    """What the cuts of a bound prove, each of them true, added up in Python's integers."""
+    """Bound that the cuts prove, each of them true, added up in Python's integers."""
     left = [int(gain) * bound.denominator for gain in rows.gains]
     spent, members = 0, np.zeros(rows.n_classifiers, dtype=np.int64)
     for cut, weight in zip(bound.cuts, bound.multipliers.tolist(), strict=True):

@@ -80,7 +80,7 @@ Point = tuple[Fraction, ...]
 
 
 def committees(rows: Rows, members: tuple[int, ...]) -> list[tuple[dict[str, Fraction], int]]:
-    """What a committee of two classes is worth with each threshold."""
+    """Measures of a committee of two classes with each threshold."""
     found = []
     for threshold in range(len(members) + 1):
         tp, fn, tn, fp = map(Fraction, oracles.confusion(rows, members, threshold))
@@ -101,7 +101,7 @@ def committees(rows: Rows, members: tuple[int, ...]) -> list[tuple[dict[str, Fra
 
 
 def plural(pool: Pool, members: tuple[int, ...]) -> dict[str, Fraction]:
-    """What a committee of several classes is worth."""
+    """Measures of a committee of several classes."""
     samples, _, n_classes = pool
     right = rule_oracles.right(samples, list(members), n_classes)
     worth = {"accuracy": Fraction(sum(right), len(samples))}

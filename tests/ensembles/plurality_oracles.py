@@ -62,7 +62,7 @@ def rows_of(votes: ClassVotes, **limits: Any) -> RightRows:
 
 
 def decision_rows(votes: ClassVotes, members: tuple[int, ...]) -> Mask:
-    """Which rows are right, by the plain rule."""
+    """Mask of the right rows, by the plain rule."""
     samples = [
         (tuple(row), label) for row, label in zip(votes.codes.tolist(), votes.labels.tolist(), strict=True)
     ]

@@ -46,7 +46,7 @@ def best_candidate(scores: Mapping[int, Fraction | int], samples: Samples) -> in
 
 
 def right_alone(samples: Samples, k: int) -> dict[int, int]:
-    """How often each answers the true class; who abstains does not."""
+    """Number of rows for which each answers the true class; who abstains does not."""
     return {h: sum(votes[h] == label for votes, label in samples) for h in range(k)}
 
 

@@ -1,4 +1,4 @@
-"""What rules do on test rows, compared row by row."""
+"""Results of rules on test rows, compared row by row."""
 
 from typing import Any
 

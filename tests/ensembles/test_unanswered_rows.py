@@ -158,7 +158,7 @@ def test_no_vote_at_all_is_a_rival_of_the_first_class_alone(pool: Samples, sizes
 
 
 def test_the_form_of_no_vote_proves_nothing_where_all_classifiers_vote() -> None:
-    """Where no classifier abstains, an empty selection is right on the first class."""
+    """Right on the first class: an empty selection, where no classifier abstains."""
     answers, labels = [[0, 1], [1, 0]], [0, 1]
     claim = {
         "gains": [1, 1], "limits": {"min_size": 0, "max_size": 2}, "members": [], "value": 1, "bound": 1,

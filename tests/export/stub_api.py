@@ -9,14 +9,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Script = Callable[[str, str, int], Any]
-"""What happens, by model, by the text of the case, and by the number of the try, from 1."""
+"""Response of the server by model, by the text of the case, and by the number of the try, from 1."""
 
 FAILURES = ("status 500", "status 429", "status 401", "no JSON", "no completion", "hangs up")
-"""What a script may return besides an answer, which is anything else."""
+"""Failures that a script may return; anything else is an answer."""
 
 
 class Stub:
-    """What was asked of the server: `requests` in order, `url` of the API."""
+    """Requests to the server: `requests` in order, `url` of the API."""
 
     def __init__(self, url: str) -> None:
         self.url = url

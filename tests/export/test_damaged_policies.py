@@ -29,7 +29,7 @@ ODD: list[Any] = [
     None, True, "", "Error 429", -1, 0, 1, 2, 10**9, 10**400, 1e308, -1e308, 0.5, [], {}, [[]], [None], {"kind": "x"},
     -0.0, "number", 1e-320,
 ]  # fmt: skip
-"""What may come in the place of anything."""
+"""Odd values to put in the place of any other."""
 
 
 @functools.cache
@@ -143,7 +143,7 @@ def mutated(policy: dict[str, Any], rng: random.Random) -> dict[str, Any]:
 
 
 def told(policy: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
-    """What the reader says of each row, as text: an answer, or a sentence."""
+    """Output of the reader for each row, as text: an answer, or a sentence."""
     said = []
     for row in rows:
         try:

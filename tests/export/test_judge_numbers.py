@@ -147,7 +147,7 @@ POSSIBLE: dict[str, list[dict[str, Any]]] = {
         {":no": 1.0, ":yes": 0.0}, {":no": 0.7, ":yes": 0.3}, {":no": 0.5, ":yes": 0.5}, {":no": 0.0, ":yes": 1.0},
     ],
 }  # fmt: skip
-"""What a judge of two classes may answer, by the end of the column's name."""
+"""Possible answers of a judge of two classes, by the end of the column's name."""
 
 
 @pytest.mark.parametrize("answer_from", [0.0, 0.551, 0.6, 0.713, 2.0])

@@ -33,7 +33,7 @@ BALLOTS: dict[str, dict[str, Any]] = {
     "calibrated mean": {"voting": "soft", "objective": "brier", "probabilities": "calibrated-mean"},
     "shares of a mean": {"voting": "soft", "objective": "log-loss", "probabilities": "shares"},
 }
-"""How five members decide; all have to be members. `plurality` and `shares` have seen abstentions."""
+"""Ballots of five members; all have to be members. `plurality` and `shares` have seen abstentions."""
 
 SAID: dict[str, dict[str, Any]] = {
     "all": dict.fromkeys(JUDGES, "harmful"),
@@ -44,7 +44,7 @@ SAID: dict[str, dict[str, Any]] = {
     "settled": dict.fromkeys(JUDGES[:4], "harmful"),
     "unknown": dict.fromkeys(JUDGES, "Error 429"),
 }
-"""What the judges say of a row; who is not there was not asked."""
+"""Answers of the judges to a row; who is not there was not asked."""
 NOBODY = {"silent", "not asked", "only one asked", "unknown"}
 """Rows that nobody has answered, or too few whatever the ballot."""
 

@@ -1,4 +1,4 @@
-"""Who follows a printed protocol answers as the model does; the numbers are read from the Markdown alone."""
+"""Printed protocols: followed by hand, they answer as the model does, by numbers from the Markdown alone."""
 
 import math
 import re
@@ -51,7 +51,7 @@ def saved(estimator: Any) -> SavedModel:
 
 
 class Reading:
-    """What somebody reads in a protocol: of each step its lines and its sentences."""
+    """Contents of a protocol for a reader: of each step its lines and its sentences."""
 
     def __init__(self, text: str) -> None:
         self.steps = []

@@ -5,7 +5,7 @@ from math import comb
 
 
 def tail_by_counting(n: int, wrong: int, share: Fraction) -> Fraction:
-    """How likely at most `wrong` of `n` answers are wrong, where each is so with probability `share`."""
+    """Probability that at most `wrong` of `n` answers are wrong, where each is so with probability `share`."""
     return sum((comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(wrong + 1)), Fraction(0))
 
 

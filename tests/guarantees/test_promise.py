@@ -1,4 +1,4 @@
-"""Which thresholds promises hold from, and which of many tests pass together, against plain loops."""
+"""Thresholds from which promises hold, and tests that pass together, against plain loops."""
 
 import itertools
 from fractions import Fraction

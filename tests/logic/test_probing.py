@@ -1,4 +1,4 @@
-"""What clauses imply beyond their letters."""
+"""Implications of clauses beyond their letters."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a front claims in other ways than being complete."""
+"""Claims of a front beside completeness."""
 
 import dataclasses
 from itertools import chain, repeat

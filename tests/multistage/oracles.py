@@ -23,7 +23,7 @@ from tests.guarantees.oracles import tail_by_counting
 
 @dataclass(frozen=True)
 class Facts:
-    """Who is confident and right, per feature set and row, and what features cost."""
+    """Confident and right answers, per feature set and row, and prices of features."""
 
     n_features: int
     labels: tuple[int, ...]

@@ -53,7 +53,7 @@ KINDS = (
     "scores", "plurality ignored equal", "plurality counted weighted", "majority ignored weighted",
     "majority counted equal",
 )  # fmt: skip
-"""How stages decide."""
+"""Decision rules of stages."""
 
 
 def panel_of_kind(rng: np.random.Generator, log: AnswerLog, kind: str, n_stages: int, final: Final) -> Panel:

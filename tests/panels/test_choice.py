@@ -1,4 +1,4 @@
-"""Which cases choose, what the front says, and what it promises."""
+"""Rows that choose, the text on the front, and its promises."""
 
 import itertools
 from dataclasses import replace

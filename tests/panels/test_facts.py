@@ -1,4 +1,4 @@
-"""What is told of a panel and what each budget buys: numbers as counted by hand, and plain values."""
+"""Facts about a panel and about each budget: numbers as counted by hand, and plain values."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""How far means over hold-out cases may be off, also where all of these cases are alike."""
+"""Errors of means over hold-out cases, also where all of these cases are alike."""
 
 import json
 import math

@@ -242,7 +242,7 @@ def table_by_hand(
 
 
 def left_out(counts: list[int]) -> int:
-    """How many cases of two classes are wrong if each gets the class that is more frequent among the others."""
+    """Number of wrong cases of two classes if each gets the class that is more frequent among the others."""
     wrong = 0
     for code, number in enumerate(counts):
         others = [n - (code == one) for one, n in enumerate(counts)]

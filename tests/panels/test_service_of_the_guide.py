@@ -90,12 +90,12 @@ def judge(name: str, meeting: asyncio.Barrier) -> Any:
 
 
 def decided(service: ModuleType, *cases: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the service answers to cases on a connection."""
+    """Answers of the service to cases on a connection."""
     return answered(service, *(json.dumps(case).encode() for case in cases))
 
 
 def answered(service: ModuleType, *sent: bytes) -> list[dict[str, Any]]:
-    """What the service answers to lines on a connection."""
+    """Answers of the service to lines on a connection."""
 
     async def talk() -> list[dict[str, Any]]:
         server = await service.start(0)

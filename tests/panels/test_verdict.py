@@ -1,4 +1,4 @@
-"""What is said of a panel beside the best single judge, against formulas and against new prices."""
+"""Verdict on a panel beside the best single judge, against formulas and against new prices."""
 
 import itertools
 import math

@@ -115,7 +115,7 @@ SILENT = (None, "", "  ")
 
 
 def row_of(log: AnswerLog, case: int, rng: np.random.Generator) -> dict[str, Any]:
-    """What a service hears of a case, in the forms that it may use; a word that is no class is silence too."""
+    """Message on a case to a service, in the forms that it may use; a word that is no class is silence too."""
     row: dict[str, Any] = {name: log.features[name][case] for name in log.features}
     silent = SILENT if log.is_open else (*SILENT, "Error 429")
     for name, code, sure in zip(log.judges, log.answers[case], log.confidence[case], strict=True):  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""What follows from a feature model, and products drawn from it, beside what trying everything says."""
+"""Analyses of a feature model, and products drawn from it, beside trying everything."""
 
 import collections
 import dataclasses

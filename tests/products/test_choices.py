@@ -1,4 +1,4 @@
-"""What is left of objectives, and what a choice costs, against all products."""
+"""Remaining values of objectives, and the costs of a choice, against all products."""
 
 from pathlib import Path
 

@@ -320,7 +320,7 @@ CHARTS: dict[str, dict[str, Any]] = {
     "many ranks": {"kind": "ranks", "names": [f"method-{i}" for i in range(30)], "ranks": [i + 1 for i in range(30)],
                    "critical": None, "groups": []},
 }  # fmt: skip
-"""What each kind draws, with names that are long, short and missing values."""
+"""Contents of each kind of chart, with names that are long, short and missing values."""
 
 OUTSIDE = """() => [...document.querySelectorAll('figure svg')].flatMap((svg) => {
   const own = svg.getBoundingClientRect();

@@ -1,4 +1,4 @@
-"""What differs between two points and between two fronts, against a plain comparison in fractions."""
+"""Differences between two points and between two fronts, against a plain comparison in fractions."""
 
 from fractions import Fraction
 

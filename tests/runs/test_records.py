@@ -1,4 +1,4 @@
-"""What a study holds: settings, digests, states as bytes, and what its user has signed."""
+"""Contents of a study: settings, digests, states as bytes, and objects that its user has signed."""
 
 import json
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ UNITS = st.dictionaries(
     st.dictionaries(st.integers(0, 5), st.floats(-9, 9, allow_subnormal=False), min_size=1),
     min_size=1,
 )
-"""What methods measured on units, by number."""
+"""Measurements of methods on units, by number."""
 
 
 def _results(measured: dict[str, dict[int, float]]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ RESULTS = ROOT / "docs" / "results"
 NO_FIGURE = re.compile(
     r"\(\d{4}\)|decisions?/\d+\S*|decision \d+|(?:Table|Figure|Section)s? [\d.]+(?: and \d+)?|k = \d|F1|\]\([^)]*\)|`[^`]*`"
 )
-"""What has digits and is no figure: years, links, numbers of tables, file names."""
+"""Texts with digits that are no figure: years, links, numbers of tables, file names."""
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -1,4 +1,4 @@
-"""What every estimator asks of its rows, tried on all estimators of the package."""
+"""Checks of rows by every estimator, tried on all estimators of the package."""
 
 from collections.abc import Callable
 from functools import cache

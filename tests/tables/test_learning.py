@@ -1,4 +1,4 @@
-"""Which columns of a table name its rows."""
+"""Columns of a table that name its rows."""
 
 import numpy as np
 import pandas as pd

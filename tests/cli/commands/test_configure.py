@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Any:
-    """What is told of the cheapest phones with most features; `found.parquet` has their front."""
+    """JSON on the cheapest phones with most features; `found.parquet` has their front."""
     return facts_of(*PRICED, "--out", "found.parquet", cwd=folder)
 
 

@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def by_rule(folder: Path) -> Callable[[str], Any]:
-    """What is told of a rule, which runs once; `RULE.joblib` has its committee of ten classifiers."""
+    """JSON of a rule, which runs once; `RULE.joblib` has its committee of ten classifiers."""
 
     @functools.cache
     def told(rule: str) -> Any:

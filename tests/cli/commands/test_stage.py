@@ -64,13 +64,13 @@ def _write_bad_files(folder: Path, table: pd.DataFrame) -> None:
 
 @pytest.fixture(scope="module")
 def priced(folder: Path) -> Any:
-    """What is told of the table with its prices; `priced.parquet` and `priced.joblib` are written."""
+    """JSON on the table with its prices; `priced.parquet` and `priced.joblib` are written."""
     return facts_of(*PRICED, "--out", "priced.parquet", "--out", "priced.joblib", cwd=folder)
 
 
 @pytest.fixture(scope="module")
 def seeded(folder: Path) -> Any:
-    """What is told of the table without prices; `seeded.parquet`, `.joblib` and `.html` are written."""
+    """JSON on the table without prices; `seeded.parquet`, `.joblib` and `.html` are written."""
     files = ["--out", "seeded.parquet", "--out", "seeded.joblib", "--out", "seeded.html"]
     return facts_of(*SEEDED, *files, cwd=folder)
 

@@ -1,4 +1,4 @@
-"""Whom stages miss: on the screen, the page and the protocol, and compared with new rows."""
+"""Rows that stages miss: on the screen, the page and the protocol, and compared with new rows."""
 
 import re
 from pathlib import Path

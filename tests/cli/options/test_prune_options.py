@@ -1,4 +1,4 @@
-"""What `shortlist prune` is asked."""
+"""Options of `shortlist prune`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `shortlist stage` is asked."""
+"""Options of `shortlist stage`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What `shortlist configure` says of its work."""
+"""Text of `shortlist configure` on its work."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What commands say about a front."""
+"""Texts on a front."""
 
 import dataclasses
 

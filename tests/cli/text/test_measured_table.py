@@ -1,4 +1,4 @@
-"""What rules do on the test rows, for people and for programs."""
+"""Results of rules on the test rows, for people and for programs."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a user reads of an analysis that is long, cut short or without a count."""
+"""Text on an analysis that is long, cut short or without a count."""
 
 from pathlib import Path
 from typing import Any

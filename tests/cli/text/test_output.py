@@ -1,4 +1,4 @@
-"""What commands print alike: JSON, notes, and what the run was."""
+"""Output that commands have in common: JSON, notes, and the facts of the run."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What `shortlist prune` tells: members, threshold, the line of proof, and what was asked of the members."""
+"""Text of `shortlist prune`: members, threshold, the line of proof, and the calls of the members."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ from shortlist_papers import OrderedPruner
 def printed(
     pruned: PrunedTable, facts: dict[str, Any], capsys: pytest.CaptureFixture[str], *, details: bool = True
 ) -> str:
-    """What is printed, in one line each with details; the first screen keeps its lines."""
+    """Printed text, in one line each with details; the first screen keeps its lines."""
     print_pruned(pruned, facts, WrittenFiles(), details=details)
     said = capsys.readouterr().out
     return " ".join(said.split()) if details else said

@@ -1,4 +1,4 @@
-"""What `shortlist stage` tells: the front, the point that predicts, and what each stage buys."""
+"""Text of `shortlist stage`: the front, the point that predicts, and the features of each stage."""
 
 import copy
 import dataclasses

@@ -1,4 +1,4 @@
-"""How few calls an early exit needs, looked for from the end."""
+"""Smallest number of calls of an early exit, looked for from the end."""
 
 from typing import Any
 

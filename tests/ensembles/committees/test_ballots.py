@@ -1,4 +1,4 @@
-"""What answers that are still missing can change: who wins, and how probable that is, by brute force."""
+"""Effect of missing answers: the possible winners, and their probabilities, by brute force."""
 
 import itertools
 from typing import Any

@@ -113,14 +113,14 @@ def test_a_committee_of_other_fits_answers_as_those_do(fitted: ExactPruner) -> N
 
 
 def calls_of(added: NDArray[np.int64], order: list[int], copies: list[int] | None = None) -> list[int]:
-    """How many members each row asks, in an order, until votes settle it."""
+    """Number of members that each row asks, in an order, until votes settle it."""
     counts = np.ones(added.shape[1], dtype=np.int64) if copies is None else np.array(copies)
     asking = Asking(Plurality(added.shape[2]), np.array(order), counts)
     return [int(n) for n in ask_in_order(asking, len(added), ask_record(added)).calls]
 
 
 def spent(codes: list[list[int]], order: list[int], costs: list[int], n_classes: int) -> int:
-    """What an order costs over all rows, row after row."""
+    """Price of an order over all rows, row after row."""
     calls = calls_of(Plurality(n_classes).added(np.array(codes, dtype=np.uint8)), order)
     return sum(sum(costs[k] for k in order[:n]) for n in calls)
 

@@ -261,7 +261,7 @@ GRIDS: dict[int, list[Answer]] = {
     2: [(1.0, 0.0), (0.7, 0.3), (0.5, 0.5), (0.0, 1.0)],
     3: [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.2, 0.4, 0.4), (1 / 3, 1 / 3, 1 / 3)],
 }
-"""What members may answer in these tests; equal shares are an abstention where votes are counted."""
+"""Possible answers of members in these tests; equal shares are an abstention where votes are counted."""
 
 MET = [0.0, 0.3, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 1.0]
 """Least probabilities that means of such answers meet, some but for rounding."""

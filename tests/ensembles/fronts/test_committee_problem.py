@@ -1,4 +1,4 @@
-"""What matters of a committee: how it is read, and what is refused."""
+"""Objectives of a committee: their reading and refusals."""
 
 import itertools
 import pickle

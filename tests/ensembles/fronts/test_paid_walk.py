@@ -49,7 +49,7 @@ def exact(front: Front) -> set[tuple[Fraction, ...]]:
 def least_paid(
     rows: list[list[int]], members: tuple[int, ...], costs: list[str], n_classes: int, winner: Winner
 ) -> Fraction:
-    """What the cheapest of all orders costs a row, where a row leaves when all completions agree."""
+    """Price of a row by the cheapest of all orders, where a row leaves when all completions agree."""
 
     def calls(votes: list[int], order: tuple[int, ...]) -> int:
         for n_asked in range(1, len(order) + 1):

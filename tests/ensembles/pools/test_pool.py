@@ -53,7 +53,7 @@ def cancer_pool() -> Pool:
 
 
 def positive_probabilities(pool: Pool, X: Any, label: Any) -> Any:
-    """How probable each classifier finds a class on each row."""
+    """Probability of a class by each classifier on each row."""
     return class_probabilities(pool, X)[:, :, pool.classes.tolist().index(label)]
 
 

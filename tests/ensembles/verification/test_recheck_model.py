@@ -1,4 +1,4 @@
-"""What `verify` says of rows that moved or changed, and of models without a certificate."""
+"""Findings of `verify` on rows that moved or changed, and on models without a certificate."""
 
 import dataclasses
 from typing import Any

@@ -83,7 +83,7 @@ def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
 
 
 def _proofs(rows: RightRows) -> tuple[CutBound | int, CutBound | int, int]:
-    """What a certificate can rest on: cuts of every kind, those of pairs, a look at every selection."""
+    """Evidence for a certificate: cuts of every kind, those of pairs, a look at every selection."""
     conflicts = find_conflicts(rows, Budget())
     cuts = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
     return cuts, bound_by_pairs(rows, Budget()), count_selections(rows)

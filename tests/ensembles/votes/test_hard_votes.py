@@ -1,4 +1,4 @@
-"""What votes say as probabilities."""
+"""Votes as probabilities."""
 
 import numpy as np
 import pytest

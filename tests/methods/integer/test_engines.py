@@ -1,4 +1,4 @@
-"""Which engine answers which shape, and that every engine gives the same front."""
+"""Choice of the engine by shape, and the same front from every engine."""
 
 from pathlib import Path
 from unittest.mock import patch

@@ -51,7 +51,7 @@ SEARCHES: dict[str, tuple[Callable[..., Front], int, dict[str, Any]]] = {
 }
 
 SEARCHED = {"zones by parts", "CWMOIP"}
-"""Those that take enough programs here to search in integers after the first ones."""
+"""Methods with programs enough here to search in integers after the first ones."""
 
 
 @pytest.fixture

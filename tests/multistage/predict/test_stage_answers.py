@@ -1,4 +1,4 @@
-"""What stages would answer: counts and outcomes against plain loops, and against predictions."""
+"""Answers of stages: counts and outcomes against plain loops, and against predictions."""
 
 import warnings
 from dataclasses import replace

@@ -309,7 +309,7 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 class Mutation(NamedTuple):
-    """What was done to a document.
+    """Change of a document.
 
     `way`, `place`: how, and where. `content`: the bytes that are to be read. `is_edit`: whether a value has
     become another one of its kind, which nobody can tell from the value that was meant. `is_cut`: whether
@@ -492,7 +492,7 @@ def _with_odd_bytes(content: bytes, way: str, rng: random.Random) -> bytes:
 
 
 class Told(NamedTuple):
-    """What a log says of each case and judge, and of each case, and what is noted."""
+    """Contents of a log by case and judge, and by case, and its notes."""
 
     cells: dict[tuple[str, str, int], tuple[Any, ...]]
     truths: dict[tuple[str, int], Any]

@@ -362,7 +362,7 @@ def _typed(cell: str) -> Any:
 
 
 Rights = dict[str, int]
-"""How many answers of each judge are right."""
+"""Number of right answers of each judge."""
 
 
 def rights_by_text(sheets: dict[str, Sheet]) -> Rights | None:

@@ -26,7 +26,7 @@ from tests.panels.logs.mutated import KINDS
 
 EVALS = Path(__file__).parent / "samples" / "mini.eval"
 Files = dict[str, Any]
-"""What each file holds: bytes, text, or a value to be written as JSON; the logs are those called ``log``."""
+"""Contents of each file: bytes, text, or a value to be written as JSON; the logs are those called ``log``."""
 
 
 class Refused(NamedTuple):
@@ -83,7 +83,7 @@ def damaged(content: bytes, at: int, value: bytes) -> bytes:
 ARCHIVE = EVALS.read_bytes()
 ENTRY = ARCHIVE.rindex(b"PK\x01\x02")
 (MEMBER,) = struct.unpack_from("<L", ARCHIVE, ENTRY + 42)
-"""Where the last member stands in the directory of the archive, and itself."""
+"""Offset of the last member's entry in the directory of the archive, and of the member itself."""
 HEADER = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}}
 LONG_TABLE = "case,judge,answer,price,target\n" + "".join(
     f"c{case},{judge},{'xy'[case % 2]},1,{'xy'[case % 2]}\n" for case in range(4) for judge in "ab"

@@ -1,4 +1,4 @@
-"""Which form a table of answers has: told by structure, said first, or refused with what to name."""
+"""Form of a table of answers: found by structure, named first, or refused with the columns to name."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which tool wrote a file is told by its content."""
+"""Tool that wrote a file, found by its content."""
 
 import copy
 import gzip

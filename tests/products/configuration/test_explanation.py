@@ -1,4 +1,4 @@
-"""Why something cannot be, against all sets of rules."""
+"""Explanations of the impossible, against all sets of rules."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""How auto shares a time limit between diagrams and integer programs."""
+"""Shares of a time limit that auto gives to diagrams and integer programs."""
 
 import dataclasses
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which methods `shortlist compare` measures on a table, and with which options."""
+"""Methods and options that `shortlist compare` measures on a table."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is told of multi-stage classifiers side by side."""
+"""Text on multi-stage classifiers side by side."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `shortlist compare` tells: what was compared, the joint front, and a row per method."""
+"""Text of `shortlist compare`: the subject, the joint front, and a row per method."""
 
 import dataclasses
 import html

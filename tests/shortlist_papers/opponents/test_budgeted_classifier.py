@@ -1,4 +1,4 @@
-"""What every opponent keeps: scikit-learn's contract, the reject, prices per row, tuning, and good errors."""
+"""Contract of every opponent: scikit-learn's, the reject, prices per row, tuning, and good errors."""
 
 import pickle
 from typing import Any

@@ -51,7 +51,7 @@ def mutated(
 
 
 def losses(points: Sequence[Sequence[int]], kappa: float) -> dict[tuple[int, int], float]:
-    """What the presence of point i takes from the fitness of point j, for all pairs, from the definition."""
+    """Loss of the fitness of point j by the presence of point i, for all pairs, from the definition."""
     ranges = [(min(column), max(column)) for column in zip(*points, strict=True)]
     scaled = [
         [(x - low) / (high - low) if high > low else 0.0 for x, (low, high) in zip(row, ranges, strict=True)]
@@ -69,7 +69,7 @@ def losses(points: Sequence[Sequence[int]], kappa: float) -> dict[tuple[int, int
 
 
 def rounding(loss: dict[tuple[int, int], float], n: int) -> float:
-    """How far sums of up to n losses may be off in doubles."""
+    """Error bound on sums of up to n losses in doubles."""
     return 1e-14 * n * max(loss.values(), default=0.0)
 
 

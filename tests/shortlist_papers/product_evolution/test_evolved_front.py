@@ -1,4 +1,4 @@
-"""What evolution finds for a product line: products all of them, and nothing proved."""
+"""Finds of evolution for a product line: products all of them, and nothing proved."""
 
 import math
 from typing import Any
