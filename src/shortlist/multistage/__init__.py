@@ -1,4 +1,4 @@
-"""Which features are acquired at which stage: multi-stage classifiers, searched and enumerated."""
+"""Multi-stage classifiers: features acquired stage by stage, by assignments searched and enumerated."""
 
 from shortlist._lazy import lazy_package
 

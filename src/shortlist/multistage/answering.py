@@ -1,4 +1,4 @@
-"""What a fitted classifier of stages answers by a point of its front: to many rows, or to one step by step.
+"""Answers of a fitted classifier of stages by a point of its front: to many rows, or to one step by step.
 
 For one row in service there is no object that lives between a question and its result. What is known is a
 mapping of features to values and what failed is a list of names; both are JSON, and may lie in a file or a
@@ -284,17 +284,18 @@ ASK, ANSWER, REJECT = "ask", "answer", "reject"
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class NextStep:
-    """What comes next for one row."""
+    """Next step for one row."""
 
     what: str
     """``"ask"``: measure `features`. ``"answer"``: `label` is the class. ``"reject"``: even the last stage is
     not confident, and `label` is the reject label.
     """
     features: tuple[str, ...]
-    """What the next stage needs and is not known, to be measured in any order, together or one by one."""
+    """Features that the next stage needs and that are not known, to be measured in any order, together or one
+    by one."""
     price: float
-    """What this stage costs more than the ones before, in the user's money, in all: features of it that are
-    known already count too.
+    """Price of this stage beyond the ones before, in the user's money, in all: features of it that are known
+    already count too.
     """
     label: Any
     """The class or the reject label; None while there is something to ask."""
@@ -303,7 +304,7 @@ class NextStep:
     stage: int
     """That stage, from 1; 0 before the first."""
     paid: float
-    """What the stages up to that one cost."""
+    """Price of the stages up to that one."""
     failed: tuple[str, ...]
     """Features that could not be had and that an answer had to do without: the median, or no category, stands
     for them. What the validation rows say of the confidence does not hold for such a row.

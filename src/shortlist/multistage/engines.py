@@ -1,4 +1,4 @@
-"""Which engines search for stages of which tables, what measured that, and the search by them in turn."""
+"""Choice of the engines that search for stages of a table, its measurement, and the search by them in turn."""
 
 import dataclasses
 import math
@@ -37,7 +37,7 @@ COUNTING_SHARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class StageShape:
-    """What decides which engines are asked."""
+    """Sizes and properties that decide on the engines."""
 
     n_features: int
     all_fit: bool
@@ -63,9 +63,9 @@ class StagePlan:
     fits: Callable[[StageShape], bool]
     engines: tuple[str, ...]
     why: str
-    """Why these, in one line."""
+    """Reason for the engines, in one line."""
     measured: str
-    """What measured that: a file of benchmarks/results, or a decision."""
+    """Measurement that supports it: a file of benchmarks/results, or a decision."""
 
 
 SEARCHED_FIRST = (WINDOWS, ENUMERATE, EVOLUTION)
@@ -162,7 +162,7 @@ def work_of_all_fits(rows: StageRows) -> int:
 STAGE_METHODS = ("auto", EVOLUTION, ENUMERATE, WINDOWS)
 
 FEW_FITS = WindowOptions(width=5, n_new=3, n_weightings=4, tries=1, kicks=0)
-"""How ``auto`` searches windows where a fit takes long.
+"""Windows of ``auto`` where a fit takes long.
 
 On made tables of 10, 12 and 20 features that took 74, 101 and 437 fits in place of 844, 2,309 and 7,309. The
 best sum was the same twice, and .022 lower once.
@@ -182,7 +182,7 @@ UNFITTED = (
 
 
 class FoundStages(NamedTuple):
-    """What a method found, and what to know of how it was found, in sentences."""
+    """Result of a method, and doubts about the way to it, in sentences."""
 
     result: StageResult
     doubts: tuple[str, ...]

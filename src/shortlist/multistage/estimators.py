@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
-"""Which rows validate, where no share is held out: all of them, by classifiers fitted without their fold."""
+"""Rows that validate, where no share is held out: all of them, by classifiers fitted without their fold."""
 
 HELD_SHARE = 1 / 3
-"""What is held out where ``auto`` does so."""
+"""Share of rows held out where ``auto`` does so."""
 
 
 def _as_share(value: Any, argument: str) -> None:

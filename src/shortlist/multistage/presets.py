@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCALINGS = ("10T", "10^T", "100T")
-"""How a cost class T becomes a cost. The paper prints 10Ti for Heart and Credit, which is 10·T or 10^T."""
+"""Conversions of a cost class T to a cost. The paper prints 10Ti for Heart and Credit, which is 10·T or 10^T.
+"""
 
 
 @saved_from("shortlist.multistage")

@@ -1,4 +1,4 @@
-"""What is asked of a classifier of stages: rows that fit and validate, the problem, what binds a study."""
+"""Question to a classifier of stages: rows that fit and validate, the problem, the settings of a study."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""How much of the true front evolution finds: the paper's Figure 7."""
+"""Recall of evolution, the share of the true front that it finds: the paper's Figure 7."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def recall(
 
 @dataclass(frozen=True, eq=False)
 class _Sought:
-    """What every run has in common: the problem, how it is searched, and what there is to be found."""
+    """Parts that all runs share: the problem, its search, and the points to be found."""
 
     problem: StageProblem
     options: EmscoOptions

@@ -54,16 +54,16 @@ Outcome: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class StageCheck:
-    """What a recheck of a front of stages found."""
+    """Findings of the recheck of a front of stages."""
 
     failures: tuple[str, ...]
-    """What is not as the front claims, a sentence each, without a full stop."""
+    """Claims of the front that fail, a sentence each, without a full stop."""
     n_points: int
     """Points of the front."""
     n_rows: int
     """Validation rows that each point was counted on."""
     claim: ProofKind
-    """What the front claims."""
+    """Claim of the front."""
     uncounted: tuple[str, ...] = ()
     """Objectives that only the search's own code counted again."""
     is_found_again: bool = True

@@ -31,7 +31,7 @@ def agrees_from(n_asked: int) -> float:
 
 
 class _Columns(NamedTuple):
-    """What judges answer, lose, cost, and how long they take, ``(n_cases, n_judges)``.
+    """Words, losses, prices and seconds of the judges, ``(n_cases, n_judges)``.
 
     `open_loss`: what a case loses that no stage answers, ``(n_cases,)``.
     """

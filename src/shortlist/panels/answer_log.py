@@ -1,4 +1,4 @@
-"""What judges answered on cases, what is true, and what each answer cost: the input of a panel."""
+"""Log of answers, the input of a panel: answers of judges to cases, the truth, and the price of each answer."""
 
 import math
 from collections import Counter
@@ -145,7 +145,7 @@ class AnswerLog:
 
     @property
     def paid(self) -> NDArray[np.float64]:
-        """What was paid for each call, ``(n_cases, n_judges)``; 0 where a judge was not asked."""
+        """Price paid for each call, ``(n_cases, n_judges)``; 0 where a judge was not asked."""
         return np.where(self.answers == UNASKED, 0.0, self.prices)
 
     def at(self, rows: Any) -> "AnswerLog":

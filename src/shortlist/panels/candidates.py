@@ -1,4 +1,4 @@
-"""Which sets of judges a search tries: all of them for a few judges, and some beyond."""
+"""Sets of judges that a search tries: all of them for a few judges, and some beyond."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from shortlist.panels.recipes import Candidate, Cases, Judges
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 """Most judges of which all sets are stages, and of which all chains of two single judges are tried."""
 LARGEST_GROWN, MOST_VOTERS = 5, 15
-"""How large sets of judges grow one by one, and how many vote at most."""
+"""Largest set of judges that grows one by one, and most judges that vote."""
 MOST_TRIPLES, MOST_PAIRS_AT_ONCE = 60, 40
 """Most chains of three stages, and of two judges at once before a third one."""
 CASES_A_JUDGE = 5

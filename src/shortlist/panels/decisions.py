@@ -1,4 +1,4 @@
-"""How answers so far decide a case: by votes, by learned scores, or by the confidence of the latest judge.
+"""Decision on a case by the answers so far: by votes, by learned scores, or by the latest confidence.
 
 A decision names a class and how sure it is of it, between 0 and 1. It names none without an answer
 and, unless it is asked for, where two classes are equal; such a case is never sure.
@@ -40,14 +40,14 @@ MISSING = (IGNORED, COUNTED)
 
 UNANSWERED, FIRST, LATEST = "unanswered", "first", "latest"
 TIES = (UNANSWERED, FIRST)
-"""What is decided where votes are equal: nothing, or the first of the equal classes.
+"""Decisions where votes are equal: nothing, or the first of the equal classes.
 
 Agreement cascades take the latest: the class that the last of the judges gave who gave one of them.
 """
 
 
 class Decided(NamedTuple):
-    """What is decided about cases.
+    """Decisions about cases.
 
     `codes`: places of the classes, ``(n_cases,)``; -1 where nothing is decided. `sure`: how sure, from 0 to
     1, ``(n_cases,)``; 0 where nothing is decided.
@@ -81,7 +81,7 @@ class Heard(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What the confidence of a judge is worth: straight lines between knots, and level outside them.
+    """Worth of the confidence of a judge: straight lines between knots, and level outside them.
 
     `knots`: confidences, rising, ``(n_knots,)``. `values`: what each is put as, ``(n_knots,)``: the log-odds
     that the judge is right, in units of `LOG_ODDS`. `usual`: what stands for a confidence that is not told.
@@ -94,7 +94,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceScale:
-    """What turns the confidence of each judge, on whatever scale, into how much it is to be believed.
+    """Conversion of the confidence of each judge, on whatever scale, to a common scale of credibility.
 
     `curves`: None for a judge that never tells how sure it is.
 
@@ -107,7 +107,7 @@ class ConfidenceScale:
 
     @property
     def told(self) -> NDArray[np.bool_]:
-        """Which judges tell how sure they are, ``(n_judges,)``."""
+        """Mask of the judges that report a confidence, ``(n_judges,)``."""
         return np.array([curve is not None for curve in self.curves], dtype=bool)
 
     def at(self, judges: Any) -> "ConfidenceScale":
@@ -179,7 +179,7 @@ def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
 
 
 class JudgesDecision(Protocol):
-    """How the answers of some judges decide."""
+    """Decision by the answers of some judges."""
 
     @property
     def judges(self) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ MOST_BUDGETS = 10
 
 
 class Way(NamedTuple):
-    """What becomes of the cases that go one way, in shares of all cases.
+    """Share of all cases that go one way, by stage.
 
     `share`: the cases that go this way. `reached`, `answered`: by stage: the cases that reach it, and those
     that it answers.

@@ -1,4 +1,4 @@
-"""What a panel does on cases of known truth: what is lost, answered, right and paid, with intervals."""
+"""Figures of a panel on cases of known truth: lost, answered, right and paid, with intervals."""
 
 import math
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Rechosen(Panel):
 
 @dataclass(frozen=True)
 class PanelFigures:
-    """What a panel does on some cases; several rows of one case count as one sample in all intervals.
+    """Figures of a panel on some cases; several rows of one case count as one sample in all intervals.
 
     `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: rows; a case that a person answers is right.
     `n_different`: how many different cases they have. `answered`,

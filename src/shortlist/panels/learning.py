@@ -38,13 +38,13 @@ PSEUDO_COUNT = 0.5
 EM_ROUNDS = 30
 
 VOTES_A_UNIT, MOST_VOTES = 4, 20
-"""How many votes one unit of log-odds is, in whole numbers, and how many a judge has at most."""
+"""Votes per unit of log-odds, in whole numbers, and most votes of a judge."""
 
 LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED = "logistic", "dawid-skene", "votes", "weighted-votes"
 AGREEMENT = "agreement"
 LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
-"""Those that decide by votes: one for each judge, or more for those that are right more often."""
+"""Decisions by votes: one for each judge, or more for those that are right more often."""
 
 POOLED = (*VOTING, DAWID_SKENE)
 """Decisions with weights of each judge that hold whoever else is asked: any number of judges decides."""

@@ -1,4 +1,4 @@
-"""What a log of answers is refused for, what is noted about it, and which of its answers are right.
+"""Checks of a log of answers: refusals, notes, and the mask of its right answers.
 
 By the log's own scores where it has any, and otherwise by the truth, but for spelling if that is asked for.
 """
@@ -64,7 +64,7 @@ RIGHT_ABOVE = 0.5
 
 
 class Scored(NamedTuple):
-    """What the log's own scores say.
+    """Truth by the log's own scores.
 
     `labels`: those of the answers, and perhaps more. `truth`: their places; -1 where it is not known,
     ``(n_cases,)``. `right`: which answers are right, ``(n_cases, n_judges)``. `classes`: labels that are
@@ -317,7 +317,7 @@ def _of_judges(
 
 CASE, PUNCTUATION = "case", "punctuation"
 FOLDS = (PUNCTUATION, CASE)
-"""What may be folded, so that it makes no difference between labels."""
+"""Differences between labels that may be folded away."""
 
 
 def folded(label: str, ways: Sequence[str]) -> str:

@@ -27,11 +27,11 @@ BALANCED = "balanced-accuracy"
 
 
 class Summed(Protocol):
-    """What is known of a policy on the training cases; see :class:`shortlist.panels.recipes.Candidate`."""
+    """Sums of a policy on the training cases; see :class:`shortlist.panels.recipes.Candidate`."""
 
     @property
     def loss(self) -> int:
-        """What its mistakes cost in all cases."""
+        """Cost of its mistakes in all cases."""
 
     @property
     def price(self) -> int:
@@ -106,7 +106,7 @@ OBJECTIVES: Mapping[str, PanelObjective] = {
         "min", attrgetter("seconds"), lambda found, *_: found.seconds, "latency", "", is_leading=False
     ),
 }  # fmt: skip
-"""What a front of panels may be of, by name."""
+"""Objectives of a front of panels, by name."""
 
 LEADING = {(ACCURACY,): ACCURACY, (ERROR_COST,): ERROR_COST, (RECALL, SPECIFICITY): BALANCED}
 """The objectives that a front may begin with, and the measure by which panels are compared then."""
@@ -179,7 +179,7 @@ def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Inte
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """What every mistake costs under a measure.
+    """Cost of every mistake under a measure.
 
     `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
     nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced

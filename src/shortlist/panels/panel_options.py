@@ -1,4 +1,4 @@
-"""What may be asked for when panels are chosen, and the cases that choose and measure by it."""
+"""Options for choosing panels, and the cases that choose and measure by them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ NOISY_CASES = 500
 
 @dataclass(frozen=True)
 class PanelOptions:
-    """What panels may do, and how they are chosen.
+    """Options of panels, and of their choice.
 
     `decide`, one of ``"auto"`` and ``"logistic"`` and ``"dawid-skene"`` and ``"votes"`` and
     ``"weighted-votes"`` and ``"agreement"``: how answers of several judges are decided; one vote for each is

@@ -23,7 +23,7 @@ from shortlist.policies import UNDECIDED, Places, Said, follow
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)
-"""What the last stage does where it is not sure: answer all the same, ask a person, or give no answer."""
+"""Actions of the last stage where it is not sure: answer all the same, ask a person, or give no answer."""
 
 NEVER = math.inf
 """A threshold that nothing reaches."""
@@ -31,7 +31,7 @@ NEVER = math.inf
 
 @dataclass(frozen=True)
 class Final:
-    """What happens to a case of which the last stage is not sure.
+    """Action for a case of which the last stage is not sure.
 
     `kind`: one of ``"answer", "hand-over", "reject"``. `price`: what a person costs, who is always right; 0
     where none is asked.
@@ -49,7 +49,7 @@ class Final:
 
 @dataclass(frozen=True)
 class Question:
-    """What a panel was chosen for.
+    """Question that a panel was chosen for.
 
     `error_costs`: what deciding each class costs, and nothing, the last row, where the second is the truth;
     empty where the cost of errors is no objective. `positive`: the positive class, where recall and
@@ -82,7 +82,7 @@ class Stage:
 
 
 class Outcome(NamedTuple):
-    """What became of cases.
+    """Outcomes of cases.
 
     `codes`: classes, ``(n_cases,)``; -1 where the panel gives no answer, also where a person is asked.
     `sure`, ``(n_cases,)``. `stage`: the stage that ended the case, from 0, ``(n_cases,)``. `price`,

@@ -110,7 +110,7 @@ def calibration_cases(choice: "PanelChoice") -> Cases:
 
 
 class KnownAnswers:
-    """What stages would answer about cases, each counted once however many ways to ask have it."""
+    """Known answers of stages about cases, each counted once in however many ways of asking it occurs."""
 
     def __init__(self, cases: Cases, log: AnswerLog | None) -> None:
         self._cases, self._log = cases, log

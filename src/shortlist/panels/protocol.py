@@ -155,7 +155,7 @@ def _wording(panel: Panel) -> Wording:
 
 
 class _Score(NamedTuple):
-    """What is added up at a step, if anything can be by hand."""
+    """Sums that are added up at a step, if anything can be by hand."""
 
     sums: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()

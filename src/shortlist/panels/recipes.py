@@ -23,7 +23,7 @@ Judges = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
+    """Recipe of a policy: sets of judges asked one after the other, and the threshold of each.
 
     `sets`: the judges asked so far, after each stage. `thresholds`: how sure each stage has to be to end a
     case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if no judge is

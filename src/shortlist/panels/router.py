@@ -114,7 +114,7 @@ def _walk(fork: Fork, read: dict[str, _Read], rows: NDArray[np.intp], found: NDA
 
 
 class _Known(NamedTuple):
-    """What is known of a column on the way to a branch: the words that are left, or bounds."""
+    """Values of a column that lead to a branch: the words that are left, or bounds."""
 
     words: tuple[str, ...] = ()
     above: float = -math.inf
@@ -186,7 +186,7 @@ def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork 
 
 @dataclass(frozen=True)
 class Alone:
-    """What is known of a group of cases decides alone: the class that loses least, and how often it is right.
+    """Answer to a group of cases without a call: the class that loses least, and how often it is right.
 
     `code`: the class; -1 for none, where two lose equally little. `shares`: how often each class is right.
     """

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from shortlist.runs.budget import Budget
 
 MOST_CANDIDATES = 20
-"""How many policies a router chooses from: those near the front in whose decisions nothing is learned."""
+"""Number of policies that a router chooses from: those near the front in whose decisions nothing is learned.
+"""
 PRIOR_CASES = (30, 100, 300)
 """Strengths of the shrinkage: a number of average cases that is added to each group."""
 MOST_PARTS = 8
@@ -70,12 +71,12 @@ class Grouping(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many groups each column makes."""
+        """Number of groups that each column makes."""
         return tuple(len(words) or len(cuts) + 1 for words, cuts in zip(self.words, self.cuts, strict=True))
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are, some perhaps empty."""
+        """Number of groups, some perhaps empty."""
         return math.prod(self.sizes)
 
     @property
@@ -139,7 +140,7 @@ def _grouping(name: str, values: "pd.Series[object]") -> Grouping:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """What candidates cost on each case, and the trade-offs at which the best of each group is chosen.
+    """Costs of candidates on each case, and the trade-offs at which the best of each group is chosen.
 
     `loss`, `price`, `seconds`, ``(n_cases, n_candidates)``. `trade_offs`: what a step of price is worth in
     steps of loss. `folds`: equal for cases that must not be parted, ``(n_cases,)``.
@@ -318,7 +319,7 @@ def _least_loss(cases: Cases, counts: NDArray[np.int64]) -> int:
 
 
 class _OutOfFold(NamedTuple):
-    """What routers made without each fold cost on its cases, ``(n_cases, n_trade_offs)``."""
+    """Costs of routers made without each fold on its cases, ``(n_cases, n_trade_offs)``."""
 
     grouping: Grouping
     prior: int

@@ -56,7 +56,7 @@ Job = Callable[[Cases], list[Candidate]]
 
 
 class Searched(NamedTuple):
-    """What a search found.
+    """Result of a search.
 
     `found`: policies that none dominates, with falling loss and rising price. `claims`: what was searched
     completely, and what was not. `of_two`: policies that ask at most two judges and that no other one of
@@ -350,7 +350,7 @@ FAMILIES: dict[str, Family] = {
     THREE_STAGES: _three_stages,
     CONFIDENT: _confident,
 }
-"""How the policies of each family are made."""
+"""Functions that make the policies of each family."""
 
 
 def _combined_by(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How a saved panel stands beside a new one, whether it keeps its promise, and all that is told of both."""
+"""Comparison of a saved panel with a new one, its promise, and the facts on both."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ CHEAPER = 0.01
 
 
 class Standing(StrEnum):
-    """How a saved panel stands beside a new one."""
+    """Result of the comparison of a saved panel with a new one."""
 
     BEATEN = "beaten"
     AS_GOOD = "as-good"

@@ -1,4 +1,4 @@
-"""What a panel does on hold-out cases, and whether it is worth more than the best single judge."""
+"""Figures of a panel on hold-out cases, and the verdict against the best single judge."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ from shortlist.results.verdicts import (
 )
 
 NESTED = "a single judge chosen in the same way"
-"""What panels are compared with that were chosen anew without each part of the cases, judges and all."""
+"""Opponent of panels that were chosen anew without each part of the cases, judges and all."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Verdict:
 
     @property
     def rule(self) -> RuleVerdict:
-        """Which of both to ask, the panel or the judge, and how sure that is."""
+        """Verdict on which of both to ask, the panel or the judge, and how sure that is."""
         if not self.within_limits:
             return RuleVerdict(Word.UNRIVALLED, takes_first=True)
         if self.is_judge:  # by itself, also where others chosen on parts of the cases are worse
@@ -138,14 +138,14 @@ class Verdict:
 
     @property
     def title(self) -> str:
-        """What the judge is."""
+        """Title of the judge."""
         if not self.within_limits:
             return "best of all judges"
         return "best single judge" if self.is_best else "best single judge within the limits"
 
     @property
     def against(self) -> str:
-        """What the difference is to."""
+        """Opponent that the difference is to."""
         if self.rechosen_figures is None:
             return f"{self.single!r} alone"
         return NESTED

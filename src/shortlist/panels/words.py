@@ -47,7 +47,7 @@ def _names(panel: Panel, stage: Stage) -> list[str]:
 
 
 NO_JUDGE = "no judge"
-"""Who is asked in a branch that answers without any call."""
+"""Name of the judge in a branch that answers without any call."""
 
 
 def _changed(panel: Panel, stage: Stage) -> str:

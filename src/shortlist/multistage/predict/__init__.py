@@ -1,1 +1,1 @@
-"""Which point of the front predicts, and deciding rows stage by stage."""
+"""Choice of the point that predicts, and decisions on rows stage by stage."""

@@ -1,4 +1,4 @@
-"""Which point of a front of stage assignments predicts, and what to say about it."""
+"""Choice of the point of a front of stage assignments that predicts, and notes on it."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ PICKS = (USUAL, "norm", *PICK_RULES)
 """The names of the rules that pick a point."""
 
 SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")
-"""What ``one-se`` saves on: the first of these that is an objective, else the first attribute that is one."""
+"""Objectives that ``one-se`` saves on: the first of these in use, else the first attribute in use."""
 
 LEAST_COVERAGE = 0.5
 """A choice that answers a smaller share of the rows than this is pointed out."""

@@ -35,11 +35,11 @@ class FittedStage:
     subset: Mask
     """Features known by then, ``(n_features,)``."""
     model: Any
-    """What predicts from them."""
+    """Fitted classifier that predicts from them."""
     least: float
     """Least probability that the reject rule raised this subset's threshold to, or 0."""
     price: int
-    """What a row has paid by then, in units."""
+    """Price that a row has paid by then, in units."""
 
 
 def fitted_stages(
@@ -78,14 +78,14 @@ def stage_amounts(model: StagedModel) -> list[dict[str, float]]:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What was decided for each row."""
+    """Decisions on the rows."""
 
     labels: NDArray[np.int64]
     """Class numbers, ``(n_rows,)``; -1 where nothing was confident."""
     stages: NDArray[np.int64]
     """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where none was."""
     costs: NDArray[np.float64]
-    """What each row paid, in the user's money, ``(n_rows,)``."""
+    """Price that each row paid, in the user's money, ``(n_rows,)``."""
     possible_costs: tuple[float, float]
     """The least and the most that a row may pay."""
     finished: Mask
@@ -224,7 +224,7 @@ def stage_probabilities(
 
 
 class _Said:
-    """What a stage decides about some of the rows; one without a value is not answered."""
+    """Decision of a stage about some of the rows; one without a value is not answered."""
 
     def __init__(self, model: StagedModel, rows: NDArray[np.float64]) -> None:
         self.model, self.rows = model, rows

@@ -1,4 +1,4 @@
-"""What the stages of points of a front would answer to some rows, whatever threshold a promise adds later."""
+"""Answers of the stages of a front's points to some rows, whatever threshold a promise adds later."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ from shortlist.results.proof import Proof, ProofKind
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Figures:
-    """What stages do on some rows."""
+    """Figures of stages on some rows."""
 
     n_rows: int
     n_answered: float
@@ -131,10 +131,10 @@ class LabelledCodes(NamedTuple):
 
 
 class StageAnswers(NamedTuple):
-    """What one stage would answer to some rows."""
+    """Answers of one stage to some rows."""
 
     scores: NDArray[np.float64]
-    """How probable the answer is, ``(n_rows,)``; :data:`NOT_CONFIDENT` where the stage is not confident, or
+    """Probability of the answer, ``(n_rows,)``; :data:`NOT_CONFIDENT` where the stage is not confident, or
     lacks a value.
     """
     right: Mask

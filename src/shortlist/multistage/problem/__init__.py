@@ -1,1 +1,1 @@
-"""What is asked: prices, stages, and when a prediction is confident."""
+"""Problem of stages: prices, stages, and the confidence of predictions."""

@@ -1,4 +1,4 @@
-"""What acquiring features costs: prices, what is needed and paid once, and other numbers such as hours."""
+"""Costs of acquiring features: prices, needs that are paid once, and other numbers such as hours."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ class FeatureCosts:
     groups: NDArray[np.int64]
     """Group of each feature, ``(n_features,)``; -1 for none."""
     first_prices: NDArray[np.int64]
-    """What opening each group costs, ``(n_groups,)``."""
+    """Price of opening each group, ``(n_groups,)``."""
     scale: int
     """Units per unit of the user's money."""
     needs: Mask | None = None
@@ -126,7 +126,7 @@ class FeatureCosts:
 
     @property
     def opens(self) -> Mask:
-        """Which groups each feature opens, ``(n_features, n_groups)``."""
+        """Mask of the groups that each feature opens, ``(n_features, n_groups)``."""
         own = self.groups[:, None] == np.arange(len(self.first_prices))
         return np.asarray(own if self.needs is None else own | self.needs)
 

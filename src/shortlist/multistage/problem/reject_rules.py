@@ -1,4 +1,4 @@
-"""When a prediction is confident: thresholds per class, and a careful rule that raises them."""
+"""Confidence of a prediction: thresholds per class, and a careful rule that raises them."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class RejectRule:
-    """When a prediction is confident."""
+    """Rule by which a prediction is confident."""
 
     thresholds: tuple[float, ...]
     """Least probability per predicted class (the paper's p̂ in every place), in (0, 1]."""

@@ -140,7 +140,7 @@ def check_max_stages(max_stages: int, n_features: int) -> int:
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class PurchaseRules:
-    """Which sets of columns may have been bought at the end of a stage.
+    """Rules on the sets of columns that may have been bought at the end of a stage.
 
     A set is valid if some solution of the clauses has its columns true and the other columns false; further
     variables stand for panels and what else a feature model has. A row may leave after any stage, so the
@@ -152,7 +152,7 @@ class PurchaseRules:
     n_variables: int
     """Number of variables, columns included."""
     clauses: tuple[tuple[int, ...], ...]
-    """What must hold; v means that variable v is true, -v that it is false."""
+    """Clauses that must hold; v means that variable v is true, -v that it is false."""
 
     def of_columns(self, names: Sequence[str]) -> "PurchaseRules":
         """Return the rules for these columns in this order.

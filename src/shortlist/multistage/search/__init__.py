@@ -1,1 +1,1 @@
-"""Which stage assignments are best: enumeration with proof, and evolution."""
+"""Search for the best stage assignments: enumeration with proof, and evolution."""

@@ -14,18 +14,18 @@ CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
 stages; what the dearest row pays; what all calls of classifiers cost.
 """
 N_MEASURES = 7
-"""How many these are. A column for each attribute follows: what all rows take of it."""
+"""Number of measures. A column for each attribute follows: what all rows take of it."""
 
 
 class StageScoring(NamedTuple):
-    """What decisions are worth."""
+    """Values of decisions."""
 
     classes: WordTable
     """The rows of each class."""
     penalties: Longs
-    """What a wrong decision on a row of each class costs."""
+    """Penalty for a wrong decision on a row of each class."""
     unit: int
-    """What a right decision is worth."""
+    """Value of a right decision."""
     negatives: Words
     """The rows that count as false positives where they are wrong."""
 
@@ -36,22 +36,22 @@ class StageCall(NamedTuple):
     slot: int
     """Of its classifier's bits."""
     paid: int
-    """What a row has paid before it."""
+    """Price paid by a row before it."""
     price: int
-    """What a row has paid with it."""
+    """Price paid by a row with it."""
     call_price: int
-    """What a call of its classifier costs."""
+    """Price of a call of its classifier."""
 
 
 class StagedRows(NamedTuple):
-    """What stages do to rows; of one assignment, or of each beginning of one."""
+    """Rows at stages; of one assignment, or of each beginning of one."""
 
     bits: WordBlock
     """By slots, the rows of which a classifier is confident, and those of which it is right too."""
     waiting: WordTable
     """The rows that wait."""
     measures: LongTable
-    """What was measured until then."""
+    """Measures until then."""
 
 
 @kernel("void(int64, int64, StageCall, StagedRows, StageScoring, int64, bool_)", inlined=True)

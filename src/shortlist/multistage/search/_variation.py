@@ -16,16 +16,16 @@ Chromosomes: TypeAlias = NDArray[np.int8]
 
 
 class Mutation(NamedTuple):
-    """How assignments mutate."""
+    """Probabilities of the mutation of assignments."""
 
     max_stages: int
     """Most stages."""
     rate: float
-    """How likely each feature moves."""
+    """Probability that a feature moves."""
     cumulative: FloatTable
     """``cumulative[m]`` is the distribution function of BB(m, 1, β)."""
     removal: float
-    """How likely a feature that moves is removed."""
+    """Probability that a feature that moves is removed."""
 
 
 @kernel("int64(int8[::1])", makes_arrays=True)

@@ -25,7 +25,8 @@ from shortlist.multistage.search._evaluation import (
 )
 
 PLACE = record_type("depth", "first", "looked")
-"""Where a walk is: its depth, 0 before a first set; the place of that set; how many chains were looked at."""
+"""Position of a walk: its depth, 0 before a first set; the index of that set; the number of chains looked at.
+"""
 
 ADDED_AT_ONCE = 2
 """Outcomes that one node offers at most: its own, and that of the stage that takes all the rest."""
@@ -42,17 +43,17 @@ class Space(NamedTuple):
     reach: WordBlock
     """The same of all its supersets together."""
     prices: Longs
-    """What a row pays for the features."""
+    """Prices of the features for a row."""
     least_steps: Longs
     """The least price of going on."""
     call_prices: Longs
-    """What a call of the classifier costs."""
+    """Price of a call of the classifier."""
     least_calls: Longs
     """The least that a call costs of any classifier with more features."""
     bought: FlagTable
-    """What is there that takes something of an attribute."""
+    """Mask of the bought items that take something of an attribute."""
     amounts: LongTable
-    """How much of each attribute that takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
+    """Amounts of each attribute that an item takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
     least_taken: LongTable
     """The least of each attribute that going on takes."""
 
@@ -63,13 +64,13 @@ class Path(NamedTuple):
     chain: Longs
     """The features of each node."""
     added: Longs
-    """Those that it adds to the one before."""
+    """Features that a stage adds to the one before."""
     waiting: WordTable
     """The rows that wait after it; at first all."""
     measures: LongTable
     """Its measures so far."""
     at: Annotated[Records, PLACE]
-    """Where the walk is, one record."""
+    """Position of the walk, one record."""
 
 
 class WalkArchive(NamedTuple):
@@ -78,24 +79,24 @@ class WalkArchive(NamedTuple):
     measures: LongTable
     """Of each its measures."""
     ties: Longs
-    """How many assignments have them."""
+    """Number of assignments with the outcome."""
     chains: LongTable
     """The sets of one of these, of which the first one is least; one stage alone has none and comes last."""
     size: Longs
-    """How many outcomes there are, ``(1,)``."""
+    """Number of outcomes, ``(1,)``."""
     least: Longs
-    """What c conclusive rows of which r are right may cost to be compared, at place c(c + 1)/2 + r: no more
-    than is known of as many. Empty where other objectives decide too.
+    """Bound on the cost with which c conclusive rows, r of them right, are compared, at index c(c + 1)/2 + r:
+    the least known cost of as many. Empty where other objectives decide too.
     """
 
 
 class Rules(NamedTuple):
-    """What a walk is asked for."""
+    """Rules of a walk."""
 
     uses: Longs
     """1 for measures that are objectives."""
     goals: Longs
-    """Which of these are minimised."""
+    """Flag for each that is minimised."""
     ways: LongTable
     """``ways[f, s]`` counts the ways to go on with f features left and up to s stages."""
     n_rows: int
@@ -239,7 +240,7 @@ def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScori
 
 
 class LastStages(NamedTuple):
-    """What decides about the last stages after a node; few numbers, as they are passed for every node."""
+    """Numbers that decide about the last stages after a node; few, as they are passed for every node."""
 
     bits: WordBlock
     prices: Longs
@@ -251,12 +252,12 @@ class LastStages(NamedTuple):
     before: int
     """The features of the node."""
     entering: int
-    """How many rows wait."""
+    """Number of waiting rows."""
     n_rows: int
     right: int
     """All validation rows, and those that are decided right so far."""
     paid: int
-    """What all rows have paid, without the features of the node for those that wait."""
+    """Price that all rows have paid, without the features of the node for those that wait."""
     removal: bool
     """As in :class:`Rules`."""
 

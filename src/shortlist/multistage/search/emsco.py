@@ -44,7 +44,7 @@ class EmscoPlace:
     seen: set[bytes]
     """The assignments that were measured so far, as rows of bytes; empty where repeats are allowed."""
     evaluations: int
-    """How many were measured."""
+    """Number of evaluations."""
     unchanged: int = 0
     """For how many generations the fittest has been the same."""
 
@@ -72,16 +72,16 @@ def opened_place(state: KeptState, rng: np.random.Generator) -> EmscoPlace:
 
 
 RULES = ("distinct", "paper")
-"""How the search breeds: see :attr:`EmscoOptions.rules`."""
+"""Rules of breeding: see :attr:`EmscoOptions.rules`."""
 
 TRIES = 5
-"""How often a child that was measured before is mutated again by the rules ``"distinct"``."""
+"""Number of further mutations of a child that was measured before, by the rules ``"distinct"``."""
 
 ELITE_FILLS = "elite fills the population"
-"""Why a run stopped that had as many elites as places: nothing would change any more."""
+"""Reason of a run's stop with as many elites as places: nothing would change any more."""
 
 ENDS = ("generations", "patience", ELITE_FILLS)
-"""What ends a run by itself."""
+"""Reasons for which a run ends by itself."""
 
 
 @saved_from("shortlist.multistage")
@@ -116,7 +116,7 @@ class EmscoOptions:
 
     @property
     def tries(self) -> int:
-        """How often a child that was measured before is mutated again; late in a run most are copies."""
+        """Number of further mutations of a child that was measured before; late in a run most are copies."""
         return TRIES if self.rules == "distinct" else 0
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class EmscoOptions:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How the rows of one generation stand."""
+    """Ranks and fitness of the rows of one generation."""
 
     ranks: NDArray[np.int64]
     """Pareto rank, the largest for the non-dominated (Eq. 8)."""
@@ -160,7 +160,7 @@ class EmscoGeneration:
 
 
 Observe: TypeAlias = Callable[[EmscoGeneration], None]
-"""What receives every generation, the first and the last included."""
+"""Receiver of every generation, the first and the last included."""
 
 
 def emsco(

@@ -255,7 +255,7 @@ def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
 
 
 class ChainLimits(NamedTuple):
-    """How much a walk over valid stage assignments takes on."""
+    """Limits on a walk over valid stage assignments."""
 
     most_sets: int = 4096
     """Up to this number of valid sets are listed; with more there are too many chains of them."""

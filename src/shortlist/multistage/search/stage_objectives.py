@@ -1,4 +1,4 @@
-"""What a stage assignment achieves, in whole numbers, and the objectives made of them."""
+"""Measures of a stage assignment, in whole numbers, and the objectives made of them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from shortlist.results.proof import Proof
 
 
 class StageObjective(NamedTuple):
-    """What an objective is: a new one is an entry of :data:`OBJECTIVES`.
+    """Definition of an objective: a new one is an entry of :data:`OBJECTIVES`.
 
     Its measure is a line of :func:`shortlist.multistage.search._evaluation.add_stage`.
     """
@@ -101,13 +101,13 @@ DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """Which stage assignments there are and what matters.
+    """Stage assignments that there are, and their objectives.
 
     Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
     """
 
     decisions: DecisionBits
-    """Who is confident and right on the validation rows, per feature subset."""
+    """Bits of the decisions that are confident, and right, on the validation rows, per feature subset."""
     costs: FeatureCosts
     """Prices."""
     max_stages: int
@@ -131,9 +131,9 @@ class StageProblem:
     removal: bool
     """Whether features may be left out of every stage."""
     rules: PurchaseRules | None = None
-    """Which sets of features may have been bought after a stage; None: any."""
+    """Rules on the sets of features that may have been bought after a stage; None: any."""
     counted: Mask | None = None
-    """Which of the validation rows count, ``(n_validation_rows,)``; None: all."""
+    """Mask of the validation rows that count, ``(n_validation_rows,)``; None: all."""
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -197,7 +197,7 @@ class StageProblem:
 
     @property
     def scoring(self) -> StageScoring:
-        """What decisions on the validation rows are worth, as kernels take it."""
+        """Values of decisions on the validation rows, as kernels take them."""
         rows = self.decisions.subclassifiers.rows
         labels = rows.validation_labels
         classes = np.stack([self._bits(labels == label) for label in range(rows.n_classes)])
@@ -241,7 +241,7 @@ class StageProblem:
 
     @property
     def most_call_price(self) -> int:
-        """What a row pays for any call at most."""
+        """Largest price that a row pays for any call."""
         most = self.decisions.subclassifiers.most_asked
         dearest = np.sort(self.member_prices)[::-1][:most]
         members = sum(dearest.tolist()) if len(self.member_prices) > 1 else most * int(dearest[0])
@@ -498,7 +498,7 @@ def _part(argument: str, value: Any, most: float) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class StageResult:
-    """What a search found, in the order of the front's points."""
+    """Result of a search, in the order of the front's points."""
 
     problem: StageProblem = field(repr=False)
     assignments: NDArray[np.int8]
@@ -508,17 +508,17 @@ class StageResult:
     method: str
     """``"enumerate"``, ``"windows"`` or ``"emsco"``."""
     proof: Proof
-    """What is proved of the front."""
+    """Proof of the front."""
     seconds: float
     """Wall-clock time; of an enumeration without fits."""
     facts: Mapping[str, Any]
-    """What else the method tells, such as ``n_tied``, ``n_windows`` or ``n_generations``; the front has it
-    under ``extras``.
+    """Facts of the method, such as ``n_tied``, ``n_windows`` or ``n_generations``; the front has them under
+    ``extras``.
     """
 
     @property
     def n_tied(self) -> NDArray[np.int64]:
-        """How many assignments have the objectives of each point, as an enumeration counts them."""
+        """Number of assignments with the objectives of each point, as an enumeration counts them."""
         return np.array(self.facts["n_tied"], dtype=np.int64)
 
     @property

@@ -35,7 +35,7 @@ from shortlist.runs.workers import Where
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """How a walk keeps what it finds; its answer does not depend on them."""
+    """Memory of a walk for its finds; its answer does not depend on it."""
 
     most_pairs: int = 2_003_001
     """Up to this number of pairs (conclusive, right), which 2,000 rows have, the least cost of each is kept
@@ -129,7 +129,7 @@ class Walker:
 
     @property
     def looked(self) -> int:
-        """How many assignments were looked at since the beginning."""
+        """Number of assignments looked at since the beginning."""
         return int(self._path.at[0].looked)
 
     def begin(self, firsts: NDArray[np.int64]) -> None:
@@ -185,7 +185,7 @@ Join: TypeAlias = Callable[[StageProblem, list[FoundAssignments]], FoundAssignme
 
 @dataclass(frozen=True, eq=False)
 class FinishedWalk:
-    """What a walk found, how many tasks it finished, and how many chains it looked at."""
+    """Assignments that a walk found, and the numbers of tasks finished and of chains looked at."""
 
     found: FoundAssignments
     done: int

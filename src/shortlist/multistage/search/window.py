@@ -98,7 +98,7 @@ def mended(
 
 
 class Promise:
-    """What columns tell of the labels beyond a set of features, on the rows that fit."""
+    """Promise of columns: their information on the labels beyond a set of features, on the rows that fit."""
 
     def __init__(self, rows: StageRows) -> None:
         self.rows = rows

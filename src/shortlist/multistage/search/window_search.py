@@ -74,18 +74,18 @@ MOVES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """How a search in windows goes."""
+    """Settings of a search in windows."""
 
     width: int = 8
     """Items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
     n_new: int = 4
-    """How many of these are features that are bought last or never so far, less than `width`."""
+    """Number of these that are features bought last or never so far, less than `width`."""
     n_weightings: int = 31
-    """How many weightings of the objectives are climbed; the first one weighs all alike."""
+    """Number of weightings of the objectives that are climbed; the first one weighs all alike."""
     tries: int = 2
     """Windows around an assignment that gain nothing before it is left."""
     kicks: int = 12
-    """How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks."""
+    """Number of kicks in a row without gain by the first weighting before it is left; 0: no kicks."""
     changed: int = 3
     """Features that a kick changes."""
 
@@ -238,7 +238,7 @@ LOOKING_THROUGH = "looking through windows"
 
 @dataclass(frozen=True)
 class _Place:
-    """How far a search is: finished rounds, climbs of this round, whether it ended, and where it was.
+    """State of a search: finished rounds, climbs of this round, whether it ended, and its best values.
 
     That is the best sum by each weighting when the round began.
     """

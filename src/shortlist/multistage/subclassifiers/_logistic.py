@@ -23,7 +23,7 @@ CLOSE = 1e-9
 
 
 class Confidence(NamedTuple):
-    """How sure a decision must be."""
+    """Thresholds that a decision has to reach to be sure."""
 
     thresholds: Floats
     """Least probability of each class."""
@@ -41,7 +41,7 @@ class LabelledRows(NamedTuple):
     labels: Longs
     """True classes."""
     starts: Longs
-    """Where the rows of each classifier of a subset begin, and the number of rows."""
+    """Index of the first row of each classifier of a subset, and the number of rows."""
 
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")

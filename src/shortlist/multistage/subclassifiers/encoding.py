@@ -17,7 +17,7 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FeatureCode:
-    """How one feature becomes columns."""
+    """Conversion of one feature to columns."""
 
     name: str
     """Name of the feature."""
@@ -43,7 +43,7 @@ class FeatureCode:
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How every feature becomes columns; build with :func:`learn_encoding`."""
+    """Conversion of every feature to columns; build with :func:`learn_encoding`."""
 
     codes: tuple[FeatureCode, ...]
 

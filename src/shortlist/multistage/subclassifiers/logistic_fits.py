@@ -152,7 +152,7 @@ class FitRows:
     """The rows that fit, prepared once for all subsets."""
 
     encoding: Encoding
-    """Which columns belong to which feature."""
+    """Encoding of the features, with the columns of each."""
     labels: NDArray[np.int64]
     """Class numbers, ``(n_rows,)``."""
     n_scores: int

@@ -40,7 +40,7 @@ class StageRows:
     """Encoded rows: those that fit the classifiers and the validation rows."""
 
     encoding: Encoding
-    """Which columns belong to which feature."""
+    """Encoding of the features, with the columns of each."""
     fit_rows: NDArray[np.float64]
     """Encoded columns, ``(n_rows, n_columns)``."""
     fit_labels: NDArray[np.int64]
@@ -50,20 +50,20 @@ class StageRows:
     n_classes: int
     """Number of classes, at least 2."""
     fold_of: NDArray[np.int8] | None = None
-    """Where the rows that fit validate as well, the fold of each, -1 for those in none: see
+    """Fold of each row where the rows that fit validate as well, -1 for those in none: see
     :func:`rows_in_folds`. None: other rows validate.
     """
 
     @property
     def runs(self) -> list[slice]:
-        """Which of the validation rows each classifier of a subset validates: all, or those of a fold."""
+        """Slices of the validation rows that each classifier of a subset validates: all, or those of a fold."""
         folds = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
         ends = np.cumsum(np.bincount(folds))
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
 
     @property
     def parts(self) -> list[FoldPart]:
-        """What fits each classifier of a subset that validates: all rows, or those of all folds but one."""
+        """Rows that fit each classifier of a subset that validates: all, or those of all folds but one."""
         if self.fold_of is None:
             return [FoldPart(self.fit_rows, self.fit_labels, self.runs[0])]
         others = [self.fold_of != fold for fold in range(len(self.runs))]
@@ -110,7 +110,7 @@ def rows_in_folds(
 
 
 class Subclassifiers:
-    """What fits a classifier per feature subset; `slots` are its names for subsets.
+    """Classifiers fitted per feature subset; `slots` are its names for subsets.
 
     Where `fits_are_quick`, thousands of subsets may be fitted. A call of a classifier asks at most
     `most_asked`, itself or its members, which have `member_costs` if these are given.

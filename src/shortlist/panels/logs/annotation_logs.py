@@ -100,7 +100,7 @@ def _told(place: str, task: dict[str, Any], kind: str) -> list[Any]:
 REGIONS = "annotations that only mark places, such as boxes or spans, which no panel can vote on"
 
 NAMES_OF_ANSWERS = {"pairwise": "selected", "textarea": "text"}
-"""What answers are called in a value, where not as its type."""
+"""Names of answers in a value, where not as its type."""
 
 
 def _results(place: str, annotation: dict[str, Any]) -> dict[str, list[Any]]:

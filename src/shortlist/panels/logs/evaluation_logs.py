@@ -161,7 +161,7 @@ def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> di
 
 
 SHOWN = ("instruction", "input", "output_1", "output_2")
-"""What an annotator sees, which is what makes a case."""
+"""Fields that an annotator sees; they make a case."""
 
 
 def alpaca_eval_records(
@@ -209,7 +209,7 @@ def _preference(place: str, annotation: Row, columns: LogColumns) -> Row:
 
 PLATFORM = {"input_tokens": "sample.token_usage.prompt_tokens",
             "output_tokens": "sample.token_usage.completion_tokens"}  # fmt: skip
-"""Where numbers stand in a line of a run of OpenAI evals on the platform."""
+"""Paths of numbers in a line of a run of OpenAI evals on the platform."""
 
 
 def openai_evals_records(source: str, lines: Sequence[Any], columns: LogColumns, notes: list[str]) -> Records:

@@ -222,7 +222,7 @@ USAGE = {
     "price": "total_cost", "input_tokens": "input_tokens", "output_tokens": "output_tokens",
     "cached_tokens": "input_tokens_cache_read", "written_tokens": "input_tokens_cache_write",
 }  # fmt: skip
-"""Where numbers stand in the usage of a model."""
+"""Keys of numbers in the usage of a model."""
 
 
 def _usage(place: str, sample: Row, model: str) -> Row:

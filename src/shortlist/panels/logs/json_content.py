@@ -37,7 +37,7 @@ ODDITIES = {
     "digits": "a number of thousands of digits; it is taken as text",
     "names": "an object with a name twice, and two values; the last one counts",
 }
-"""What JSON holds that is not as it should be, and what is done with it."""
+"""Oddities of JSON, and their handling."""
 
 
 def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
@@ -151,7 +151,7 @@ JSON_KINDS = {
     dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number",
     bool: "true or false",
 }  # fmt: skip
-"""What messages call the kinds of values of JSON."""
+"""Names of the kinds of JSON values in messages."""
 
 
 def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:

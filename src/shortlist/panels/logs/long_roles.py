@@ -73,7 +73,7 @@ def key_of(table: "pd.DataFrame", found: Mapping[str, Sequence[str]]) -> tuple[s
 
 
 class Settled(NamedTuple):
-    """Which column of a long table holds what, and columns that are called like one of a role but unused."""
+    """Role of each column of a long table, and unused columns that are called like one of a role."""
 
     roles: Mapping[str, str]
     passed_over: Sequence[str] = ()

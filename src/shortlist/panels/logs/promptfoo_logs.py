@@ -36,7 +36,7 @@ PROMPTFOO = {
     "price": "cost", "latency": "latencyMs", "input_tokens": "response.tokenUsage.prompt",
     "output_tokens": "response.tokenUsage.completion",
 }  # fmt: skip
-"""Where numbers stand in a result of promptfoo."""
+"""Paths of numbers in a result of promptfoo."""
 
 
 def promptfoo_results(document: Any) -> list[Any] | None:

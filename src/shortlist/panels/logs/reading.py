@@ -134,7 +134,7 @@ def read_log(
 
 
 class Asked(NamedTuple):
-    """How files are to be read.
+    """Requests for reading files.
 
     `form`, `columns`, `rules`: of the files, and of their cells. `truth_elsewhere`: whether the truth is in
     another file. `case_there`: the named column of cases, if that file has it; the log may call its own

@@ -107,7 +107,7 @@ def called(names: Iterable[str], known: Sequence[str], *, nested: bool = False) 
 
 @dataclass(frozen=True)
 class LogColumns:
-    """What the columns of a table, or the fields of a tool's log, are called; None where they are found.
+    """Names of the columns of a table, or of the fields of a tool's log; None where they are found.
 
     `case`: names the case. `judge`: names the judge, in a long table. Of inspect-ai a setting of the
     evaluation or an argument of the task that tells judges of one model apart. `answer`: holds the answer, in
@@ -386,9 +386,9 @@ def scores_of(source: str, values: Any) -> Any:
 
 
 REPEATS = ("first", "majority", "mean")
-"""What may stand for several answers of one judge to a case: the first, the most frequent (none of equals),
-or their mean, if they are numbers and no scores say which of them are right. Prices and the like are those of
-the first, or else means; confidences and scores are means over the answers that are the one that counts."""
+"""Rules for several answers of one judge to a case: the first, the most frequent (none of equals), or their
+mean, if they are numbers and no scores say which of them are right. Prices and the like are those of the
+first, or else means; confidences and scores are means over the answers that are the one that counts."""
 
 
 def _with_one_each(records: Records, repeats: str | None) -> Records:

@@ -1,4 +1,4 @@
-"""Which form a table of answers has, and what its columns hold: told by its structure, or refused.
+"""Form of a table of answers, and the roles of its columns: found by its structure, or refused.
 
 A long table has a row for each answer: a key of cases repeats, and a column names judges. A wide table has a
 row for each case, and columns that hold the same words. Tables of crowd platforms are long.

@@ -1,4 +1,4 @@
-"""Which column of a wide table holds what: cases, the truth, and what is known of each judge's answers.
+"""Roles of the columns of a wide table: cases, the truth, and the facts on each judge's answers.
 
 The truth is the column that is named or has a usual name; no place in the table makes a column the truth.
 What may be read in two ways is refused with the options that tell.
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LABEL = ".label"
-"""What follows the name of a judge in the column of its answers, where other columns have its bare name."""
+"""Suffix behind the name of a judge in the column of its answers, where other columns have its bare name."""
 
 OF_ONE = ("confidence", "price", "latency", "input_tokens", "output_tokens", "score")
-"""What a table of one judge's answers may tell of them, in columns of usual names."""
+"""Usual columns beside the answers in a table of one judge."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a wide table holds what.
+    """Roles of the columns of a wide table.
 
     `ids`: of the case. `target`: of the truth, or None. `labels`: the column of answers of each judge.
     `parts`: for confidence, price and the like the column of each judge that has one. `shares`: the column of

@@ -22,10 +22,10 @@ PARTS = {
     "latency": ("latency", "latency_s", "latency_ms", "seconds", "ms"),
     "score": ("score", "correct", "is_correct"),
 }
-"""What may follow the name of a judge and a mark, in columns of what is known of its answers."""
+"""Suffixes behind the name of a judge and a mark, in columns on its answers."""
 
 ANSWER_PARTS = ("label", "answer", "prediction", "pred", "response", "output")
-"""What may follow the name of a judge in the column of its answers, whose name the judge has then."""
+"""Suffixes behind the name of a judge in the column of its answers, whose name the judge has then."""
 
 MARKS = ".|_"
 """Signs that may stand between the name of a judge and that of a part."""
@@ -99,7 +99,7 @@ FEWEST_BEYOND = 5
 
 
 class TableHints(NamedTuple):
-    """How tables are to be read, and what is known of the judges beforehand.
+    """Hints on reading tables, and facts on the judges from elsewhere.
 
     `form`: of the table, if it shall not be found. `truth_elsewhere`: whether the truth comes from another
     file, so that no column has to hold it. `priced`: judges that have a price by name. `file`: name of the
