@@ -7,14 +7,18 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.impute import KNNImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -59,9 +63,16 @@ WRITTEN = {
     "calibrated machine": CalibratedClassifierCV(LinearSVC(random_state=0), cv=3),
     "calibrated forest": CalibratedClassifierCV(RandomForestClassifier(4, random_state=0), cv=3),
     "LightGBM": LGBMClassifier(n_estimators=8, verbose=-1, n_jobs=1, random_state=0),
+    "Huber": SGDClassifier(loss="modified_huber", random_state=0),
+    "polynomial machine": SVC(kernel="poly"),
+    "isotonic": CalibratedClassifierCV(LinearSVC(random_state=0), method="isotonic", cv=3),
+    "bagged kernels": BaggingClassifier(SVC(kernel="poly"), 2, random_state=0),
+    "another scaler": make_pipeline(MinMaxScaler(), LogisticRegression()),
+    "three steps": make_pipeline(StandardScaler(), StandardScaler(), LogisticRegression()),
 }
 OF_TWO_CLASSES = {
     "kernel machine": make_pipeline(StandardScaler(), SVC()),
+    "calibrated kernel": CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), cv=3),
     "log loss": make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
 }
 
@@ -102,25 +113,28 @@ def test_boosting_over_words_and_gaps_answers_as_plain_numbers_and_as_a_graph(n_
     assert check_onnx(onnx_of(policy), model, rows, policy) == len(rows)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "member",
     [
-        SGDClassifier(loss="modified_huber", random_state=0),  # which has probabilities of its own kind
-        SVC(kernel="poly"),
-        CalibratedClassifierCV(LinearSVC(), method="isotonic", cv=3),
-        CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), cv=3),
-        BaggingClassifier(SVC(kernel="poly"), 2, random_state=0),
-        make_pipeline(MinMaxScaler(), LogisticRegression()),
-        make_pipeline(StandardScaler(), StandardScaler(), LogisticRegression()),
+        GaussianProcessClassifier(),
+        SVC(break_ties=True, decision_function_shape="ovr"),
+        CalibratedClassifierCV(GaussianNB(), method="temperature", cv=3),
+        CalibratedClassifierCV(QuadraticDiscriminantAnalysis(reg_param=0.1), cv=3),
+        KNeighborsClassifier(metric="chebyshev"),
+        MLPClassifier((3,), activation="logistic", max_iter=5),
+        make_pipeline(StandardScaler(), KNNImputer(), LogisticRegression()),
+        BaggingClassifier(GaussianProcessClassifier(), 2, random_state=0),
     ],
     ids=[
-        "probabilities",
-        "another kernel",
-        "isotonic",
-        "calibrated kernel",
-        "bagged kernels",
-        "another scaler",
-        "three steps",
+        "no numbers",
+        "ties",
+        "temperature",
+        "scores of its own",
+        "distance",
+        "activation",
+        "neighbours fill",
+        "bagged",
     ],
 )
 def test_what_would_answer_otherwise_is_not_written(member: Any) -> None:

@@ -1,22 +1,141 @@
 """Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and what is like them."""
 
+import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from shortlist.export.preparation import CannotWriteError, Cell, ReadRows, prepared
+
+FARTHEST = float(np.finfo(np.float64).max)
 
 Numbers = dict[str, Any]
 """What the reader needs to answer as a classifier does, as JSON has it."""
 
 
-def numbers_of(estimator: Any) -> Numbers | None:
-    """Return a fitted classifier as plain numbers, or None where there is no way to write it.
+class WrittenMember(NamedTuple):
+    """A classifier as plain numbers, and the prepared cells that it reads."""
 
-    The types must be these very ones: a subclass may answer otherwise.
+    cells: list[Cell]
+    model: Numbers
+
+
+def numbers_of(estimator: Any) -> Numbers | None:
+    """Return a fitted classifier of rows of numbers as plain numbers, or None where there is no way."""
+    n = getattr(estimator, "n_features_in_", None)
+    rows = ReadRows()
+    features = [Cell(place, may_be_gap=False) for place in range(n or 0)]
+    try:
+        written = written_by(estimator, features, rows)
+    except CannotWriteError:
+        return None
+    return None if rows.words else laid_out(written, rows, features)[1]
+
+
+def written_by(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Return a fitted classifier as plain numbers, and which cells of prepared rows it reads.
+
+    Raises CannotWriteError if there is no way to write it. The types must be these very ones: a subclass may
+    answer otherwise.
     """
-    write = _WRITERS.get(f"{type(estimator).__module__.split('.')[0]}.{type(estimator).__name__}")
-    return None if write is None else write(estimator)
+    name = f"{type(estimator).__module__.split('.')[0]}.{type(estimator).__name__}"
+    if name in _NESTED:
+        return _NESTED[name](estimator, cells, rows)
+    write = _WRITERS.get(name)
+    model = None if write is None else write(estimator)
+    if model is None:
+        raise CannotWriteError(type(estimator).__name__)
+    return _of_cells(estimator, cells, rows, model)
+
+
+def _of_cells(estimator: Any, cells: list[Cell], rows: ReadRows, model: Numbers) -> WrittenMember:
+    """Return a classifier of these cells, which must have values if it takes no gaps."""
+    takes_gaps = _takes_gaps(estimator)
+    if not takes_gaps:
+        rows.require(cells)
+    rows.read_numbers(cells)
+    has_gaps = takes_gaps and any(cell.may_be_gap for cell in cells)
+    for tree in model.get("trees", []) + [tree for trees in model.get("rounds", []) for tree in trees]:
+        if "gaps" in tree and not (has_gaps and any(tree["gaps"])):
+            del tree["gaps"]
+    return WrittenMember(cells, model)
+
+
+def _takes_gaps(estimator: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def laid_out(
+    written: WrittenMember, rows: ReadRows, given: Sequence[Cell] | None = None
+) -> tuple[list[Cell], Numbers]:
+    """Return cells of features, and the numbers of a classifier over these, with all steps that are left.
+
+    `given`: the cells to start from; None: those that it takes.
+    """
+    layout = _Layout(rows, given if given is not None else _of_features(written.cells, rows))
+    wanted = layout.places(written.cells)
+    model = written.model
+    if wanted != [*range(layout.width)]:
+        model = {"kind": "picked", "columns": wanted, "then": model}
+    for columns, by in reversed(layout.steps):
+        model = {"kind": "extended", "columns": columns, "by": by, "then": model}
+    return layout.given, model
+
+
+def _of_features(cells: Sequence[Cell], rows: ReadRows) -> list[Cell]:
+    """Return the cells that are made of one feature each, among these and all that they are made of."""
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        of = (
+            [cell]
+            if isinstance(cell.source, int)
+            else _of_features(rows.operations[cell.source[0]].inputs, rows)
+        )
+        found |= {column_key(one): one for one in of if column_key(one) not in found}
+    return list(found.values())
+
+
+def column_key(cell: Cell) -> str:
+    """Return what tells a prepared cell from others."""
+    return json.dumps([cell.source, cell.steps])
+
+
+class _Layout:
+    """Places of cells in a row that grows by one step after the other."""
+
+    def __init__(self, rows: ReadRows, given: Sequence[Cell]) -> None:
+        self.rows, self.given = rows, list(given)
+        self.steps: list[tuple[list[int], Numbers]] = []
+        self.place_of = {column_key(cell): place for place, cell in enumerate(given)}
+        self.width = len(self.given)
+
+    def places(self, cells: Sequence[Cell]) -> list[int]:
+        """Return the places of these cells, after the steps that they still lack."""
+        for cell in cells:
+            if isinstance(cell.source, tuple):
+                self._operate(cell.source[0])
+        lacking = {column_key(one): one for one in cells if column_key(one) not in self.place_of}
+        if lacking:
+            sources = self.places([Cell(one.source) for one in lacking.values()])
+            self._add(
+                sources, {"kind": "each", "steps": [[*one.steps] for one in lacking.values()]}, list(lacking)
+            )
+        return [self.place_of[column_key(cell)] for cell in cells]
+
+    def _operate(self, number: int) -> None:
+        operation = self.rows.operations[number]
+        results = [column_key(Cell((number, place))) for place in range(operation.n_results)]
+        if results[0] not in self.place_of:
+            self._add(self.places(operation.inputs), operation.by, results)
+
+    def _add(self, columns: list[int], by: Numbers, results: list[str]) -> None:
+        self.steps.append((columns, by))
+        self.place_of |= {key: self.width + place for place, key in enumerate(results)}
+        self.width += len(results)
 
 
 def _linear(estimator: Any) -> Numbers:
@@ -28,9 +147,19 @@ def _linear(estimator: Any) -> Numbers:
 def _most_likely(estimator: Any) -> Numbers | None:
     """Linear classifiers: the class of the highest score, or with two classes the probability of log loss."""
     if hasattr(estimator, "predict_proba"):
-        is_logistic = getattr(estimator, "loss", "") == "log_loss" and len(estimator.classes_) == 2
-        return _linear(estimator) if is_logistic else None
+        return _by_curves(estimator)
     return {"kind": "highest", "single": False, "of": _linear(estimator)}
+
+
+def _by_curves(estimator: Any) -> Numbers | None:
+    """Linear classifiers of stochastic gradients, whose losses have probabilities of each class alone."""
+    n_scores, of = len(np.atleast_2d(estimator.coef_)), _linear(estimator)
+    if estimator.loss == "log_loss":
+        if n_scores == 1:
+            return of
+        return {"kind": "calibrated", "of": of, "slopes": [-1.0] * n_scores, "shifts": [0.0] * n_scores}
+    curve = {"knots": [-1.0, 1.0], "values": [0.0, 1.0]}
+    return {"kind": "calibrated", "of": of, "curves": [curve] * n_scores}
 
 
 def _quadratic(estimator: Any) -> Numbers:
@@ -69,8 +198,9 @@ def _tree(tree: Any) -> Numbers:
         "left": tree.children_left.tolist(),
         "right": tree.children_right.tolist(),
         "feature": tree.feature.tolist(),
-        "threshold": tree.threshold.tolist(),
+        "threshold": np.clip(tree.threshold, -FARTHEST, FARTHEST).tolist(),  # beyond are gaps alone
         "value": (values / values.sum(axis=1, keepdims=True)).tolist(),
+        "gaps": np.where(tree.children_left < 0, 0, tree.missing_go_to_left).astype(int).tolist(),
     }
 
 
@@ -80,13 +210,6 @@ def _one_tree(estimator: Any) -> Numbers:
 
 def _forest(estimator: Any) -> Numbers:
     return {"kind": "forest", "trees": [_tree(one.tree_) for one in estimator.estimators_]}
-
-
-def _boosting(estimator: Any) -> Numbers | None:
-    """Boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
-    if estimator.is_categorical_ is not None:
-        return None
-    return _rounds(estimator, lambda tree: _boosted_tree(tree.nodes))
 
 
 def _rounds(estimator: Any, write: Callable[[Any], Numbers]) -> Numbers:
@@ -100,7 +223,7 @@ def _plain_boosting(estimator: Any) -> Numbers:
     """Boosted trees over words and gaps, which compare the columns that these are encoded as."""
     trees, folded = estimator.trees_, estimator.folded
     if trees.is_categorical_ is None and not folded.gaps:
-        return _rounds(trees, lambda tree: _boosted_tree(tree.nodes))
+        return _rounds(trees, _boosted_tree)
     columns = _ColumnsOfTrees(
         folded.numbers(estimator.n_features_in_).tolist(), dict(folded.gaps), _columns_of_codes(estimator)
     )
@@ -184,15 +307,29 @@ def _is_in(bits: Any, code: int) -> bool:
     return bool(int(bits[code // 32]) >> (code % 32) & 1)
 
 
-def _boosted_tree(nodes: NDArray[Any]) -> Numbers:
+def _boosted_tree(tree: Any, n_codes: Sequence[int] = ()) -> Numbers:
+    """Return a tree of histogram boosting; `n_codes`: of each column of words how many it has."""
+    nodes = tree.nodes
     leaf = nodes["is_leaf"].astype(bool)
-    return {
+    found: Numbers = {
         "left": np.where(leaf, -1, nodes["left"].astype(np.int64)).tolist(),
         "right": np.where(leaf, -1, nodes["right"].astype(np.int64)).tolist(),
         "feature": nodes["feature_idx"].tolist(),
-        "threshold": np.where(leaf, 0.0, nodes["num_threshold"]).tolist(),
+        "threshold": np.clip(
+            np.where(leaf | nodes["is_categorical"], 0.0, nodes["num_threshold"]), -FARTHEST, FARTHEST
+        ).tolist(),
         "value": nodes["value"].tolist(),
+        "gaps": nodes["missing_go_to_left"].astype(int).tolist(),
     }
+    if nodes["is_categorical"].any():
+        bits = tree.raw_left_cat_bitsets
+        found["sets"] = [
+            [code for code in range(n_codes[node["feature_idx"]]) if _is_in(bits[node["bitset_idx"]], code)]
+            if node["is_categorical"] and not node["is_leaf"]
+            else None
+            for node in nodes
+        ]
+    return found
 
 
 def _older_boosting(estimator: Any) -> Numbers:
@@ -215,92 +352,235 @@ def _lightgbm(estimator: Any) -> Numbers | None:
     n_scores, trees = dumped["num_tree_per_iteration"], []
     if estimator.objective_ not in {"binary", "multiclass"} or dumped["average_output"]:
         return None
+    if estimator.booster_.pandas_categorical:
+        return None
     for info in dumped["tree_info"]:
-        tree: Numbers = {name: [] for name in ("left", "right", "feature", "threshold", "value")}
+        tree: Numbers = {
+            name: [] for name in ("left", "right", "feature", "threshold", "value", "gaps", "sets")
+        }
         if not _dumped_nodes(info["tree_structure"], tree):
             return None
+        if not any(tree["sets"]):
+            del tree["sets"]
         trees.append(tree)
     rounds = [trees[first : first + n_scores] for first in range(0, len(trees), n_scores)]
     return {"kind": "boosting", "start": [0.0] * n_scores, "rounds": rounds}
 
 
 def _dumped_nodes(node: Any, tree: Numbers) -> bool:
-    """Add a node and all below it; False where one compares otherwise than by ``<=``."""
+    """Add a node and all below it; False where one takes zeros as gaps, or compares in another way."""
     place, inner = len(tree["left"]), "split_feature" in node
+    is_set, how = node.get("decision_type") == "==", node.get("missing_type", "None")
+    threshold = 0.0 if is_set else node.get("threshold", 0.0)
+    gap_goes_left = not is_set and (node.get("default_left") if how == "NaN" else threshold >= 0)
     for name, value in (
         ("left", place + 1 if inner else -1), ("right", -1), ("feature", node.get("split_feature", 0)),
-        ("threshold", node.get("threshold", 0.0)), ("value", node.get("leaf_value", 0.0)),
+        ("threshold", threshold), ("value", node.get("leaf_value", 0.0)),
+        ("gaps", int(inner and bool(gap_goes_left))),
+        ("sets", [*map(int, node["threshold"].split("||"))] if is_set else None),
     ):  # fmt: skip
         tree[name].append(value)
     if not inner:
         return True
-    if node["decision_type"] != "<=" or not _dumped_nodes(node["left_child"], tree):
+    if node["decision_type"] not in {"<=", "=="} or how == "Zero":
+        return False
+    if not _dumped_nodes(node["left_child"], tree):
         return False
     tree["right"][place] = len(tree["left"])
     return _dumped_nodes(node["right_child"], tree)
 
 
-def _mean(parts: Sequence[tuple[Any, Numbers | None]], n_classes: int, **rule: Any) -> Numbers | None:
-    """Return the mean of parts, each with its columns, weight and classes; None if one cannot be written."""
-    if any(model is None for _, model in parts):
+def _xgboost(estimator: Any) -> Numbers | None:
+    """Boosted trees of XGBoost, as it saves them; it compares and adds up in single precision."""
+    booster = estimator.get_booster()
+    learner = json.loads(bytes(booster.save_raw("json")).decode())["learner"]
+    objective, grown = learner["objective"]["name"], learner["gradient_booster"]
+    if objective not in {"binary:logistic", "multi:softprob"} or grown.get("name") != "gbtree":
         return None
-    listed = [about | {"model": model} for about, model in parts]
-    return {"kind": "mean", "n_classes": n_classes, "votes": False, "sharpness": 0.0, "parts": listed} | rule
-
-
-def _bagging(estimator: Any) -> Numbers | None:
     n_classes = len(estimator.classes_)
+    n_scores = 1 if n_classes == 2 and objective == "binary:logistic" else n_classes
+    starts = np.ravel(json.loads(learner["learner_model_param"]["base_score"])).astype(float)
+    if objective == "binary:logistic":
+        starts = np.log(starts) - np.log1p(-starts)
+    held = grown["model"]
+    n_used = len(held["trees"])
+    if (best := getattr(estimator, "early_stopping_rounds", None)) and best:
+        n_used = held["iteration_indptr"][estimator.best_iteration + 1]
+    of_score: list[list[Numbers]] = [[] for _ in range(n_scores)]
+    for tree, score in zip(held["trees"][:n_used], held["tree_info"], strict=False):
+        if any(tree.get("split_type", [])) or len(tree["base_weights"]) != len(tree["left_children"]):
+            return None
+        of_score[score].append(_saved_tree(tree))
+    start = np.broadcast_to(starts, n_scores).astype(np.float32).tolist()
+    rounds = [list(trees) for trees in zip(*of_score, strict=True)]
+    return {"kind": "boosting", "single": True, "sums": "single", "start": start, "rounds": rounds}
+
+
+def _saved_tree(tree: Any) -> Numbers:
+    left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
+    leaf = left < 0
+    below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)  # it asks for less, and not for at most
+    return {
+        "left": left.tolist(),
+        "right": tree["right_children"],
+        "feature": tree["split_indices"],
+        "threshold": np.where(leaf, 0.0, below).tolist(),
+        "value": np.where(leaf, numbers, 0).astype(float).tolist(),
+        "gaps": np.where(leaf, 0, tree["default_left"]).astype(int).tolist(),
+    }
+
+
+def _mean(
+    parts: Sequence[tuple[Numbers, WrittenMember]], cells: list[Cell], n_classes: int, **rule: Any
+) -> WrittenMember:
+    """Return the mean of parts, each with its weight and classes."""
+    cells, places = _side_by_side([part for _, part in parts], cells)
+    listed = [
+        {"columns": columns} | about | {"model": part.model}
+        for columns, (about, part) in zip(places, parts, strict=True)
+    ]
+    usual = {"kind": "mean", "n_classes": n_classes, "votes": False, "sharpness": 0.0, "parts": listed}
+    return WrittenMember(cells, usual | rule)
+
+
+def _side_by_side(parts: Sequence[WrittenMember], cells: list[Cell]) -> tuple[list[Cell], list[list[int]]]:
+    """Return the cells of several parts, each once, and the places of those of each part."""
+    keys = [[column_key(cell) for cell in part.cells] for part in parts]
+    found = {column_key(cell): cell for cell in cells}
+    if len(found) < len(cells) or not all(key in found for each in keys for key in each):
+        found = {}
+        for each, part in zip(keys, parts, strict=True):
+            found |= {key: cell for key, cell in zip(each, part.cells, strict=True) if key not in found}
+    place_of = {key: place for place, key in enumerate(found)}
+    return list(found.values()), [[place_of[key] for key in each] for each in keys]
+
+
+def _bagging(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
     parts = [
         (
-            {"columns": columns.tolist(), "classes": one.classes_.astype(int).tolist(), "weight": 1.0},
-            numbers_of(one),
+            {"classes": one.classes_.astype(int).tolist(), "weight": 1.0},
+            written_by(one, [cells[place] for place in columns], rows),
         )
         for one, columns in zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     ]
-    return _mean(parts, n_classes)
+    return _mean(parts, cells, len(estimator.classes_))
 
 
-def _adaptive_boosting(estimator: Any) -> Numbers | None:
+def _adaptive_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
     """Write weighted votes, and the softmax of their lead."""
-    n_classes, every = len(estimator.classes_), list(range(estimator.n_features_in_))
+    n_classes = len(estimator.classes_)
+    rows.require(cells)
     parts = [
         (
             {
-                "columns": every,
                 "classes": np.searchsorted(estimator.classes_, one.classes_).tolist(),
                 "weight": float(weight),
             },
-            numbers_of(one),
+            written_by(one, cells, rows),
         )
         for one, weight in zip(estimator.estimators_, estimator.estimator_weights_, strict=False)
         if weight > 0
     ]
-    return _mean(parts, n_classes, votes=True, sharpness=n_classes / (n_classes - 1) ** 2)
+    return _mean(parts, cells, n_classes, votes=True, sharpness=n_classes / (n_classes - 1) ** 2)
 
 
-def _calibrated(estimator: Any) -> Numbers | None:
-    """Write the mean of classifiers, each with a sigmoid for every score."""
-    if estimator.method != "sigmoid":
-        return None
-    n_classes, every = len(estimator.classes_), list(range(estimator.n_features_in_))
-    parts = []
+def _voting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    n_classes = len(estimator.classes_)
+    weights = estimator._weights_not_none or [1.0] * len(estimator.estimators_)  # noqa: SLF001  # likewise
+    parts = [
+        (
+            {"classes": one.classes_.astype(int).tolist(), "weight": float(weight)},
+            written_by(one, cells, rows),
+        )
+        for one, weight in zip(estimator.estimators_, weights, strict=True)
+    ]
+    written = _mean(parts, cells, n_classes, votes=estimator.voting == "hard")
+    if estimator.voting == "hard":
+        return written._replace(model={"kind": "largest", "of": written.model})
+    return written
+
+
+def _stacking(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write a classifier of what others answer."""
+    n_classes, parts, about = len(estimator.classes_), [], []
+    fitted = [one for one in estimator.estimators_ if not isinstance(one, str)]
+    for one, method in zip(fitted, estimator.stack_method_, strict=True):
+        written = written_by(one, cells, rows)
+        if method == "predict" or len(one.classes_) != n_classes:
+            raise CannotWriteError(f"StackingClassifier of labels, those of {type(one).__name__}")
+        is_raw, model = (False, written.model) if method == "predict_proba" else _scores_of(one, written)
+        keep = [1] if n_classes == 2 and not is_raw else [*range(1 if n_classes == 2 else n_classes)]
+        parts.append(written._replace(model=model))
+        about.append({"raw": is_raw, "keep": keep, "n_classes": n_classes})
+    then = numbers_of(estimator.final_estimator_)
+    if then is None:
+        raise CannotWriteError(type(estimator.final_estimator_).__name__)
+    return _stacked(parts, about, cells, then, passed=cells if estimator.passthrough else [])
+
+
+def _stacked(
+    parts: list[WrittenMember], about: list[Numbers], cells: list[Cell], then: Numbers, passed: list[Cell]
+) -> WrittenMember:
+    together, places = _side_by_side([*parts, WrittenMember(passed, {})], cells)
+    listed = [
+        {"columns": columns, "model": part.model} | told
+        for columns, part, told in zip(places[:-1], parts, about, strict=True)
+    ]
+    return WrittenMember(together, {"kind": "stacked", "parts": listed, "passed": places[-1], "then": then})
+
+
+def _one_against_rest(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write the shares of classifiers that tell one class each."""
+    parts = [written_by(one, cells, rows) for one in estimator.estimators_]
+    if not hasattr(estimator, "predict_proba") or any(
+        len(one.classes_) != 2 for one in estimator.estimators_
+    ):
+        raise CannotWriteError(f"OneVsRestClassifier of {type(estimator.estimators_[0]).__name__}")
+    if len(parts) == 1:
+        return parts[0]
+    then = {"kind": "normalised", "norm": "l1", "then": {"kind": "given"}}
+    return _stacked(parts, [{"raw": False, "keep": [1], "n_classes": 2}] * len(parts), cells, then, passed=[])
+
+
+def _scores_of(estimator: Any, written: WrittenMember) -> tuple[bool, Numbers]:
+    """Return whether a classifier has scores of its own kind, and the model of these, or of probabilities."""
+    model = written.model
+    if not hasattr(estimator, "decision_function"):
+        return False, model
+    if model["kind"] == "highest" and not model["single"]:
+        model = model["of"]
+    behind = model
+    while "then" in behind:
+        behind = behind["then"]
+    if behind["kind"] not in {"linear", "boosting"}:
+        raise CannotWriteError(f"scores of {type(estimator).__name__}")
+    return True, model
+
+
+def _calibrated(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write the mean of classifiers, each with a curve for every score."""
+    n_classes, parts = len(estimator.classes_), []
+    if estimator.method not in {"sigmoid", "isotonic"}:
+        raise CannotWriteError(f"CalibratedClassifierCV of method={estimator.method!r}")
     for one in estimator.calibrated_classifiers_:
-        of = numbers_of(one.estimator)
-        if of is not None and of["kind"] == "highest":
-            of = of["of"]
-        if of is None or (of["kind"] != "linear" and hasattr(one.estimator, "decision_function")):
-            return None
+        written = written_by(one.estimator, cells, rows)
+        is_raw, of = _scores_of(one.estimator, written)
         if len(one.estimator.classes_) != n_classes:
-            return None
-        slopes = [float(each.a_) for each in one.calibrators]
-        model = {
-            "kind": "calibrated",
-            "of": of,
-            "slopes": slopes,
-            "shifts": [float(each.b_) for each in one.calibrators],
-        }
-        parts.append(({"columns": every, "classes": list(range(n_classes)), "weight": 1.0}, model))
-    return _mean(parts, n_classes)
+            raise CannotWriteError("CalibratedClassifierCV of fewer classes")
+        model: Numbers = {"kind": "calibrated", "of": of}
+        if is_raw != (of["kind"] == "linear"):
+            model["raw"] = is_raw
+        if estimator.method == "sigmoid":
+            model["slopes"] = [float(each.a_) for each in one.calibrators]
+            model["shifts"] = [float(each.b_) for each in one.calibrators]
+        else:
+            model["curves"] = [
+                {"knots": each.X_thresholds_.tolist(), "values": each.y_thresholds_.tolist()}
+                for each in one.calibrators
+            ]
+        about = {"classes": list(range(n_classes)), "weight": 1.0}
+        parts.append((about, written._replace(model=model)))
+    return _mean(parts, cells, n_classes)
 
 
 def _network(estimator: Any) -> Numbers | None:
@@ -345,15 +625,74 @@ def _nearest_rows(estimator: Any) -> Numbers:
     }
 
 
-def _pipeline(estimator: Any) -> Numbers | None:
-    steps = [step for _, step in estimator.steps]
-    then = numbers_of(steps[1]) if len(steps) == 2 else None
-    if then is None:
-        return None
-    first = type(steps[0]).__name__
-    if first == "StandardScaler":
-        return _of_standard_scores(steps[0], then)
-    return _kernel(steps[0], then) if first == "Nystroem" else None
+def _pipeline(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write a classifier after transformers; standard scores of numbers as they come go into its own."""
+    steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
+    if len(steps) == 2 and not any(cell.steps for cell in cells) and not _takes_gaps(steps[1]):
+        then, first = numbers_of(steps[1]), type(steps[0]).__name__
+        model = None
+        if then is not None and first == "StandardScaler":
+            model = _of_standard_scores(steps[0], then)
+        elif then is not None and first == "Nystroem":
+            model = _kernel(steps[0], then)
+        if model is not None:
+            rows.require(cells)
+            rows.read_numbers(cells)
+            return WrittenMember(cells, model)
+    for step in steps[:-1]:
+        cells = prepared(step, cells, rows)
+    return written_by(steps[-1], cells, rows)
+
+
+def _inner(attribute: str) -> Callable[[Any, list[Cell], ReadRows], WrittenMember]:
+    """Return what writes the classifier that another one asks."""
+
+    def write(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+        return written_by(getattr(estimator, attribute), cells, rows)
+
+    return write
+
+
+def _thresholded(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write the classifier behind a threshold, which decides nothing where probabilities are asked."""
+    if not hasattr(estimator, "predict_proba"):
+        raise CannotWriteError(f"{type(estimator).__name__} of scores")
+    return written_by(estimator.estimator_, cells, rows)
+
+
+def _categorical_boosting(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write boosted trees, which a private part of scikit-learn holds; the check row by row is on guard."""
+    if estimator.is_categorical_ is None:
+        return _of_cells(estimator, cells, rows, _rounds(estimator, _boosted_tree))
+    cells = prepared(estimator._preprocessor, cells, rows)  # noqa: SLF001  # likewise
+    n_codes = [0] * len(cells)
+    for place in range(int(np.sum(estimator.is_categorical_))):
+        values = estimator._preprocessor.named_transformers_["encoder"].categories_[place]  # noqa: SLF001
+        n_codes[place] = len(values)
+    return _of_cells(estimator, cells, rows, _rounds(estimator, lambda tree: _boosted_tree(tree, n_codes)))
+
+
+def _yes_no(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
+    """Write naive Bayes of columns that are 0 or 1, perhaps after a threshold, as linear scores."""
+    rows.require(cells)
+    rows.read_numbers(cells)
+    if estimator.binarize is not None:
+        edge = math.nextafter(float(estimator.binarize), math.inf)
+        cells = [cell.after({"step": "bins", "edges": [edge]}) for cell in cells]
+    absent = np.log(1 - np.exp(estimator.feature_log_prob_))
+    return WrittenMember(cells, {
+        "kind": "linear",
+        "weights": (estimator.feature_log_prob_ - absent).tolist(),
+        "intercepts": (estimator.class_log_prior_ + absent.sum(axis=1)).tolist(),
+    })  # fmt: skip
+
+
+def _counts(estimator: Any) -> Numbers:
+    """Naive Bayes of counts, as linear scores."""
+    weights = np.asarray(estimator.feature_log_prob_)
+    is_complement = type(estimator).__name__ == "ComplementNB"
+    intercepts = np.zeros(len(weights)) if is_complement else estimator.class_log_prior_
+    return {"kind": "linear", "weights": weights.tolist(), "intercepts": np.asarray(intercepts).tolist()}
 
 
 def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers:
@@ -382,21 +721,29 @@ def _kernel(landmarks: Any, then: Numbers) -> Numbers | None:
 
 
 def _machine(estimator: Any) -> Numbers | None:
-    """Write a kernel machine of two classes without probabilities."""
-    if estimator.kernel != "rbf" or len(estimator.classes_) > 2 or hasattr(estimator, "predict_proba"):
+    """Write a kernel machine without probabilities; of several classes it has one score for every pair."""
+    kernels = {"rbf", "linear", "poly", "sigmoid"}
+    if estimator.kernel not in kernels or hasattr(estimator, "predict_proba") or estimator.break_ties:
         return None
-    of = {
-        "kind": "kernel",
-        "gamma": float(estimator._gamma),  # noqa: SLF001  # nothing public has it
-        "rows": np.asarray(estimator.support_vectors_).tolist(),
-        "mixing": np.asarray(estimator.dual_coef_).tolist(),
-        "then": {
-            "kind": "linear",
-            "weights": [[1.0]],
-            "intercepts": np.asarray(estimator.intercept_).tolist(),
-        },
-    }
-    return {"kind": "highest", "single": False, "of": of}
+    n_classes, coefficients = len(estimator.classes_), np.asarray(estimator.dual_coef_)
+    intercepts = np.asarray(estimator.intercept_).tolist()
+    kernel: Numbers = {"kind": "kernel", "gamma": float(estimator._gamma)}  # noqa: SLF001  # likewise
+    if estimator.kernel != "rbf":
+        kernel["function"] = estimator.kernel
+        kernel |= {"shift": float(estimator.coef0), "power": float(estimator.degree)}
+    kernel["rows"] = np.asarray(estimator.support_vectors_).tolist()
+    if n_classes == 2:
+        then = {"kind": "linear", "weights": [[1.0]], "intercepts": intercepts}
+        of = kernel | {"mixing": coefficients.tolist(), "then": then}
+        return {"kind": "highest", "single": False, "of": of}
+    class_of = np.repeat(np.arange(n_classes), estimator.n_support_)
+    mixing = [
+        np.where(class_of == i, coefficients[j - 1], np.where(class_of == j, coefficients[i], 0.0)).tolist()
+        for i in range(n_classes)
+        for j in range(i + 1, n_classes)
+    ]
+    then = {"kind": "pairs", "n_classes": n_classes, "intercepts": intercepts}
+    return {"kind": "largest", "of": kernel | {"mixing": mixing, "then": then}}
 
 
 def _constant(estimator: Any) -> Numbers | None:
@@ -420,16 +767,36 @@ _WRITERS: dict[str, Callable[[Any], Numbers | None]] = {
     "sklearn.ExtraTreeClassifier": _one_tree,
     "sklearn.RandomForestClassifier": _forest,
     "sklearn.ExtraTreesClassifier": _forest,
-    "sklearn.HistGradientBoostingClassifier": _boosting,
     "sklearn.GradientBoostingClassifier": _older_boosting,
-    "sklearn.AdaBoostClassifier": _adaptive_boosting,
-    "sklearn.BaggingClassifier": _bagging,
-    "sklearn.CalibratedClassifierCV": _calibrated,
+    "sklearn.LogisticRegressionCV": _linear,
+    "sklearn.PassiveAggressiveClassifier": _most_likely,
+    "sklearn.MultinomialNB": _counts,
+    "sklearn.ComplementNB": _counts,
     "lightgbm.LGBMClassifier": _lightgbm,
+    "xgboost.XGBClassifier": _xgboost,
     "sklearn.MLPClassifier": _network,
     "sklearn.KNeighborsClassifier": _neighbours,
     "shortlist.NearestRows": _nearest_rows,
     "shortlist.PlainBoosting": _plain_boosting,
-    "sklearn.Pipeline": _pipeline,
     "sklearn.DummyClassifier": _constant,
 }
+
+_NESTED: dict[str, Callable[[Any, list[Cell], ReadRows], WrittenMember]] = {
+    "sklearn.Pipeline": _pipeline,
+    "sklearn.HistGradientBoostingClassifier": _categorical_boosting,
+    "sklearn.BernoulliNB": _yes_no,
+    "sklearn.AdaBoostClassifier": _adaptive_boosting,
+    "sklearn.BaggingClassifier": _bagging,
+    "sklearn.CalibratedClassifierCV": _calibrated,
+    "sklearn.VotingClassifier": _voting,
+    "sklearn.StackingClassifier": _stacking,
+    "sklearn.OneVsRestClassifier": _one_against_rest,
+    "sklearn.FrozenEstimator": _inner("estimator"),
+    "sklearn.GridSearchCV": _inner("best_estimator_"),
+    "sklearn.RandomizedSearchCV": _inner("best_estimator_"),
+    "sklearn.HalvingGridSearchCV": _inner("best_estimator_"),
+    "sklearn.HalvingRandomSearchCV": _inner("best_estimator_"),
+    "sklearn.FixedThresholdClassifier": _thresholded,
+    "sklearn.TunedThresholdClassifierCV": _thresholded,
+}
+"""What asks other classifiers, or reads cells after steps of its own."""

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.export.onnx_scores import Graph, scored_by, summed, taken, truth_as_number, with_axis
+from shortlist.export.onnx_cells import stepped_cell
+from shortlist.export.onnx_nodes import Graph, summed, taken, truth_as_number, with_axis
+from shortlist.export.onnx_scores import scored_by
 from shortlist.export.policies import is_gap, model_answers, open_ties, what_differs
 from shortlist.files import whole_file
 from shortlist.saved_models import SavedModel
@@ -137,7 +139,9 @@ def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
     feature = policy["features"][one["feature"]]
     name = feature["column"]
     gap = _gap(graph, feature)
-    if one["kind"] == "number":
+    if one["kind"] == "cell":
+        column = stepped_cell(graph, one["steps"], name, is_word=feature["kind"] == "words")
+    elif one["kind"] == "number":
         column = graph.add("Where", gap, one["fill"], name)
     elif one["kind"] == "missing":
         column = truth_as_number(graph, gap)
@@ -195,7 +199,8 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
     own = graph.add("GatherElements", probabilities, with_axis(graph, place, 1), axis=1)
     enough = graph.add("GreaterOrEqual", own, policy["answer_from"])
     enough = graph.add("And", enough, _has_value(graph, policy["features"]))
-    for mark in (mark for feature in policy["features"] for mark in _lacking(graph, feature)):
+    lacking = [mark for feature in policy["features"] for mark in _lacking(graph, feature)]
+    for mark in (*lacking, *graph.refused):
         enough = graph.add("And", enough, graph.add("Not", mark))
     answered = graph.add("Squeeze", enough, graph.constant([1], np.int64))
     return {"place": place, "answered": answered, "probabilities": probabilities}

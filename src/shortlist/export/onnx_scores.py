@@ -1,77 +1,92 @@
 """What each kind of model in a policy is as nodes of an ONNX graph."""
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class Graph:
-    """Nodes and constants of a graph, each result under a fresh name."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self._count = 0
-
-    def name(self) -> str:
-        """Return a name that nothing has yet."""
-        self._count += 1
-        return f"x{self._count}"
-
-    def constant(self, value: Any, dtype: Any = np.float64) -> str:
-        """Add a constant."""
-        import onnx
-
-        name = self.name()
-        text = dtype is str
-        array = np.asarray(value, dtype=object if text else dtype)
-        self.constants.append(onnx.numpy_helper.from_array(array, name))
-        return name
-
-    def add(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
-        """Add a node with one result, and return its name; numbers among the inputs become constants."""
-        import onnx
-
-        name, given = self.name(), [one if isinstance(one, str) else self.constant(one) for one in inputs]
-        self.nodes.append(onnx.helper.make_node(kind, given, [name], domain=domain, **attributes))
-        return name
+from shortlist.export.onnx_cells import distances, interpolated, prepared_rows
+from shortlist.export.onnx_nodes import Graph, summed, summed_columns, taken, truth_as_number, with_axis
+from shortlist.export.reader import STEPS
 
 
 def scored_by(graph: Graph, model: dict[str, Any], x: str) -> str:
     """Return the class probabilities of one model, ``(n_rows, n_classes)``."""
+    model, x = _prepared(graph, model, x)
     return _SCORES[model["kind"]](graph, model, x)
 
 
+def _prepared(graph: Graph, model: dict[str, Any], x: str) -> tuple[dict[str, Any], str]:
+    """Return the model behind steps, such as scalers and kernels, and what these make of rows."""
+    while model["kind"] in STEPS:
+        if model["kind"] == "stacked":
+            x = _stacked(graph, model, x)
+        elif model["kind"] == "extended":
+            more = prepared_rows(graph, model["by"], taken(graph, x, model["columns"], 1))
+            x = graph.add("Concat", x, more, axis=1)
+        else:
+            x = prepared_rows(graph, model, x)
+        model = model["then"]
+    return model, x
+
+
+def _stacked(graph: Graph, model: dict[str, Any], x: str) -> str:
+    parts = []
+    for part in model["parts"]:
+        seen = taken(graph, x, part["columns"], 1)
+        told = (_raw if part["raw"] else scored_by)(graph, part["model"], seen)
+        parts.append(taken(graph, told, part["keep"], 1))
+    passed = [taken(graph, x, model["passed"], 1)] if model["passed"] else []
+    return graph.add("Concat", *parts, *passed, axis=1)
+
+
+def _raw(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return the scores of a linear model, or of boosted trees, before their link."""
+    model, x = _prepared(graph, model, x)
+    if model["kind"] == "boosting":
+        return _boosted(graph, model, x)
+    return _layer(graph, model["weights"], model["intercepts"], x)
+
+
 def _linear(graph: Graph, model: dict[str, Any], x: str) -> str:
-    return _linked(graph, _layer(graph, model["weights"], model["intercepts"], x), len(model["intercepts"]))
+    return _linked(graph, _raw(graph, model, x), len(model["intercepts"]))
 
 
 def _highest(graph: Graph, model: dict[str, Any], x: str) -> str:
     """Return 1 for the class of the highest score of a linear model, the first of equals."""
-    of = model["of"]
-    while of["kind"] in {"scaled", "kernel"}:
-        x, of = _prepared(graph, of, x), of["then"]
+    of, x = _prepared(graph, model["of"], x)
     scores = _layer(graph, of["weights"], of["intercepts"], x)
     if len(of["intercepts"]) == 1:
         scores = graph.add("Concat", graph.add("Mul", scores, 0.0), scores, axis=1)
     return _voted(graph, scores, max(2, len(of["intercepts"])))
 
 
-def _prepared(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return what a scaler, or a kernel by landmarks, makes of rows."""
-    if model["kind"] == "scaled":
-        away = graph.add("Sub", x, model["mean"])
-        return graph.add("Div", away, model["scale"])
-    squares = _distances(graph, model["rows"], x, 2)
-    near = graph.add("Exp", graph.add("Mul", squares, -model["gamma"]))
-    return graph.add("MatMul", near, np.asarray(model["mixing"]).T)
+def _largest(graph: Graph, model: dict[str, Any], x: str) -> str:
+    return _voted(graph, scored_by(graph, model["of"], x), classes_of(model["of"]))
 
 
-def _then(graph: Graph, model: dict[str, Any], x: str) -> str:
-    return scored_by(graph, model["then"], _prepared(graph, model, x))
+def classes_of(model: dict[str, Any]) -> int:
+    """Return the number of classes of a mean of models, or of pairs of classes."""
+    while "then" in model:
+        model = model["then"]
+    return int(model["n_classes"])
+
+
+def _given(_graph: Graph, _model: dict[str, Any], x: str) -> str:
+    return x
+
+
+def _pairs(graph: Graph, model: dict[str, Any], x: str) -> str:
+    """Return for each class the share of pairs of classes that it wins."""
+    pairs, n = list(itertools.combinations(range(model["n_classes"]), 2)), model["n_classes"]
+    won = truth_as_number(graph, graph.add("Greater", graph.add("Add", x, [model["intercepts"]]), 0.0))
+    firsts, seconds = (np.eye(n)[[pair[k] for pair in pairs]] for k in (0, 1))
+    lost = graph.add("Sub", 1.0, won)
+    total = graph.add("Add", graph.add("MatMul", won, firsts), graph.add("MatMul", lost, seconds))
+    return graph.add("Div", total, float(len(pairs)))
 
 
 def _voted(graph: Graph, scores: str, n_classes: int) -> str:
@@ -96,18 +111,27 @@ def _mean(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _calibrated(graph: Graph, model: dict[str, Any], x: str) -> str:
-    """Return a sigmoid of each score, or probability, of another model, to the sum of 1."""
-    of, n_scores = model["of"], len(model["slopes"])
-    if of["kind"] == "linear":
-        scores = _layer(graph, of["weights"], of["intercepts"], x)
+    """Return a sigmoid, or a curve, of each score, or probability, of another model, to the sum of 1."""
+    of, curves = model["of"], model.get("curves")
+    n_scores = len(model["slopes"] if curves is None else curves)
+    if model.get("raw", of["kind"] == "linear"):
+        scores = _raw(graph, of, x)
     else:
         scores = scored_by(graph, of, x)
         scores = taken(graph, scores, [1], 1) if n_scores == 1 else scores
-    scores = graph.add("Mul", scores, -np.array(model["slopes"]))
-    found = graph.add("Sigmoid", graph.add("Sub", scores, model["shifts"]))
+    if curves is None:
+        scores = graph.add("Mul", scores, -np.array(model["slopes"]))
+        found = graph.add("Sigmoid", graph.add("Sub", scores, model["shifts"]))
+    else:
+        each = [
+            interpolated(graph, curve, taken(graph, scores, [place], 1)) for place, curve in enumerate(curves)
+        ]
+        found = graph.add("Concat", *each, axis=1) if n_scores > 1 else each[0]
     if n_scores == 1:
         return graph.add("Concat", graph.add("Sub", 1.0, found), found, axis=1)
-    return graph.add("Div", found, graph.add("ReduceSum", found, graph.constant([1], np.int64), keepdims=1))
+    total = summed_columns(graph, found)
+    nothing = graph.add("Equal", total, 0.0)
+    return graph.add("Where", nothing, 1.0 / n_scores, graph.add("Div", found, total))
 
 
 def _network(graph: Graph, model: dict[str, Any], x: str) -> str:
@@ -143,7 +167,7 @@ def _constant(graph: Graph, model: dict[str, Any], x: str) -> str:
 def _neighbours(graph: Graph, model: dict[str, Any], x: str) -> str:
     import onnx
 
-    away = _distances(graph, model["rows"], x, model["power"])
+    away = distances(graph, model["rows"], x, model["power"])
 
     nearest, places = graph.name(), graph.name()
     graph.nodes.append(
@@ -184,6 +208,10 @@ def _forest(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
+    return _linked(graph, _boosted(graph, model, x), len(model["start"]))
+
+
+def _boosted(graph: Graph, model: dict[str, Any], x: str) -> str:
     import onnx
 
     n_scores = len(model["start"])
@@ -199,7 +227,7 @@ def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
         post_transform="NONE", **_nodes(trees, np.float64),
     )  # fmt: skip
     double = graph.add("Cast", found, to=onnx.TensorProto.DOUBLE)
-    return _linked(graph, graph.add("Add", double, model["start"]), n_scores)
+    return graph.add("Add", double, model["start"])
 
 
 def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
@@ -209,26 +237,29 @@ def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
         name: []
         for name in (
             "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
-            "nodes_falsenodeids", "target_treeids", "target_nodeids", "target_ids",
+            "nodes_falsenodeids", "nodes_missing_value_tracks_true", "target_treeids", "target_nodeids",
+            "target_ids",
         )
     }  # fmt: skip
     values: list[float] = []
     weights: list[float] = []
+
+    def add(
+        number: int, node: int, mode: str, value: float, about: tuple[int, int, int], *, gap: bool
+    ) -> None:
+        for name, one in (
+            ("nodes_treeids", number), ("nodes_nodeids", node), ("nodes_modes", mode),
+            ("nodes_featureids", about[0]), ("nodes_truenodeids", about[1]), ("nodes_falsenodeids", about[2]),
+            ("nodes_missing_value_tracks_true", int(gap)),
+        ):  # fmt: skip
+            found[name].append(one)
+        values.append(value)
+
     for number, tree in enumerate(trees):
-        parents = Counter(tree["right"])
+        for mode, node, value, about, gap in _branches(tree, float(np.finfo(precision).max)):
+            add(number, node, mode, value, about, gap=gap)
         for node, left in enumerate(tree["left"]):
-            inner = left >= 0
-            # onnxruntime shares nodes among parents by the true branch alone
-            shared = inner and parents[tree["right"][node]] > 1
-            then, otherwise = (tree["right"][node], left) if shared else (left, tree["right"][node])
-            found["nodes_treeids"].append(number)
-            found["nodes_nodeids"].append(node)
-            found["nodes_featureids"].append(tree["feature"][node] if inner else 0)
-            found["nodes_modes"].append("LEAF" if not inner else "BRANCH_GT" if shared else "BRANCH_LEQ")
-            found["nodes_truenodeids"].append(then if inner else 0)
-            found["nodes_falsenodeids"].append(otherwise if inner else 0)
-            values.append(tree["threshold"][node] if inner else 0.0)
-            for target, weight in enumerate([] if inner else tree["value"][node]):
+            for target, weight in enumerate(tree["value"][node] if left < 0 else []):
                 found["target_treeids"].append(number)
                 found["target_nodeids"].append(node)
                 found["target_ids"].append(target)
@@ -241,6 +272,31 @@ def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
         name: onnx.numpy_helper.from_array(np.asarray(numbers, dtype=np.float64), name)
         for name, numbers in tensors.items()
     }
+
+
+def _branches(
+    tree: dict[str, Any], most: float
+) -> Iterator[tuple[str, int, float, tuple[int, int, int], bool]]:
+    """Return the nodes of a tree: mode, place, number, column and both next nodes, and the way of gaps."""
+    parents, n_nodes = Counter(tree["right"]), len(tree["left"])
+    for node, left in enumerate(tree["left"]):
+        right, column = tree["right"][node], tree["feature"][node]
+        gap = bool(tree["gaps"][node]) if "gaps" in tree else False
+        known = tree["sets"][node] if "sets" in tree else None
+        if left < 0:
+            yield "LEAF", node, 0.0, (0, 0, 0), False
+        elif known:  # one node for each that goes left
+            places = [node, *range(n_nodes, n_nodes + len(known) - 1), right]
+            n_nodes += len(known) - 1
+            for place, then, value in zip(places, places[1:], known, strict=False):
+                yield "BRANCH_EQ", place, float(value), (column, left, then), gap
+        else:
+            threshold = tree["threshold"][node] if known is None else -most
+            # onnxruntime shares nodes among parents by the true branch alone
+            if parents[right] > 1:
+                yield "BRANCH_GT", node, threshold, (column, right, left), not gap
+            else:
+                yield "BRANCH_LEQ", node, threshold, (column, left, right), gap
 
 
 def _not_above(values: Sequence[float]) -> NDArray[np.float32]:
@@ -262,46 +318,10 @@ def _linked(graph: Graph, scores: str, n_scores: int) -> str:
     return graph.add("Concat", graph.add("Sub", 1.0, positive), positive, axis=1)
 
 
-def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
-    """Return the sums of powered differences to rows, ``(n_rows, n_others)``, added up column by column."""
-    total = ""
-    for place, column in enumerate(zip(*rows, strict=True)):
-        away = graph.add("Sub", taken(graph, x, [place], 1), [column])
-        if power == 2:
-            away = graph.add("Mul", away, away)
-        else:
-            away = graph.add("Abs", away)
-            away = away if power == 1 else graph.add("Pow", away, power)
-        total = graph.add("Add", total, away) if total else away
-    return total
-
-
 def _root(graph: Graph, sums: str, power: float) -> str:
     if power == 1:
         return sums
     return graph.add("Sqrt", sums) if power == 2 else graph.add("Pow", sums, 1 / power)
-
-
-def truth_as_number(graph: Graph, truth: str) -> str:
-    """Return 1 for true and 0 for false, in double precision."""
-    import onnx
-
-    return graph.add("Cast", truth, to=onnx.TensorProto.DOUBLE)
-
-
-def taken(graph: Graph, x: str, places: Sequence[int], axis: int) -> str:
-    """Return some places along an axis."""
-    return graph.add("Gather", x, graph.constant(list(places), np.int64), axis=axis)
-
-
-def with_axis(graph: Graph, x: str, axis: int) -> str:
-    """Return a result with one more axis."""
-    return graph.add("Unsqueeze", x, graph.constant([axis], np.int64))
-
-
-def summed(graph: Graph, x: str, axis: int) -> str:
-    """Return sums along an axis."""
-    return graph.add("ReduceSum", x, graph.constant([axis], np.int64), keepdims=0)
 
 
 _SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {
@@ -310,11 +330,12 @@ _SCORES: dict[str, Callable[[Graph, dict[str, Any], str], str]] = {
     "network": _network,
     "normal": _normal,
     "constant": _constant,
-    "kernel": _then,
     "neighbours": _neighbours,
     "forest": _forest,
     "boosting": _boosting,
-    "scaled": _then,
     "mean": _mean,
     "calibrated": _calibrated,
+    "given": _given,
+    "largest": _largest,
+    "pairs": _pairs,
 }

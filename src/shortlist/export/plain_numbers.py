@@ -17,6 +17,7 @@ from shortlist.ensembles.evolution.scored_spaces import (
 from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.pools.encoder import FARTHEST, MISSING, TableEncoder
 from shortlist.errors import BadInputError
+from shortlist.export.preparation import Cell, ReadRows
 from shortlist.multistage.subclassifiers.encoding import Encoding
 
 
@@ -148,13 +149,35 @@ def pool_numbers(
     return features, columns
 
 
-def plain_numbers(names: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return features that are columns as they are, of a pool without an encoder."""
-    features = [{"name": name, "kind": "number", "may_be_missing": False, "known": None} for name in names]
-    columns: list[dict[str, Any]] = [
-        {"feature": place, "kind": "number", "fill": 0.0, "scaling": [], "clip": None}
-        for place in range(len(names))
+def read_features(rows: ReadRows, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the features that members of a pool of one's own read, and the columns that are made of them.
+
+    Raises BadInputError if one is read both as numbers and as words.
+    """
+    assert rows.names is not None, "saved models know the names of their columns"
+    read = sorted({int(cell.source) for cell in cells if isinstance(cell.source, int)})
+    if twice := [rows.names[place] for place in read if place in rows.words & rows.numbers]:
+        raise BadInputError(
+            f"a policy is made of columns of words or of numbers, got members that read {twice[0]!r} as "
+            "both. Encode it in all of them, or turn it into text in the table."
+        )
+    features = [
+        {
+            "name": rows.names[place],
+            "kind": "words" if place in rows.words else "number",
+            "may_be_missing": place not in rows.needed,
+            "known": rows.known.get(place),
+        }
+        for place in read
     ]
+    columns: list[dict[str, Any]] = []
+    for cell in cells:
+        feature = read.index(int(cell.source))  # type: ignore[arg-type]  # all are of one feature
+        column = {"feature": feature, "scaling": [], "clip": None}
+        if not cell.steps and not features[feature]["may_be_missing"]:
+            columns.append(column | {"kind": "number", "fill": 0.0})
+        else:
+            columns.append(column | {"kind": "cell", "steps": list(cell.steps)})
     return features, columns
 
 

@@ -3,9 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from shortlist.ensembles.pools.members import Member, counted_names
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.export.member_numbers import numbers_of
-from shortlist.export.plain_numbers import evolved_numbers, plain_numbers, pool_numbers, stage_numbers
+from shortlist.export.member_numbers import column_key, laid_out, numbers_of, written_by
+from shortlist.export.plain_numbers import evolved_numbers, pool_numbers, read_features, stage_numbers
+from shortlist.export.preparation import CannotWriteError, Cell, ReadRows, prepared
 from shortlist.files import whole_file
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import stage_amounts
@@ -212,12 +213,63 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 
 def not_exportable(pool: Pool) -> dict[int, str]:
     """Return the places of classifiers that cannot be written as plain numbers, each by name and kind."""
-    bare = [one.estimator if isinstance(one, Member) else one for one in pool.classifiers]
-    return {
-        place: f"{pool.names[place]} ({pool.families[place]})"
-        for place, model in enumerate(bare)
-        if numbers_of(model) is None
-    }
+    return _PoolNumbers(pool, pool.feature_names_in).foreign
+
+
+class _PoolNumbers:
+    """The members of a pool as plain numbers, with the columns that they read."""
+
+    def __init__(self, pool: Pool, names: Sequence[str] | None) -> None:
+        self.rows = ReadRows(names)
+        self.columns: list[Cell] = []
+        self.members: list[dict[str, Any]] = []
+        self.foreign: dict[int, str] = {}
+        self.encoded = type(pool.preprocessor) is TableEncoder
+        self._place_of: dict[str, int] = {}
+        cells: list[Cell] | None = None
+        for place, classifier in enumerate(pool.classifiers):
+            try:
+                if cells is None and not self.encoded:
+                    cells = self._prepared(pool, names, classifier)
+                self.members.append(self._member(pool, place, cells or []))
+            except CannotWriteError as error:
+                kind = pool.families[place]
+                part = "" if str(error) in kind else f": its {error}"
+                self.foreign[place] = f"{pool.names[place]} ({kind}{part})"
+
+    def _prepared(self, pool: Pool, names: Sequence[str] | None, first: Any) -> list[Cell]:
+        n = len(names) if names is not None else pool.n_features_in
+        n = getattr(first, "n_features_in_", None) if n is None else n
+        return prepared(pool.preprocessor, [Cell(place) for place in range(n or 0)], self.rows)
+
+    def _member(self, pool: Pool, place: int, cells: list[Cell]) -> dict[str, Any]:
+        classifier = pool.classifiers[place]
+        own = isinstance(classifier, Member)
+        estimator = classifier.estimator if own else classifier
+        known = estimator.classes_ if own else np.searchsorted(pool.classes, classifier.classes_)
+        seen = classifier.columns if own else None
+        if self.encoded:
+            model = numbers_of(estimator)
+            if model is None:
+                raise CannotWriteError(type(estimator).__name__)
+            columns = None if seen is None else seen.tolist()
+        else:
+            given = cells if seen is None else [cells[column] for column in seen]
+            read, model = laid_out(written_by(estimator, given, self.rows), self.rows)
+            columns = [self._column(cell) for cell in read]
+        return {
+            "name": pool.names[place],
+            "columns": columns,
+            "classes": np.asarray(known, dtype=int).tolist(),
+            "model": model,
+        }
+
+    def _column(self, cell: Cell) -> int:
+        key = column_key(cell)
+        if key not in self._place_of:
+            self._place_of[key] = len(self.columns)
+            self.columns.append(cell)
+        return self._place_of[key]
 
 
 def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
@@ -231,29 +283,20 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
     pool = committee.members
     if committee.judged_columns:
         return {"kind": "judges", "classes": committee.classes.tolist()} | judge_numbers(committee) | decides
-    features, columns = _prepared(pool, names)
-    members: list[dict[str, Any]] = []
-    places = reversed(not_exportable(pool).items())
-    foreign = {id(pool.classifiers[place]): told for place, told in places}  # copies are named once
-    for name, classifier in zip(pool.names, pool.classifiers, strict=True) if not foreign else ():
-        own = isinstance(classifier, Member)
-        model = numbers_of(classifier.estimator if own else classifier)
-        known = classifier.estimator.classes_ if own else np.searchsorted(pool.classes, classifier.classes_)
-        seen = range(len(columns)) if not own or classifier.columns is None else classifier.columns.tolist()
-        members.append(
-            {
-                "name": name,
-                "columns": list(seen),
-                "classes": np.asarray(known, dtype=int).tolist(),
-                "model": model,
-            }
-        )
-    if foreign or not members:
-        raise BadInputError(
-            f"a policy is made of members that are plain numbers, got "
-            f"{all_of(list(foreign.values())) if foreign else 'no member'}. "
-            "Prune again with the setting exportable=yes."
-        )
+    written = _PoolNumbers(pool, pool.feature_names_in or names)
+    if written.foreign or not len(pool):
+        same = {id(pool.classifiers[place]): told for place, told in reversed(written.foreign.items())}
+        named = all_of(list(reversed(same.values()))) if same else "no member"  # copies are named once
+        advice = "Use the model file: shortlist predict."
+        if 0 < len(written.foreign) < len(pool):
+            advice = f"Prune again with the setting exportable=yes, which leaves them out. {advice}"
+        raise BadInputError(f"a policy is made of members that are plain numbers, got {named}. {advice}")
+    if written.encoded:
+        features, columns = pool_numbers(cast("TableEncoder", pool.preprocessor), names)
+    else:
+        features, columns = read_features(written.rows, written.columns)
+    everything = [*range(len(columns))]
+    members = [one | {"columns": everything} if one["columns"] is None else one for one in written.members]
     return {
         "kind": "committee",
         "classes": committee.classes.tolist(),
@@ -261,17 +304,6 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
         "columns": columns,
         "members": members,
     } | decides
-
-
-def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
-    if pool.preprocessor is None:
-        return plain_numbers(names)
-    if type(pool.preprocessor) is not TableEncoder:
-        raise BadInputError(
-            f"a policy is made of rows as they are or as make_pool encodes them, got a pool with a "
-            f"{type(pool.preprocessor).__name__} of its own. Fit the pool here."
-        )
-    return pool_numbers(pool.preprocessor, names)
 
 
 def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:

@@ -604,7 +604,9 @@ def _is_gap(value: Any) -> bool:
 
 
 def _column(one: Any, value: Any) -> float:
-    if one["kind"] == "missing":
+    if one["kind"] == "cell":
+        number = _cell(one["steps"], value)
+    elif one["kind"] == "missing":
         number = float(value is None)
     elif one["kind"] == "number":
         number = one["fill"] if value is None else value
@@ -615,6 +617,70 @@ def _column(one: Any, value: Any) -> float:
     for divide, subtract in one["scaling"]:
         number = number / divide - subtract
     return max(-one["clip"], min(one["clip"], number)) if one["clip"] else number
+
+
+def _cell(steps: Any, value: Any) -> float:
+    """Return the number that steps make of a value; NaN for a gap."""
+    for step in steps:
+        kind = step["step"]
+        if kind == "fill":
+            value = step["with"] if value is None else value
+        elif kind == "is gap":
+            value = float(value is None)
+        elif kind == "lookup":
+            value = _looked_up(step, value)
+        elif value is not None:
+            value = _stepped(step, float(value))
+    return math.nan if value is None else float(value)
+
+
+def _looked_up(step: Any, value: Any) -> Any:
+    if value is None or value in step["values"]:
+        return step["gap"] if value is None else step["numbers"][step["values"].index(value)]
+    if "otherwise" not in step:
+        raise ReaderError(f"a value must be one of {step['values']}, got {value!r}.")
+    return step["otherwise"]
+
+
+def _stepped(step: Any, x: float) -> float:
+    """Return a number after one step."""
+    kind = step["step"]
+    if kind in {"add", "subtract"}:
+        return float(x + step["by"] if kind == "add" else x - step["by"])
+    if kind in {"multiply", "divide"}:
+        return float(x * step["by"] if kind == "multiply" else x / step["by"])
+    if kind == "clip":
+        return float(max(step["least"], min(step["most"], x)))
+    if kind == "bins":
+        return float(bisect.bisect_right(step["edges"], x))
+    if kind == "interpolate":
+        knots, values = step["knots"], step["values"]
+        backwards = [-one for one in reversed(knots)], [-one for one in reversed(values)]
+        return (_between(x, knots, values) - _between(-x, *backwards)) / 2
+    if kind == "function":
+        return FUNCTIONS[step["name"]](x)
+    power = step["power"]
+    if kind == "box-cox":
+        return float((x**power - 1) / power) if power else math.log(x)
+    if x < 0:
+        return float(-((1 - x) ** (2 - power) - 1) / (2 - power)) if power != 2 else -math.log1p(-x)
+    return float(((x + 1) ** power - 1) / power) if power else math.log1p(x)
+
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "log1p": math.log1p, "log": math.log, "log2": math.log2, "log10": math.log10, "sqrt": math.sqrt,
+    "exp": math.exp, "expm1": math.expm1, "abs": abs, "square": lambda x: x * x, "negative": lambda x: -x,
+}  # fmt: skip
+"""Functions of one number, by name."""
+
+
+def _between(x: float, knots: list[float], values: list[float]) -> float:
+    """Return a value on the straight lines between knots, constant beyond them."""
+    if not knots[0] < x < knots[-1]:
+        return float(values[0] if x <= knots[0] and knots[0] < knots[-1] else values[-1])
+    after = bisect.bisect_right(knots, x)
+    share = (x - knots[after - 1]) / (knots[after] - knots[after - 1])
+    return float(values[after - 1] + share * (values[after] - values[after - 1]))
 
 
 def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
@@ -710,6 +776,12 @@ def _score(model: Any, x: list[float]) -> list[float]:
         return _linked(_raw(model, x))
     if kind == "constant":
         return list(model["probabilities"])
+    if kind == "given":
+        return x
+    if kind == "largest":
+        return _highest(_score(model["of"], x))
+    if kind == "pairs":
+        return _won_pairs(model, x)
     if kind == "calibrated":
         return _by_sigmoids(model, x)
     if kind == "mean":
@@ -719,28 +791,93 @@ def _score(model: Any, x: list[float]) -> list[float]:
     if kind == "forest":
         leaves = [_leaf(tree, x, single=True) for tree in model["trees"]]
         return [sum(leaf[k] for leaf in leaves) / len(leaves) for k in range(len(leaves[0]))]
-    if kind == "boosting":
-        raw = list(model["start"])
-        for trees in model["rounds"]:
-            for k, tree in enumerate(trees):
-                raw[k] += _leaf(tree, x, single=model.get("single", False))
-        return _linked(raw)
-    return _neighbours(model, x)
+    return _linked(_boosted(model, x)) if kind == "boosting" else _neighbours(model, x)
+
+
+def _boosted(model: Any, x: list[float]) -> list[float]:
+    raw, is_single = list(model["start"]), model.get("sums") == "single"
+    for trees in model["rounds"]:
+        for k, tree in enumerate(trees):
+            raw[k] += _leaf(tree, x, single=model.get("single", False))
+            if is_single:
+                raw[k] = _in_single([raw[k]])[0]
+    return raw
 
 
 def _prepared(model: Any, x: list[float]) -> tuple[Any, list[float]]:
-    """Return the model behind scalers and kernels by landmarks, and what these make of a row."""
-    while model["kind"] in {"scaled", "kernel"}:
-        if model["kind"] == "scaled":
-            x = [(a - b) / c for a, b, c in zip(x, model["mean"], model["scale"], strict=True)]
+    """Return the model behind steps, such as scalers and kernels, and what these make of a row."""
+    while model["kind"] in STEPS:
+        if model["kind"] == "extended":
+            x = [*x, *STEPS[model["by"]["kind"]](model["by"], [x[i] for i in model["columns"]])]
         else:
-            near = [
-                math.exp(-model["gamma"] * sum((a - b) ** 2 for a, b in zip(x, row, strict=True)))
-                for row in model["rows"]
-            ]
-            x = [_dot(row, near) for row in model["mixing"]]
+            x = STEPS[model["kind"]](model, x)
         model = model["then"]
     return model, x
+
+
+def _kernel(model: Any, x: list[float]) -> list[float]:
+    """Return mixed likenesses to other rows."""
+    gamma, kind = model["gamma"], model.get("function", "rbf")
+    if kind == "rbf":
+        near = [
+            math.exp(-gamma * sum((a - b) ** 2 for a, b in zip(x, row, strict=True))) for row in model["rows"]
+        ]
+    else:
+        near = [_dot(x, row) for row in model["rows"]]
+        if kind != "linear":
+            near = [gamma * one + model["shift"] for one in near]
+            near = [one ** model["power"] if kind == "poly" else math.tanh(one) for one in near]
+    return [_dot(row, near) for row in model["mixing"]]
+
+
+def _normalised(model: Any, x: list[float]) -> list[float]:
+    norm, sizes = model["norm"], [abs(one) for one in x]
+    size = max(sizes) if norm == "max" else _total(sizes) if norm == "l1" else math.sqrt(_dot(x, x))
+    return [one / size for one in x] if size else x
+
+
+def _turned(model: Any, x: list[float]) -> list[float]:
+    away = [a - b for a, b in zip(x, model["mean"], strict=True)]
+    return [_dot(axis, away) for axis in model["axes"]]
+
+
+def _stacked(model: Any, x: list[float]) -> list[float]:
+    """Return what other models answer, and perhaps columns as they are."""
+    found = list[float]()
+    for part in model["parts"]:
+        seen = [x[i] for i in part["columns"]]
+        told = _raw(part["model"], seen) if part["raw"] else _score(part["model"], seen)
+        found += [told[i] for i in part["keep"]]
+    return found + [x[i] for i in model["passed"]]
+
+
+STEPS: dict[str, Callable[[Any, list[float]], list[float]]] = {
+    "scaled": lambda model, x: [
+        (a - b) / c for a, b, c in zip(x, model["mean"], model["scale"], strict=True)
+    ],
+    "kernel": _kernel,
+    "normalised": _normalised,
+    "turned": _turned,
+    "stacked": _stacked,
+    "picked": lambda model, x: [x[i] for i in model["columns"]],
+    "products": lambda model, x: [
+        math.prod(a**n for a, n in zip(x, powers, strict=True) if n) for powers in model["powers"]
+    ],
+    "each": lambda model, x: [
+        _cell(steps, None if math.isnan(one) else one) for steps, one in zip(model["steps"], x, strict=True)
+    ],
+    "extended": lambda _model, x: x,
+}
+"""Steps from a row to another row, before the model in `then`; one that extends adds what another makes."""
+
+
+def _won_pairs(model: Any, x: list[float]) -> list[float]:
+    """Return for each class the share of pairs of classes that it wins; a score above 0 is the first's."""
+    n, won = model["n_classes"], [0.0] * model["n_classes"]
+    scores = zip(itertools.combinations(range(n), 2), x, model["intercepts"], strict=True)
+    for (first, second), score, shift in scores:
+        won[first if score + shift > 0 else second] += 1
+    return [one / len(x) for one in won]
 
 
 def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
@@ -756,13 +893,18 @@ def _mean_of_parts(model: Any, x: list[float]) -> list[float]:
 
 
 def _by_sigmoids(model: Any, x: list[float]) -> list[float]:
-    """Return a sigmoid of each score, or probability, of another model, to the sum of 1."""
-    scores = _raw(model["of"], x) if model["of"]["kind"] == "linear" else _score(model["of"], x)
-    scores = scores[-1:] if len(model["slopes"]) == 1 else scores
-    found = [
-        _linked([-(slope * one + shift)])[1]
-        for slope, shift, one in zip(model["slopes"], model["shifts"], scores, strict=True)
-    ]
+    """Return a sigmoid, or a curve, of each score, or probability, of another model, to the sum of 1."""
+    is_raw = model.get("raw", model["of"]["kind"] == "linear")
+    scores = _raw(model["of"], x) if is_raw else _score(model["of"], x)
+    scores = scores[-1:] if len(model.get("curves", model.get("slopes"))) == 1 else scores
+    if "curves" in model:
+        curves = zip(model["curves"], scores, strict=True)
+        found = [_between(one, curve["knots"], curve["values"]) for curve, one in curves]
+    else:
+        found = [
+            _linked([-(slope * one + shift)])[1]
+            for slope, shift, one in zip(model["slopes"], model["shifts"], scores, strict=True)
+        ]
     if len(found) == 1:
         return [1 - found[0], found[0]]
     total = _total(found)
@@ -774,6 +916,8 @@ def _raw(model: Any, x: list[float]) -> list[float]:
     if model["kind"] == "programs":
         found = [_value_of(iter(program), x) for program in model["programs"]]
         return [one if math.isfinite(one) else 0.0 for one in found]
+    if model["kind"] == "boosting":
+        return _boosted(model, x)
     if model["kind"] == "linear":
         return [_dot(row, x, shift) for row, shift in zip(model["weights"], model["intercepts"], strict=True)]
     for weights, shifts in zip(model["weights"], model["intercepts"], strict=True):
@@ -852,8 +996,11 @@ def _leaf(tree: Any, x: list[float], *, single: bool) -> Any:
     for _ in tree["left"]:  # so that a damaged one ends
         if tree["left"][node] < 0:
             break
-        below = x[tree["feature"][node]] <= tree["threshold"][node]
-        node = tree["left"][node] if below else tree["right"][node]
+        number, known = x[tree["feature"][node]], tree["sets"][node] if "sets" in tree else None
+        goes_left = number <= tree["threshold"][node] if known is None else number in known
+        if math.isnan(number):
+            goes_left = "gaps" in tree and tree["gaps"][node] > 0
+        node = tree["left"][node] if goes_left else tree["right"][node]
     return tree["value"][node]
 
 
@@ -1045,10 +1192,12 @@ def _check_columns(policy: Any) -> None:
     for one in policy["columns"]:
         kind = one["kind"]
         _need(_are_places([one["feature"]], len(policy["features"])), "feature of a column")
-        _need(kind in {"number", "missing", "one_of", "none_of"}, "kind of a column")
+        _need(kind in {"number", "missing", "one_of", "none_of", "cell"}, "kind of a column")
+        if kind == "cell":
+            _check_cell(one["steps"], policy["features"][one["feature"]]["kind"])
         _need(kind != "number" or policy["features"][one["feature"]]["kind"] == "number", "kind of a column")
         _need(kind != "number" or _is_number(one["fill"]), "fill of a column")
-        _need(kind in {"number", "missing"} or _is_list(one["values"]), "values of a column")
+        _need(kind in {"number", "missing", "cell"} or _is_list(one["values"]), "values of a column")
         _need(one["clip"] is None or (_is_number(one["clip"]) and one["clip"] >= 0), "clip of a column")
         _need(_is_list(one["scaling"]), "scaling of a column")
         _need(all(_are_numbers(pair, 2) and pair[0] != 0 for pair in one["scaling"]), "scaling of a column")
@@ -1073,21 +1222,31 @@ def _check_decision(policy: Any, n_members: int) -> None:
 
 def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
     """Refuse a model of rows of another number of columns, or of classes."""
-    model, width = _check_steps(model, width)
+    model, width = _check_steps(model, width, deep)
     kind = model["kind"]
     checks = {
         "constant": _check_constant, "linear": _check_scores, "network": _check_scores, "rules": _check_rules,
         "normal": _check_normal, "forest": _check_forest, "boosting": _check_boosting,
-        "neighbours": _check_neighbours,
+        "neighbours": _check_neighbours, "given": _check_given, "pairs": _check_pairs,
     }  # fmt: skip
     if kind == "highest":
-        of, width = _check_steps(model["of"], width)
+        of, width = _check_steps(model["of"], width, deep)
         _need(of["kind"] in {"linear", "network", "programs"}, "kind of a model")
         _check_scores(of, width, n_classes)
     elif kind == "calibrated":
-        n_scores = len(model["slopes"])
-        _need(_tells(n_scores, n_classes) and _are_numbers(model["slopes"]), "slopes of a model")
-        _need(_are_numbers(model["shifts"], n_scores) and deep < DEEPEST, "shifts of a model")
+        n_scores = len(model["curves"] if "curves" in model else model["slopes"])
+        _need(_tells(n_scores, n_classes) and deep < DEEPEST, "slopes of a model")
+        if "curves" in model:
+            for curve in model["curves"]:
+                _check_curve(curve)
+        else:
+            _need(_are_numbers(model["slopes"]), "slopes of a model")
+            _need(_are_numbers(model["shifts"], n_scores), "shifts of a model")
+        is_raw = model.get("raw", model["of"]["kind"] == "linear")
+        _need(not is_raw or _kind_behind(model["of"]) in {"linear", "boosting"}, "raw of a model")
+        _check_model(model["of"], width, n_classes, deep + 1)
+    elif kind == "largest":
+        _need(deep < DEEPEST, "of a model")
         _check_model(model["of"], width, n_classes, deep + 1)
     elif kind == "mean":
         _need(model["n_classes"] == n_classes and len(model["parts"]) > 0 and deep < DEEPEST, "parts")
@@ -1101,21 +1260,123 @@ def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
         checks[kind](model, width, n_classes)
 
 
-def _check_steps(model: Any, width: int) -> tuple[Any, int]:
-    """Check scalers and kernels; return the model behind them, and how many columns it gets."""
-    while model["kind"] in {"scaled", "kernel"}:
-        if model["kind"] == "scaled":
+def _check_cell(steps: Any, kind: str = "number") -> None:
+    """Refuse steps that are unknown, or take a number where there is a word."""
+    is_number = kind != "words"
+    for step in steps:
+        how = step["step"]
+        if how == "fill":
             _need(
-                _are_numbers(model["mean"], width) and _are_numbers(model["scale"], width), "scale of a model"
+                _is_number(step["with"]) if is_number else isinstance(step["with"], str), "fill of a column"
             )
-            _need(all(model["scale"]), "scale of a model")
+        elif how == "lookup":
+            _need(_is_list(step["values"]) and _is_list(step["numbers"]), "lookup of a column")
+            _need(len(step["values"]) == len(step["numbers"]), "lookup of a column")
+            given = [*step["numbers"], step["gap"], step.get("otherwise", 0.0)]
+            _need(all(one is None or _is_number(one) for one in given), "lookup of a column")
+        elif how != "is gap":
+            _need(is_number, "steps of a column")
+            _check_number_step(step)
+        is_number = is_number or how in {"lookup", "is gap"}
+    _need(is_number, "steps of a column")
+
+
+def _check_number_step(step: Any) -> None:
+    how = step["step"]
+    if how in {"add", "subtract", "multiply", "divide"}:
+        _need(_is_number(step["by"]) and (how != "divide" or step["by"] != 0), "steps of a column")
+    elif how == "clip":
+        _need(_are_numbers([step["least"], step["most"]]), "steps of a column")
+    elif how == "bins":
+        _need(_are_numbers(step["edges"]), "steps of a column")
+    elif how == "interpolate":
+        _check_curve(step)
+    elif how == "function":
+        _need(step["name"] in FUNCTIONS, "function of a column")
+    else:
+        _need(how in {"box-cox", "yeo-johnson"} and _is_number(step["power"]), "steps of a column")
+
+
+def _check_curve(curve: Any) -> None:
+    _need(_are_numbers(curve["knots"]) and len(curve["knots"]) > 0, "knots")
+    _need(_are_numbers(curve["values"], len(curve["knots"])), "values of a curve")
+    _need(curve["knots"] == sorted(curve["knots"]), "knots")
+
+
+def _check_steps(model: Any, width: int, deep: int = 0) -> tuple[Any, int]:
+    """Check steps such as scalers and kernels; return the model behind them, and how many columns it gets."""
+    while model["kind"] in STEPS:
+        if model["kind"] == "extended":
+            _need(_are_places(model["columns"], width), "columns of a step")
+            width += _width_after(model["by"], len(model["columns"]), deep)
         else:
-            _need(_is_number(model["gamma"]) and model["gamma"] >= 0, "gamma of a model")
-            _check_matrix(model["rows"], width)
-            _check_matrix(model["mixing"], len(model["rows"]))
-            width = len(model["mixing"])
+            width = _width_after(model, width, deep)
         model = model["then"]
     return model, width
+
+
+def _width_after(model: Any, width: int, deep: int) -> int:
+    """Check one step; return how many columns there are after it."""
+    kind = model["kind"]
+    _need(kind in STEPS and kind != "extended", "kind of a step")
+    if kind == "scaled":
+        _need(_are_numbers(model["mean"], width) and _are_numbers(model["scale"], width), "scale of a model")
+        _need(all(model["scale"]), "scale of a model")
+        return width
+    if kind == "kernel":
+        _need(model.get("function", "rbf") in {"rbf", "linear", "poly", "sigmoid"}, "function of a kernel")
+        _need(_is_number(model["gamma"]) and model["gamma"] >= 0, "gamma of a model")
+        _need("function" not in model or _are_numbers([model["shift"], model["power"]]), "shift of a kernel")
+        _check_matrix(model["rows"], width)
+        _check_matrix(model["mixing"], len(model["rows"]))
+        return len(model["mixing"])
+    if kind == "turned":
+        _need(_are_numbers(model["mean"], width), "mean of a step")
+        _check_matrix(model["axes"], width)
+        return len(model["axes"])
+    if kind == "stacked":
+        return _width_of_answers(model, width, deep)
+    if kind == "picked":
+        _need(_are_places(model["columns"], width), "columns of a step")
+        return len(model["columns"])
+    if kind == "products":
+        _need(_is_list(model["powers"]), "powers of a step")
+        _need(all(_are_places(row, 100) and len(row) == width for row in model["powers"]), "powers of a step")
+        return len(model["powers"])
+    if kind == "each":
+        _need(_is_list(model["steps"]) and len(model["steps"]) == width, "steps")
+        for steps in model["steps"]:
+            _check_cell(steps)
+        return width
+    _need(model["norm"] in {"l1", "l2", "max"}, "norm of a step")
+    return width
+
+
+def _width_of_answers(model: Any, width: int, deep: int) -> int:
+    _need(_are_places(model["passed"], width) and deep < DEEPEST, "columns of a step")
+    for part in model["parts"]:
+        _need(_are_places(part["columns"], width) and isinstance(part["raw"], bool), "part")
+        n_classes = part["n_classes"]
+        _need(_are_places([n_classes], MOST_CLASSES + 1) and _are_places(part["keep"], n_classes), "part")
+        _need(not part["raw"] or n_classes > 2 or part["keep"] == [0], "part")
+        _check_model(part["model"], len(part["columns"]), n_classes, deep + 1)
+        _need(not part["raw"] or _kind_behind(part["model"]) in {"linear", "boosting"}, "part")
+    return sum(len(part["keep"]) for part in model["parts"]) + len(model["passed"])
+
+
+def _kind_behind(model: Any) -> Any:
+    while model["kind"] in STEPS:
+        model = model["then"]
+    return model["kind"]
+
+
+def _check_given(_model: Any, width: int, n_classes: int) -> None:
+    _need(width == n_classes, "width of a model")
+
+
+def _check_pairs(model: Any, width: int, n_classes: int) -> None:
+    _need(model["n_classes"] == n_classes and width == n_classes * (n_classes - 1) // 2, "pairs of a model")
+    _need(_are_numbers(model["intercepts"], width), "intercepts of a model")
 
 
 def _check_constant(model: Any, _width: int, n_classes: int) -> None:
@@ -1206,6 +1467,10 @@ def _check_tree(tree: Any, width: int) -> None:
         _need(is_leaf or (_are_places([left, right], n) and min(left, right) > node), "nodes of a tree")
         _need(is_leaf or _are_places([tree["feature"][node]], width), "feature of a tree")
     _need(n > 0 and len(tree["value"]) == n and _are_numbers(tree["threshold"], n), "threshold of a tree")
+    _need("gaps" not in tree or (_are_places(tree["gaps"], 2) and len(tree["gaps"]) == n), "gaps of a tree")
+    sets = tree.get("sets", [None] * n)
+    _need(_is_list(sets) and len(sets) == n, "sets of a tree")
+    _need(all(one is None or _are_numbers(one) for one in sets), "sets of a tree")
 
 
 def _check_matrix(rows: Any, width: int) -> None:

@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
@@ -282,25 +283,47 @@ def test_a_class_of_the_users_own_predicts_is_verified_and_known_not_to_be_expor
     table.to_csv(tmp_path / "two.csv", index=False)
     pool = {
         "our own": module.NearestMean().fit(X, y),
-        "SVC, scaled": make_pipeline(StandardScaler(), SVC(kernel="poly")).fit(X, y),
+        "process, scaled": make_pipeline(StandardScaler(), GaussianProcessClassifier()).fit(X, y),
         "logistic": LogisticRegression().fit(X, y),
         **{f"tree {depth}": DecisionTreeClassifier(max_depth=depth).fit(X, y) for depth in (1, 2, 3)},
     }
     joblib.dump(pool, tmp_path / "pool.joblib")
     told = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--trust"]
     whole = done(*told, "--method", "full", "--pick", "committee", "--out", "full.joblib", cwd=tmp_path)
-    left = "our own (NearestMean) and SVC, scaled (SVC after StandardScaler)"
+    left = "our own (NearestMean) and process, scaled (GaussianProcessClassifier after StandardScaler)"
     assert f"shortlist export cannot write {left}. --set exportable=yes leaves them out." in whole.stderr
     assert "our own" in whole.stdout
     done("verify", "full.joblib", "two.csv", cwd=tmp_path)
     done("predict", "full.joblib", "two.csv", "--out", "a.csv", cwd=tmp_path)
     refused = shortlist("export", "full.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "SVC, scaled (SVC after StandardScaler)" in refused.stderr
-    assert "Prune again with the setting exportable=yes." in refused.stderr
+    assert "process, scaled (GaussianProcessClassifier after StandardScaler)" in refused.stderr
+    assert "Prune again with the setting exportable=yes, which leaves them out." in refused.stderr
     some = ["--set", "exportable=yes", "--method", "full", "--out", "some.joblib"]
     assert facts_of(*told, *some, cwd=tmp_path)["selection"] == ["logistic", "tree 1", "tree 2", "tree 3"]
     done("export", "some.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_advice_on_models_that_cannot_be_exported_leads_somewhere(folder: Path, tmp_path: Path) -> None:
+    """Each sentence is followed: none of them leads back to another one."""
+    table = pd.read_csv(folder / "patients.csv")[["a", "b", "outcome"]]
+    table.to_csv(tmp_path / "two.csv", index=False)
+    models = [GaussianProcessClassifier(length * RBF()) for length in (1, 2, 5)]
+    joblib.dump([one.fit(table[["a", "b"]], table["outcome"]) for one in models], tmp_path / "pool.joblib")
+    told = ["prune", "two.csv", "--target", "outcome", "--pool", "pool.joblib", "--trust", "--method", "full"]
+
+    refused = shortlist(*told, "--set", "exportable=yes", cwd=tmp_path)
+    assert (
+        "Leave out --set exportable=yes, and answer by the model file: shortlist predict." in refused.stderr
+    )
+    whole = done(*told, "--out", "model.joblib", cwd=tmp_path)
+    assert "exportable=yes" not in whole.stderr
+    refused = shortlist("export", "model.joblib", "two.csv", "--out", "p.json", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "exportable=yes" not in refused.stderr
+    assert "Use the model file: shortlist predict." in refused.stderr
+    done("predict", "model.joblib", "two.csv", "--out", "answers.csv", cwd=tmp_path)
 
 
 @pytest.mark.slow

@@ -156,13 +156,19 @@ class PoolOptions:
         if not found:
             return pool
         names = all_of(list(found.values()), most=8)
-        if not self.exportable:
-            notes.append(f"shortlist export cannot write {names}. --set exportable=yes leaves them out.")
-            return pool
         kept = [place for place in range(len(pool)) if place not in found]
+        if not self.exportable:
+            way = (
+                "--set exportable=yes leaves them out"
+                if kept
+                else "The model file answers: shortlist predict"
+            )
+            notes.append(f"shortlist export cannot write {names}. {way}.")
+            return pool
         if not kept:
             raise BadInputError(
-                f"no classifier of the pool can be exported: {names}. Leave out --set exportable=yes."
+                f"no classifier of the pool can be exported: {names}. Leave out --set exportable=yes, and "
+                "answer by the model file: shortlist predict."
             )
         notes.append(f"left out, as shortlist export cannot write them: {names}.")
         return pool.subset(kept)
