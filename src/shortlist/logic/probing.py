@@ -1,4 +1,4 @@
-"""Implications of clauses beyond their letters, by propagation, and projections on some of their variables."""
+"""Implications of clauses beyond their letters, by propagation, and projections on some variables."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Choice of the engines that search for stages of a table, its measurement, and the search by them in turn."""
+"""Choice of the engines that search for stages, its measurement, and the search by them in turn."""
 
 import dataclasses
 import math

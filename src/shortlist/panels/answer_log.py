@@ -1,4 +1,4 @@
-"""Log of answers, the input of a panel: answers of judges to cases, the truth, and the price of each answer."""
+"""Log of answers, the input of a panel: judges' answers to cases, the truth, and the price of each."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Rules of a model as text, and the rules that a configuration breaks, by the tree and formulas as written."""
+"""Rules of a model as text, and those that a configuration breaks, by the tree and formulas as written."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""Contents of a study, as JSON or bytes: settings, digests, states of a unit, and objects signed by its user."""
+"""Contents of a study, as JSON or bytes: settings, digests, states of a unit, and signed objects."""
 
 import contextlib
 import dataclasses
