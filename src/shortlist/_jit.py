@@ -1,4 +1,4 @@
-"""How kernels are compiled, and when: at the first call, so that importing them costs nothing."""
+"""Compilation of kernels at their first call, so that importing them costs nothing."""
 
 import pickle
 import re
@@ -26,7 +26,7 @@ _UNREADABLE = (AttributeError, ImportError, EOFError, pickle.UnpicklingError)
 
 
 class CompilingClock:
-    """How many seconds of this process have gone into compiling kernels, or into loading compiled ones.
+    """Seconds of this process that have gone into compiling kernels, or into loading compiled ones.
 
     Kernels that need each other are compiled within each other; the time is counted once.
 

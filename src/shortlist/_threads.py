@@ -1,4 +1,4 @@
-"""How many threads the numeric libraries of this process use."""
+"""Number of threads that the numeric libraries of this process use."""
 
 import contextlib
 import functools

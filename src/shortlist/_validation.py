@@ -14,7 +14,7 @@ MOST_SEED = 2**32 - 1
 """Largest seed of every method, estimator and command; the least is 0."""
 
 AUTO = "auto"
-"""What leaves a choice to whoever is asked."""
+"""Name of the automatic choice of an option."""
 
 
 def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:

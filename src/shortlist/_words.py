@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 MOST_IN_MESSAGE = 20
-"""How many things a message names before it counts the rest."""
+"""Number of things that a message names before it counts the rest."""
 
 
 def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
@@ -102,7 +102,7 @@ def count_text(count: str) -> str:
 
 
 MOST_ROWS = 10
-"""How many rows a notebook sees before the rest is counted."""
+"""Number of rows that a notebook shows before the rest is counted."""
 
 
 def html_table(

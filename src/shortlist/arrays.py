@@ -29,7 +29,7 @@ VoteMatrix: TypeAlias = NDArray[np.uint8]
 """1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
 
 Counts: TypeAlias = Annotated[NDArray[np.int64], "int64[::1]"]
-"""How many identical rows each row stands for, ``(n_rows,)``, at least 1."""
+"""Number of identical rows that each row stands for, ``(n_rows,)``, at least 1."""
 
 CreditMatrix: TypeAlias = NDArray[np.int64]
 """Failure credit of every pair in billionths, ``(n_classifiers, n_classifiers)``, symmetric, 0 on the

@@ -29,7 +29,7 @@ OWN_MODULE = re.compile(r"'shortlist[.']")
 _LACKING = re.compile(
     r"Can't get attribute '([^']+)' on <module '([^']+)'|module '([^']+)' has no attribute '([^']+)'"
 )
-"""What unpickling says of a class that its module lacks."""
+"""Pattern of unpickling's message on a class that its module lacks."""
 
 VERSION_IN_PICKLE = re.compile(rb"\x8c\x07version\x94?\x8c.([0-9][0-9A-Za-z.+]*)", re.DOTALL)
 """The field ``version`` of a saved model, a text as pickles have them."""

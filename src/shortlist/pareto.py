@@ -1,4 +1,4 @@
-"""Which vectors no other vector dominates."""
+"""Dominance: the vectors that no other vector dominates."""
 
 from collections.abc import Sequence
 

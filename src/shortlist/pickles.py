@@ -1,4 +1,4 @@
-"""What is saved names itself by the package that exports it, so that later moves break no file.
+"""Names of saved classes by the package that exports them, so that later moves break no file.
 
 A class keeps the module where its source is, since :mod:`inspect`, doctests and documentation look there.
 Only its pickles say, for instance, ``shortlist.ensembles.Pool``. Subclasses made elsewhere are pickled as any

@@ -20,11 +20,11 @@ UNDECIDED = -1
 """The class of a case that nothing decides."""
 
 Places: TypeAlias = Any
-"""Which cases are still open: their places, rising, or a slice of all, which copies nothing."""
+"""Indices of the cases that are still open, rising, or a slice of all, which copies nothing."""
 
 
 class Said(NamedTuple):
-    """What a stage decides about the cases that have reached it, ``(n_cases,)`` each.
+    """Decision of a stage about the cases that have reached it, ``(n_cases,)`` each.
 
     `codes`: places of the classes; -1 for none. `ends`: the cases that go no further. `sure`: how sure it is;
     None where it is not needed.
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Where a policy leaves cases, ``(n_cases,)`` each.
+    """Ends of cases in a policy, ``(n_cases,)`` each.
 
     `codes`: the class of a case that a stage has ended; -1 for none. `sure`: of the last stage that was
     reached; 0 where it is not told. `reached`: how many stages have asked; a case that waits has not reached

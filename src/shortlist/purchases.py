@@ -65,9 +65,9 @@ STAGE_KINDS = {
     "forest": StageKind(_forest, 50),
     "boosting": StageKind(_boosting, 50),
 }
-"""What may answer at stages: logistic regression, which stages fit themselves and which has no size; an
-ensemble whose members are chosen with proof, for the log loss of their mean; one that is evolved; a random
-forest; histogram gradient boosting.
+"""Classifiers that may answer at stages: logistic regression, which stages fit themselves and which has no
+size; an ensemble whose members are chosen with proof, for the log loss of their mean; one that is evolved; a
+random forest; histogram gradient boosting.
 """
 
 

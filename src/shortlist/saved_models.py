@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """What answers rows, the columns it was fitted on, and the column it predicts.
+    """Estimator that answers rows, the columns it was fitted on, and the column it predicts.
 
     The `estimator` of ``shortlist prune`` is what was chosen, without the pruner.
 

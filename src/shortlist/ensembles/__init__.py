@@ -1,4 +1,4 @@
-"""Which classifiers vote: pools, exact pruning, rules, evolution, and their estimators."""
+"""Selection of classifiers that vote: pools, exact pruning, rules, evolution, and their estimators."""
 
 from shortlist._lazy import lazy_package
 

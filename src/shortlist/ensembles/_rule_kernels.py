@@ -29,20 +29,20 @@ class CodedRows(NamedTuple):
     labels: Bytes
     """True classes, ``(n_rows,)``."""
     counts: Counts
-    """How many samples each row stands for, ``(n_rows,)``."""
+    """Number of samples that each row stands for, ``(n_rows,)``."""
 
 
 class Climb(NamedTuple):
-    """Where a climb is."""
+    """State of a climb."""
 
     alone: Longs
     """Samples on which each classifier is right alone, ``(n_classifiers,)``."""
     tally: ShortTable
     """Votes of the members, of the shape of ``no_votes``."""
     scores: Longs
-    """What each classifier would add, ``(n_classifiers,)``."""
+    """Increment of the score by each classifier, ``(n_classifiers,)``."""
     left: Mask
-    """Who may still join, ``(n_classifiers,)``."""
+    """Mask of the classifiers that may still join, ``(n_classifiers,)``."""
 
 
 def coded_rows(votes: ClassVotes) -> CodedRows:

@@ -1,4 +1,4 @@
-"""What rules do on rows that they were not made on: shares, intervals, differences, and which to take."""
+"""Measurement of rules on rows that they were not made on: shares, intervals, differences, advice."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -103,7 +103,7 @@ NO_CLASS = -1
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a rule does on the test rows."""
+    """Decisions of a rule on the test rows."""
 
     decisions: NDArray[np.int64]
     """Decisions by true class (first axis) and class decided, ``(n_classes, n_classes + 1)``; the last column
@@ -118,11 +118,11 @@ class Measured:
     ms_per_1000_rows: float
     """Wall-clock time of 1,000 answers."""
     right: Mask
-    """Which rows are right, so that rules can be compared row by row, ``(times * n_rows,)``."""
+    """Mask of the right rows, so that rules can be compared row by row, ``(times * n_rows,)``."""
     price: float | None = None
-    """What asking all members costs for a row; None where they have no prices."""
+    """Price of asking all members for a row; None where they have no prices."""
     times: int = 1
-    """How often each row is measured: by repeated choice once in every partition."""
+    """Number of times that each row is measured: by repeated choice once in every partition."""
 
     @property
     def n_rows(self) -> int:

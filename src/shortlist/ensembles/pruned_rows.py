@@ -30,7 +30,7 @@ MOST_ROWS_REPEATED = 50_000
 
 
 class RowPlan(NamedTuple):
-    """Which rows fit and select, calibrate a promise, and measure."""
+    """Split of the rows: to fit and select, to calibrate a promise, and to measure."""
 
     rest: RowNumbers
     """Rows that fit and select."""
@@ -75,9 +75,9 @@ class PoolRows(NamedTuple):
     cases: Cases | None
     """Case of each of them."""
     fitted: RowNumbers
-    """Which of them fitted the pool."""
+    """Numbers of the rows that fitted the pool."""
     selecting: RowNumbers
-    """Which of them select."""
+    """Numbers of the rows that select."""
     fits: bool = False
     """Whether the pool was fitted here."""
     n_raced: int = 0

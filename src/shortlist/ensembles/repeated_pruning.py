@@ -48,7 +48,7 @@ class PoolAnswers(NamedTuple):
 
     @property
     def right(self) -> Mask:
-        """Where each classifier is right, ``(n_rows, n_classifiers)``."""
+        """Mask of the right answers, ``(n_rows, n_classifiers)``."""
         return np.asarray(self.codes == self.truth[:, None])
 
 

@@ -148,7 +148,7 @@ class RuleFigures:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows measure, and in how many parts and partitions."""
+        """Numbers of the rows that measure, of the parts and of the partitions."""
         found = {"test": len(self.truth)}
         return found | ({"parts": N_PARTS, "partitions": self.n_partitions} if self.n_partitions else {})
 

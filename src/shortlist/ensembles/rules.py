@@ -33,7 +33,7 @@ class Ordering:
     defined.
     """
     size: int
-    """How many are kept."""
+    """Number of kept classifiers."""
 
     @property
     def members(self) -> Members:
@@ -179,7 +179,7 @@ class Backfitted:
     right: Counts
     """Samples that their plurality vote decides right, ``(n_sizes,)``."""
     best: int
-    """Where the most are right; the smallest size of equals."""
+    """Size with the most right rows; the smallest of equals."""
 
     @property
     def members(self) -> Members:

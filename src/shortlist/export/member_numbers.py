@@ -12,7 +12,7 @@ from shortlist.export.preparation import CannotWriteError, Cell, ReadRows, prepa
 FARTHEST = float(np.finfo(np.float64).max)
 
 Numbers = dict[str, Any]
-"""What the reader needs to answer as a classifier does, as JSON has it."""
+"""Numbers that the reader needs to answer as a classifier does, as JSON has them."""
 
 
 class WrittenMember(NamedTuple):

@@ -307,7 +307,7 @@ def _either(graph: Graph, where: str, one: dict[str, str], other: dict[str, str]
 
 
 NEAR = 1e-5
-"""How far probabilities may be from the model's: trees are added up in single precision."""
+"""Tolerance on the model's probabilities: trees are added up in single precision."""
 
 
 def write_onnx(content: bytes, path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""What each kind of model in a policy is as nodes of an ONNX graph."""
+"""Nodes of an ONNX graph for each kind of model in a policy."""
 
 import itertools
 from collections import Counter

@@ -54,8 +54,8 @@ def judge_numbers(committee: Committee) -> dict[str, Any]:
 
 FORMAT, VERSION = "shortlist-policy", 1
 ALIKE = 1e-6
-"""How far probabilities of the reader may be from the model's: sums come in another order, and distances are
-roots of what is left of them."""
+"""Tolerance of the reader's probabilities to the model's: sums come in another order, and distances are roots
+of small differences."""
 
 
 def policy_of(saved: SavedModel) -> dict[str, Any]:

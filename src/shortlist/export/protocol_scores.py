@@ -20,7 +20,8 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticModel
 
 ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
-"""What a line of a score is about besides words: the value of a feature, a gap, and what every case has."""
+"""Labels of the lines of a score that are no words: the value of a feature, a gap, and the start of every
+case."""
 
 
 def plain(text: Any) -> str:
@@ -163,8 +164,8 @@ LEAST_PRODUCTS = 6
 MOST_POINTS = 10
 """Most points of a value, or the spread if that is more; least are 0."""
 SPREADS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-"""How many points the feature that moves the score most may spread over; the spread that loses least is
-taken, and the smaller one of two that lose the same.
+"""Numbers of points that the feature that moves the score most may spread over; the spread that loses least
+is taken, and the smaller one of two that lose the same.
 """
 MOST_BANDS = 100
 """Most bands of all features with which a spread beyond `MOST_POINTS` is tried: about two pages of paper."""
@@ -173,7 +174,7 @@ MIDDLE = (2.5, 97.5)
 
 
 class FeaturePoints(NamedTuple):
-    """What the values of one feature count."""
+    """Points for the values of one feature."""
 
     feature: str
     limits: tuple[str, ...]
@@ -192,7 +193,7 @@ class FeaturePoints(NamedTuple):
 
 
 class AnswersGiven(NamedTuple):
-    """How some rows are answered: how many, and how many of those rightly; None where that is not known."""
+    """Numbers of some rows that are answered, and answered rightly; None where that is not known."""
 
     n_answered: int
     n_right: int | None
@@ -203,9 +204,9 @@ class Points:
     """Points in place of a score, and how they answer the rows that they were chosen on."""
 
     n_products: int
-    """What the exact score needs of products."""
+    """Number of products in the exact score."""
     worth: float
-    """What one point is worth of the score."""
+    """Worth of one point in the score."""
     features: tuple[FeaturePoints, ...]
     left_out: tuple[str, ...]
     """Features whose values all count the same."""

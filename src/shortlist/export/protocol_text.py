@@ -241,7 +241,7 @@ ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: a
 """
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""What a browser may do for the page: use its style, load nothing, run nothing."""
+"""Rights of the page in a browser: use its style, load nothing, run nothing."""
 
 Part = tuple[str, object]
 """A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its

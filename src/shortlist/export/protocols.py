@@ -55,7 +55,7 @@ class Amount(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """When a step answers a class: a condition, and the least probability behind it, if there is one.
+    """Rule of a step for answering a class: a condition, and its least probability, if there is one.
 
     Without a condition it never does.
     """
@@ -72,17 +72,17 @@ class Step:
     number: int
     """From 1."""
     orders: tuple[str, ...]
-    """What is ordered, all at once."""
+    """Orders of the step, all at once."""
     amounts: tuple[Amount, ...]
     """The price first."""
     sums: tuple[str, ...]
-    """What is added up: one score with two classes, otherwise one sum per class; empty where the classifier
+    """Sums of the step: one score with two classes, otherwise one sum per class; empty where the classifier
     is not linear.
     """
     lines: tuple[Line, ...]
-    """What is added up."""
+    """Lines to add up."""
     classifier: str
-    """What answers where nothing can be added up."""
+    """Classifier that answers where nothing can be added up."""
     rules: tuple[Rule, ...]
     """One per class."""
     share: float | None = None
@@ -95,7 +95,7 @@ class Route(NamedTuple):
     """The steps of the cases for which something holds that is known before the first step."""
 
     when: str
-    """What holds."""
+    """Condition of the route."""
     first: int
     last: int
     """The numbers of the steps."""
@@ -104,7 +104,7 @@ class Route(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """What a protocol calls things: whom or what a step asks for, and what happens at the end."""
+    """Words of a protocol: the noun for a request of a step, and for the end."""
 
     order: str = "order"
     beginning: str = (
@@ -126,26 +126,26 @@ OF_STAGES = Wording()
 
 @dataclass(frozen=True)
 class Protocol:
-    """What to do, step by step, in words and numbers as they are printed."""
+    """Steps to do in order, in words and numbers as they are printed."""
 
     target: str
-    """What is answered."""
+    """Column that is answered."""
     steps: tuple[Step, ...]
     promise: str
-    """What is promised about the answers, or that nothing is."""
+    """Promise about the answers, or the sentence that there is none."""
     checked: str
-    """How the printed numbers answer the rows that they were checked on."""
+    """Agreement of the printed numbers with the model on the rows that they were checked on."""
     digits: int
     """Significant digits of the printed numbers."""
     n_rows: int
     n_changed: int
     """Rows that were checked, and those that the printed numbers answer otherwise, or at another step."""
     wording: Wording = OF_STAGES
-    """What things are called."""
+    """Words for the steps."""
     routes: tuple[Route, ...] = ()
     """Empty where every case begins with step 1."""
     measured: tuple[str, ...] = ()
-    """How often steps ask, answer and miss, a sentence each; empty where that is not on record."""
+    """Shares of rows that steps ask, answer and miss, a sentence each; empty where they are not on record."""
 
     @property
     def lasts(self) -> set[int]:

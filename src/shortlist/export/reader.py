@@ -112,7 +112,7 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
 
 
 class Ask(NamedTuple):
-    """What a step needs of a row: names that are not there, and words that the policy does not know.
+    """Needs of a step in a row: names that are not there, and words that the policy does not know.
 
     `waits`: whether such words end the row as a missing name does.
     """
@@ -123,7 +123,7 @@ class Ask(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """What a step decides: a class, the probability of each, how sure it is, and whether the row ends."""
+    """Decision of a step: a class, the probability of each, how sure it is, and whether the row ends."""
 
     answer: Any
     shares: list[float]
@@ -132,7 +132,7 @@ class Decide(NamedTuple):
 
 
 Steps = Iterator[Ask | Decide]
-"""What a policy asks for and decides about a row, in order; what it pays and whom it asks is told beside."""
+"""Sequence of a policy's requests and decisions about a row; prices and calls are told beside."""
 
 
 def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any]:
@@ -358,7 +358,7 @@ def _comparison(policy: Any) -> Callable[[str], str]:
 
 
 PUNCTUATION = " \t\r\n.,;:!?\"'`*_()[]{}\u00b4\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e\u2026"
-"""What may stand around a label without changing it, where punctuation is folded."""
+"""Characters around a label that do not change it, where punctuation is folded."""
 
 
 def without_punctuation(text: str) -> str:
@@ -465,7 +465,7 @@ def _word(label: Any) -> str:
 
 
 class StageDecision(NamedTuple):
-    """What a stage of a panel decides: a class, the share of each, and how sure it is."""
+    """Decision of a stage of a panel: a class, the share of each, and how sure it is."""
 
     label: int | None
     shares: list[float]
@@ -1514,10 +1514,10 @@ GAPS = {
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }  # fmt: skip
-"""What stands for an empty cell of a table."""
+"""Texts that stand for an empty cell of a table."""
 
 ABSENT = "\0"
-"""What stands for a cell that a short line of a table has not."""
+"""Mark of a cell that a short line of a table has not."""
 
 
 def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) -> Iterator[dict[str, Any]]:

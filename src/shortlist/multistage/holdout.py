@@ -52,7 +52,7 @@ SHARES = (0.5, 0.25, 0.25)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure(Figures):
-    """Measures of a stage assignment on some rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
+    """Measures of stages on some rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
 
     aggregate: float
     """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""

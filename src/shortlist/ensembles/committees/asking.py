@@ -42,16 +42,16 @@ class ScoreRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """Where the probability of a committee's answer comes from, as its ``predict_proba`` has it."""
+    """Source of the probability of a committee's answer, as its ``predict_proba`` has it."""
 
     n_members: int
-    """Those who are asked and those who are not yet, with all copies."""
+    """Number of members, asked or not yet, with all copies."""
     by_mean: bool
     """Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes."""
     ballot: Ballot
-    """What shares of votes are by."""
+    """Ballot that shares of votes are by."""
     calibration: Calibration | None = None
-    """What turns mean or shares into probabilities."""
+    """Calibration that turns means or shares into probabilities."""
 
     def range_of(
         self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int = 0
@@ -132,48 +132,49 @@ class AskingOrder:
     """An order of members."""
 
     members: NDArray[np.intp]
-    """Who is asked first, second, and so on, ``(n_members,)``."""
+    """Members by index, in the order of asking, ``(n_members,)``."""
     is_best: bool
     """Whether no order costs less on the rows that it was chosen by."""
 
 
 @dataclass(frozen=True, eq=False)
 class EarlyAnswers:
-    """What a committee answers, and whom it asked."""
+    """Answers of a committee, and the calls that they took."""
 
     labels: Labels
     """The class of every row, as all members together decide it, ``(n_rows,)``; the reject label where none
     is answered.
     """
     calls: NDArray[np.int64]
-    """How many members were asked, ``(n_rows,)``."""
+    """Number of members asked, ``(n_rows,)``."""
     costs: Floats | None
-    """What that cost, ``(n_rows,)``; None where members have no prices."""
+    """Price of the calls, ``(n_rows,)``; None where members have no prices."""
     order: tuple[str, ...]
     """The members in the order in which they are asked, each once."""
     answered: Mask
     """Whether somebody has answered, and the answer is as probable as was asked for, ``(n_rows,)``."""
     needs: tuple[str, ...]
-    """Which member has to be asked next about each row; empty where none has to."""
+    """Name of the member that has to be asked next about each row; empty where none has to."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """How members are asked one after the other."""
+    """Order and rule by which members are asked one after the other."""
 
     ballot: Ballot
     order: NDArray[np.intp]
-    """Who is asked first, second, and so on, ``(n_members,)``."""
+    """Members by index, in the order of asking, ``(n_members,)``."""
     copies: NDArray[np.int64]
-    """How often the answer of each member counts, in the order of the committee, ``(n_members,)``."""
+    """Number of times that the answer of each member counts, in the order of the committee, ``(n_members,)``.
+    """
     scores: AnswerScores | None = None
-    """Where the probability of an answer comes from; None where none is needed."""
+    """Source of the probability of an answer; None where none is needed."""
     least: float = 0.0
-    """How probable an answer has to be."""
+    """Least probability of an answer."""
 
 
 class Added(NamedTuple):
-    """What a member's answers add."""
+    """Increments by a member's answers."""
 
     decisions: NDArray[np.int64]
     """To the totals that decide, with all copies, ``(n_rows, n_classes)``."""
@@ -195,12 +196,12 @@ def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> 
 
 
 class SettledRows(NamedTuple):
-    """What came of asking, row by row."""
+    """Result of asking, row by row."""
 
     codes: NDArray[np.int64]
     """The class of each row, ``(n_rows,)``; -1 where no answer is as probable as it has to be."""
     calls: NDArray[np.int64]
-    """How many members were asked, ``(n_rows,)``."""
+    """Number of members asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
     """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: none."""
 

@@ -1,4 +1,4 @@
-"""How members decide together: by votes against a threshold, by plurality, or by the mean of probabilities.
+"""Ballots of members: votes against a threshold, plurality, or the mean of probabilities.
 
 A ballot adds up what members answer, in integers, and the class with the largest total wins, the first of
 equals. It knows when no answer that is still missing can change who wins.
@@ -26,7 +26,7 @@ from shortlist.pickles import saved_from
 
 
 class Ballot(ABC):
-    """How answers are added up: the class with the largest total wins, the first of equals."""
+    """Sum of answers that decides: the class with the largest total wins, the first of equals."""
 
     name: ClassVar[str]
     by_mean: ClassVar[bool] = False

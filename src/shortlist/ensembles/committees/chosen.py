@@ -1,4 +1,4 @@
-"""What a pruner chose: the committee, its members as they were chosen, and what is on record of that."""
+"""Choice of a pruner: the committee, its members as they were chosen, and the record of that."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -41,16 +41,16 @@ class RecordedRows:
     8))``; None where a plurality decides.
     """
     codes: NDArray[np.uint8] | None = None
-    """Where a plurality decides, the place of the class that each classifier answers, ``(n_recorded,
-    n_classifiers)``; None otherwise.
+    """Index of the class that each classifier answers, ``(n_recorded, n_classifiers)``, where a plurality
+    decides; None otherwise.
     """
     shares: NDArray[np.int16] | None = None
-    """Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1,
-    ``(n_recorded, n_classifiers, n_classes)``.
+    """Probability of each class by each classifier, in parts of 2^15 - 1, ``(n_recorded, n_classifiers,
+    n_classes)``, where probabilities are averaged.
     """
     silent: NDArray[np.uint8] | None = None
-    """Which judges abstained there, as ``numpy.packbits`` packs it, ``(n_recorded, ceil(n_classifiers /
-    8))``; None where none did.
+    """Mask of the judges that abstained there, as ``numpy.packbits`` packs it, ``(n_recorded,
+    ceil(n_classifiers / 8))``; None where none did.
     """
 
 
@@ -84,7 +84,7 @@ def record_rows(
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a committee was chosen for, and within which limits."""
+    """Goal that a committee was chosen for, and its limits."""
 
     goal: Any = "accuracy"
     """The objective with labels in weights replaced by indices, or by ``tp`` and ``tn``."""
@@ -95,15 +95,15 @@ class Terms:
     min_size: int = 1
     max_size: int | None = None
     why_sizes: str = ""
-    """Why these sizes, where they were not asked for; else empty."""
+    """Reason for these sizes, where they were not requested; else empty."""
     max_copies: int = 1
-    """How often each member may count."""
+    """Largest number of times that a member may count."""
     member_costs: tuple[float, ...] | None = None
-    """What each classifier of the pool costs."""
+    """Price of each classifier of the pool."""
     max_cost: float | None = None
-    """What the members may cost together."""
+    """Largest price of the members together."""
     solver: str = AUTO
-    """Who was asked for the proof."""
+    """Solver requested for the proof."""
     probabilities: str | None = None
     """Source of probabilities that was asked for, as pruners take it; None where a file does not say."""
     reject_label: Any = None

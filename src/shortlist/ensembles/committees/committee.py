@@ -1,4 +1,4 @@
-"""What answers a row: members, how often each counts, the ballot by which they decide, and a promise."""
+"""Committee that answers rows: members, the weight of each, their ballot, and a promise."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -48,26 +48,27 @@ CROSS_VALIDATED = "cross-validated"
 """Whichever of the four has the least log loss in folds of the rows that prune."""
 
 PROBABILITY_SOURCES = (AUTO, MEAN, CALIBRATED_MEAN, SHARES, CALIBRATED_SHARES, CROSS_VALIDATED)
-"""What the estimators take; ``auto`` goes by what decides."""
+"""Sources of probabilities that the estimators take; ``auto`` goes by the ballot."""
 
 MEANS = (MEAN, CALIBRATED_MEAN)
-"""Those that need probabilities of every member."""
+"""Sources that need probabilities of every member."""
 
 NO_ANSWER = -1.0
-"""How probable the class of a row is that has no answer: less than any threshold."""
+"""Score of a row without an answer: less than any threshold."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class MemberAnswers:
-    """What each member answered on the selection rows, as far as that is on record."""
+    """Recorded answers of each member on the selection rows, as far as there are any."""
 
     codes: ClassCodes | None = None
     """The class that each voted for, ``(n_rows, n_members)``."""
     shares: Shares | None = None
-    """How probable each found every class, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
+    """Probability of every class by each member, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
     silent: Mask | None = None
-    """Which of them abstained where there are `shares`, ``(n_rows, n_members)``; None: none did."""
+    """Mask of the members that abstained where there are `shares`, ``(n_rows, n_members)``; None: none did.
+    """
 
     def decided(self, ballot: Ballot) -> NDArray[np.int64]:
         """Return the class that all members decide on every row, ``(n_rows,)``; -1 where none answered."""
@@ -78,7 +79,7 @@ class MemberAnswers:
 
 
 class PreparedRows(NamedTuple):
-    """What rows say before members are asked about them."""
+    """Rows as they are before members are asked about them."""
 
     members: Pool
     """The same, of whom judges may leave out what they were not asked."""

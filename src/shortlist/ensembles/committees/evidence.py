@@ -1,4 +1,4 @@
-"""What was found and what is proved: a selection, and what is known of its value, said in one sentence."""
+"""Evidence for a selection: its value, the bound and the proof, said in one sentence."""
 
 import dataclasses
 import math
@@ -23,13 +23,13 @@ class PrunedSelection(Selection):
     """The members of a pruned ensemble, and what is proved of them."""
 
     reason: str = ""
-    """Why there is no selection, for people; empty when there is one."""
+    """Reason for having no selection, for people; empty when there is one."""
     history: History = ()
     """Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
     found.
     """
     certificate: dict[str, Any] | None = None
-    """What proves the bound as far as cuts prove it, as plain data that
+    """Certificate of the bound as far as cuts prove it, as plain data that
     :func:`shortlist.ensembles.verification.recheck_vote_certificate.check_certificate` rechecks.
     """
     certified_bound: float | None = None
@@ -37,17 +37,17 @@ class PrunedSelection(Selection):
     lower.
     """
     proved_by: str = ""
-    """Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"full search"`` or the name of a solver;
-    empty where nothing was bounded.
+    """Prover of `bound`: ``"cuts"``, ``"branch and bound"``, ``"full search"`` or the name of a solver; empty
+    where nothing was bounded.
     """
     counted_from: str = "votes"
-    """What the value is counted from: ``"votes"`` or ``"probabilities"``."""
+    """Answers that the value is counted from: ``"votes"`` or ``"probabilities"``."""
     found_by: str = ""
-    """What found the members: a rule by name, ``"tabu search"``, ``"exchanges"``, full search or a solver."""
+    """Finder of the members: a rule by name, ``"tabu search"``, ``"exchanges"``, full search or a solver."""
     why: str = ""
-    """Why the engine was asked that bounded last, to go after "because"; empty where none had to be."""
+    """Reason for the engine that bounded last, to go after "because"; empty where none had to be asked."""
     measured: str = ""
-    """What measured that: a file of benchmarks/results, or a decision."""
+    """Measurement that supports it: a file of benchmarks/results, or a decision."""
     threshold: int | None = None
     """Above how many votes the positive class wins; None where no threshold decides."""
 
@@ -86,40 +86,40 @@ CERTIFIED = {
     "selections": "full search",
     "": "proved by its certificate",
 }
-"""What proves the bound of a certificate, by its part."""
+"""Proof of the bound of a certificate, by its part."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What is known of a value, and by whom."""
+    """Evidence for a value, with its provers."""
 
     objective: str
     """Of what."""
     value: float
     """Counted from the votes."""
     certified_bound: float | None
-    """What the certificate proves: no selection is worth more. None without a certificate."""
+    """Bound that the certificate proves: no selection is worth more. None without a certificate."""
     certified_by: str
     """``"cuts"``, ``"rows"`` where there is no cut, ``"tangents"`` or ``"selections"``; empty without a
     certificate.
     """
     no_certificate: str
-    """Why there is none, to go after "because"; empty where there is one."""
+    """Reason for having no certificate, to go after "because"; empty where there is one."""
     bound: float | None
     """The closest bound that is claimed; None where there is none."""
     bound_by: str
-    """What claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where there is
-    none.
+    """Prover of the bound: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where
+    there is none.
     """
     rows: str = "selection rows"
-    """What the rows are called that the value is counted on."""
+    """Name of the rows that the value is counted on."""
     within_tolerance: bool = False
     """Whether value and bound, though they differ, are equal within the tolerance of the claim."""
     sense: str = "max"
     """``"max"``, or ``"min"`` of a loss."""
     counted_from: str = "votes"
-    """What the value is counted from."""
+    """Answers that the value is counted from."""
     among: str = ""
     """Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty: of
     all of the pool.

@@ -23,21 +23,21 @@ from shortlist.policies import paid
 
 @dataclass(frozen=True)
 class ExitReport:
-    """What asking one after the other saves on the selection rows."""
+    """Savings of asking one after the other on the selection rows."""
 
     order: tuple[str, ...]
     """The members as they are asked, each once."""
     prices: tuple[float, ...] | None
-    """What asking each costs, in that order; None without prices."""
+    """Price of asking each, in that order; None without prices."""
     is_best_order: bool
     """Whether no other order costs less on these rows, for the class alone."""
     n_rows: int
-    """How many rows that is counted on."""
+    """Number of rows that it is counted on."""
     mean_calls: float
     """Members that are asked for a row."""
     mean_cost: float | None
     cost: float | None
-    """What they cost for a row, and what all members do; None without prices."""
+    """Price of the members asked for a row, and of all members; None without prices."""
 
 
 def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
@@ -85,7 +85,7 @@ def price_paid(
 
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
-"""Which rows prune a pool that is fitted here: a part that fits nothing, or all, each answered by classifiers
+"""Rows that prune a pool that is fitted here: a part that fits nothing, or all, each answered by classifiers
 that were fitted on the other folds.
 """
 
@@ -204,7 +204,7 @@ class Unanswered(NamedTuple):
     that is no class.
     """
     needs: tuple[str, ...]
-    """Which judge each row waits for; empty where none."""
+    """Name of the judge that each row waits for; empty where none."""
     words: str
     """The unknown words, and who said them."""
 

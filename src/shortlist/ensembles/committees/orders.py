@@ -16,12 +16,12 @@ from shortlist.ensembles.committees.ballots import Ballot, Plurality
 
 
 class AnsweredRows(NamedTuple):
-    """What members add on rows, and how answers are counted."""
+    """Increments by members on rows, and the counting of answers."""
 
     added: LongTable
     """To the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
     counts: Longs
-    """How many samples each row stands for, ``(n_rows,)``."""
+    """Number of samples that each row stands for, ``(n_rows,)``."""
     labels: Longs
     groups: Longs
     """Their true classes, and with which others they are counted, ``(n_rows,)``."""
@@ -31,7 +31,7 @@ class AnsweredRows(NamedTuple):
     largest: int
     """Sets with more members are passed by."""
     least: int
-    """What the class with the largest total must have to be answered."""
+    """Least total with which the winning class is answered."""
 
 
 @kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,:,::1], int32[:,::1])")

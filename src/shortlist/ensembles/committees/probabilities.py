@@ -1,4 +1,4 @@
-"""Where the probabilities of a committee come from, and what calibrates them on the selection rows."""
+"""Source of a committee's probabilities, and its calibration on the selection rows."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ _SCORED_BY: Mapping[str, tuple[str, Fit | None]] = {
     CALIBRATED_SHARES: (SHARES, fitted_power),
     SHARES: (SHARES, None),
 }
-"""What each source makes probabilities of, and how it is fitted."""
+"""Scores that each source makes probabilities of, and its fit."""
 
 
 class FittedSource(NamedTuple):

@@ -91,7 +91,7 @@ class RecordedAnswers:
     truth: NDArray[np.integer[Any]]
     """Index of the class of every row, ``(n_rows,)``."""
     worth: Floats
-    """What each right row adds to the objective, ``(n_rows,)``."""
+    """Worth of each row if right, in the unit of the objective, ``(n_rows,)``."""
     is_right: IsRight
     votes_on: Callable[[RowNumbers], Votes | ClassVotes | SoftVotes]
     problem_of: Callable[[Any], CommitteeProblem | MeanFrontProblem]

@@ -1,4 +1,4 @@
-"""What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
+"""Base of the estimators of ensembles: one vote a member, and a pool with the rows that prune it."""
 
 import copy
 from abc import abstractmethod
@@ -43,8 +43,8 @@ from shortlist.runs import Cancellation, Report, Work, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
-"""How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
-probabilities; both by the mean.
+"""Ways to choose and answer: by votes; chosen by votes, answering by the mean of its members' probabilities;
+both by the mean.
 """
 
 
@@ -56,7 +56,7 @@ class EnsembleClassifier(TableClassifier):
     @property
     @abstractmethod
     def asked_(self) -> NDArray[np.intp]:
-        """Whom an answer asks, by place in the pool; who is a member several times is asked once."""
+        """Members that an answer asks, by index in the pool; who is a member several times is asked once."""
 
     @property
     @abstractmethod
@@ -69,16 +69,16 @@ class EnsembleClassifier(TableClassifier):
 
     @property
     def reject_label_(self) -> Any:
-        """What :meth:`predict` gives a row without an answer: -1, or ``"REJECT"`` for words."""
+        """Label that :meth:`predict` gives a row without an answer: -1, or ``"REJECT"`` for words."""
         check_is_fitted(self, "classes_")
         return reject_label_for(None, self.classes_)
 
 
 class PoolPruner(EnsembleClassifier):
-    """What chooses members of a pool, which it fits itself on a part of the rows where none is given."""
+    """Base of estimators that choose members of a pool; without a pool they fit one on a part of the rows."""
 
     VOTING: ClassVar[tuple[str, ...]] = (HARD, AVERAGED)
-    """How committees of this kind may answer."""
+    """Ways in which committees of this kind may answer."""
 
     CHECKS = TableClassifier.CHECKS | {"n_classifiers": as_count, "n_jobs": as_workers}
 
@@ -143,17 +143,17 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def copies_(self) -> NDArray[np.int64]:
-        """How often each classifier of the pool is a member, ``(n_classifiers,)``; read-only."""
+        """Number of times that each classifier is a member, ``(n_classifiers,)``; read-only."""
         return _read_only(self._copies)
 
     @property
     def selection_(self) -> Mask:
-        """Which classifiers of the pool are members, ``(n_classifiers,)``; read-only."""
+        """Mask of the classifiers that are members, ``(n_classifiers,)``; read-only."""
         return _read_only(self.copies_ > 0)
 
     @property
     def asked_(self) -> NDArray[np.intp]:
-        """Whom an answer asks, by place in the pool; who is a member several times is asked once."""
+        """Members that an answer asks, by index in the pool; who is a member several times is asked once."""
         check_is_fitted(self, "selection_")
         return np.flatnonzero(self.selection_)
 
@@ -181,12 +181,12 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def probabilities_(self) -> str:
-        """Where ``predict_proba`` comes from."""
+        """Source of ``predict_proba``."""
         return self._answering().probabilities
 
     @property
     def calibration_(self) -> Calibration | None:
-        """What turns scores into probabilities."""
+        """Calibration that turns scores into probabilities."""
         return self._answering().calibration
 
     def predict(self, X: Any) -> Labels:

@@ -1,4 +1,4 @@
-"""What exact pruning is asked for: its options, what they mean together, and which do not go together."""
+"""Options of exact pruning, their meaning together, and combinations that are refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -58,7 +58,7 @@ PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
 
 
 class ExactOptions(PoolPruner):
-    """What :class:`~shortlist.ensembles.estimators.exact_pruner.ExactPruner` is asked for."""
+    """Options of :class:`~shortlist.ensembles.estimators.exact_pruner.ExactPruner`."""
 
     VOTING: ClassVar[tuple[str, ...]] = (AUTO, HARD, AVERAGED, SOFT)
 
@@ -182,7 +182,7 @@ class ExactOptions(PoolPruner):
 
     @property
     def meant_voting(self) -> str:
-        """How the members are chosen and answer, also where `voting` is ``"auto"``."""
+        """Way in which the members are chosen and answer, also where `voting` is ``"auto"``."""
         if self.voting != AUTO:
             return self.voting
         name = self.objective.replace("_", "-") if isinstance(self.objective, str) else ""

@@ -206,7 +206,7 @@ class ExactPruner(ExactOptions):
 
     @property
     def bound_(self) -> float:
-        """What no selection can exceed, as ``result_`` has it."""
+        """Bound that no selection can exceed, as ``result_`` has it."""
         return float(self.result_.bound)
 
     @property
@@ -216,7 +216,7 @@ class ExactPruner(ExactOptions):
 
     @property
     def status_(self) -> Status:
-        """What is known of the selection, as ``result_`` has it."""
+        """Status of the selection, as ``result_`` has it."""
         return Status(self.result_.status)
 
     @property

@@ -63,7 +63,7 @@ from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
 from shortlist.tables.splits import Cases, cases_of_rows
 
 MEASURED_PRICES = "prices"
-"""What a study calls the prices of members that were measured."""
+"""Name in a study of the measured prices of members."""
 
 SMALLEST = "smallest"
 """The rule that takes the smallest committee that is not worse than the best one beyond chance."""
@@ -205,7 +205,7 @@ class FrontPruner(ExactPruner):
 
     @property
     def meant_voting(self) -> str:
-        """How committees answer: by the mean of probabilities where a loss is among the objectives."""
+        """Way in which committees answer: by the mean of probabilities where an objective is a loss."""
         return SOFT if self._losses() else HARD
 
     def _texts(self) -> list[str]:

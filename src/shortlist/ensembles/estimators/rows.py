@@ -1,4 +1,4 @@
-"""Which rows fit a pool, which prune it, and which are held out."""
+"""Split of the rows into parts that fit a pool, that prune it, and that are held out."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -52,9 +52,9 @@ class PruningRows(NamedTuple):
     y: Labels
     """The rows that prune, and their classes."""
     places: NDArray[np.intp] | None
-    """Where those are among all rows; None: they are all rows."""
+    """Indices of the rows that prune among all rows; None: they are all rows."""
     crossed: CrossFittedPool | None = None
-    """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
+    """Classifiers of the pool without each fold of the rows that prune, where these rows fitted it too."""
     empty: Labels | None = None
     """Classes of the rows without a single value, which were left out; None: there were none."""
 

@@ -38,7 +38,7 @@ BASELINES = ("full", "best-single")
 
 
 class RulePruner(PoolPruner):
-    """What the pruners by rule share: members are chosen by answers on rows, and nothing is proved.
+    """Base of the pruners by rule: members are chosen by answers on rows, and nothing is proved.
 
     The rows did not fit the pool, unless it is cross-fitted and answers them out of fold.
     """
@@ -101,7 +101,7 @@ class RulePruner(PoolPruner):
 
 
 class PluralityPruner(RulePruner):
-    """What the pruners share whose members are chosen by their votes."""
+    """Base of the pruners that choose members by their votes."""
 
     @abstractmethod
     def _choose(self, votes: ClassVotes, seed: int) -> Members:

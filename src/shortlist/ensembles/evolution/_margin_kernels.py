@@ -15,9 +15,9 @@ class SortedRows(NamedTuple):
     rows: LongTable
     """The rows in order, and of each row its margin and the strongest rival's votes, ``(3, n_rows)``."""
     ends: Longs
-    """Where the rows of each margin end, from the lowest margin on."""
+    """Index of the end of each margin's rows, from the lowest margin on."""
     totals: Longs
-    """How many samples the rows of each margin stand for."""
+    """Number of samples that the rows of each margin stand for."""
     span: Longs
     """The lowest and the highest margin."""
 

@@ -30,12 +30,12 @@ MODES = {
 SURVIVORS = ("children", "best")
 
 SELECTIONS = ("margins", "exact")
-"""How the ensemble is chosen: by margin histograms, as the paper does, or by exact pruning."""
+"""Ways to choose the ensemble: by margin histograms, as the paper does, or by exact pruning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvolutionSettings:
-    """What :func:`shortlist.ensembles.evolution.evolution.evolve` does.
+    """Settings of :func:`shortlist.ensembles.evolution.evolution.evolve`.
 
     Raises BadInputError if one is out of range; the sentence names the first.
     """
@@ -200,7 +200,7 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 
 @dataclass(frozen=True, eq=False)
 class EnsembleChoice:
-    """How the ensemble of an evolution is chosen."""
+    """Choice of the ensemble of an evolution."""
 
     rows: TrainingRows
     """The training rows."""
@@ -289,7 +289,7 @@ def counted_population(population: Population, wanted: int, method: str) -> Popu
 
 
 PATIENCE = "patience"
-"""Why evolution ended where the ensemble had not become better for long enough."""
+"""Reason for the end of evolution where the ensemble had not become better for long enough."""
 
 
 @saved_from("shortlist.ensembles")
@@ -324,8 +324,8 @@ class Evolved:
     error: float
     """Share of the training rows that the members' plurality vote gets wrong."""
     stopped: str
-    """Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
-    such as ``"60 s"``, or empty.
+    """Reason for the end of evolution before its last generation: :data:`PATIENCE`, ``"interrupted"``, the
+    time limit, such as ``"60 s"``, or empty.
     """
     error_bound: float | None = None
     """With exact selection: no choice among the candidates of the last step gets a smaller share of the

@@ -103,7 +103,7 @@ Population: TypeAlias = NDArray[Any]
 
 @runtime_checkable
 class SearchSpace(Protocol):
-    """What evolution needs of classifiers; each method is called for a whole population at once.
+    """Interface of classifiers for evolution; each method is called for a whole population at once.
 
     Evolution itself only indexes and concatenates populations along their first axis, so a structured or an
     object array will do. Every method returns new arrays and changes none.

@@ -130,12 +130,12 @@ class GrownEnsemble:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class ExactStep:
-    """What exact pruning chose from, and what it proved."""
+    """Candidates of a step of exact pruning, and its proof."""
 
     candidates: Population
     """Genomes that answer differently from each other, in the order of the selection; asked all at once."""
     result: ClassSelection
-    """What was chosen of them for accuracy, as a plurality, with bound and certificate."""
+    """Members chosen for accuracy, as a plurality, with bound and certificate."""
 
     def error_bound(self, n_rows: int) -> float:
         """Return the least share of these rows that any choice gets wrong, by the bound of the result."""

@@ -15,11 +15,11 @@ archive.
 """
 
 NEWS = record_type("n_open", "beaten")
-"""How many thresholds are open, and the value up to which points are dominated."""
+"""Number of open thresholds, and the value up to which points are dominated."""
 
 
 class CommitteeRows(NamedTuple):
-    """Who is right on which rows, and what right rows and members count for."""
+    """Masks of right answers on rows, and the weights of right rows and members."""
 
     right: WordTable
     """Rows that a member is right on, ``(n_members, n_words)``; the rows of each class begin with a word of
@@ -38,11 +38,11 @@ class CommitteeRows(NamedTuple):
     starts: Longs
     """The first word of each class, and the end."""
     gains: LongTable
-    """What a right row of each class adds, ``(n_values, n_classes)``, at least 0."""
+    """Increment of each value by a right row of each class, ``(n_values, n_classes)``, at least 0."""
     caps: Longs
-    """What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
+    """Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
     prices: LongTable
-    """What each member adds to each objective of members, ``(n_prices, n_members)``, at least 0."""
+    """Increment of each objective of members by each member, ``(n_prices, n_members)``, at least 0."""
     least: LongBlock
     """The least that r of the members from k on add, ``(n_prices, n_members + 1, most + 1)``."""
     budgets: Longs
@@ -50,7 +50,7 @@ class CommitteeRows(NamedTuple):
 
 
 class CommitteeWalk(NamedTuple):
-    """Where a search is."""
+    """State of a search."""
 
     chosen: Longs
     """The members, in increasing order, ``(most + 1,)``; the one at the depth is tried next."""
@@ -59,7 +59,7 @@ class CommitteeWalk(NamedTuple):
     rivals: WordBlock
     """The same of votes for each rival, ``(most + 1, n_rivals * (most + 2), n_words)``."""
     spent: LongTable
-    """What the first d members add to each objective of members, ``(most + 1, n_prices)``."""
+    """Sum over the first d members for each objective of members, ``(most + 1, n_prices)``."""
     room: LongTable
     """Right rows of each class for each q, ``(most + 2, n_classes)``."""
     pivotal: WordBlock

@@ -52,10 +52,10 @@ SEARCH_TURN = 1 / 3
 """Part of the time left to the search that one largest size may take."""
 
 MEAN_WALK = "full search of means"
-"""What a study calls the walk."""
+"""Name of the walk in a study."""
 
 BOUND_UNIT, WALK_STAGE = "bounds", "searching committees"
-"""What a study calls the proofs of the largest values, and the stage of the walks."""
+"""Names in a study of the proofs of the largest values, and of the stage of the walks."""
 
 BOUNDS_END, SEARCHED_SHARE = 0.2, 0.15
 """Parts of the time limit: until the proofs of the best values end, and for the search."""

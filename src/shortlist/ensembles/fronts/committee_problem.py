@@ -1,4 +1,4 @@
-"""What matters of a committee that votes, or averages probabilities, as integers that are minimised."""
+"""Objectives of a committee that votes, or averages probabilities, as integers that are minimised."""
 
 import math
 from abc import ABC, abstractmethod
@@ -40,24 +40,24 @@ class FrontProblem(ABC):
     """Answers of candidates, and the objectives of a committee as integers, however it decides."""
 
     objectives: tuple[Objective, ...]
-    """Those of values first, then those of members; each has an integer scale."""
+    """Objectives of values first, then of members; each has an integer scale."""
     asked: NDArray[np.intp]
     """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
     prices: NDArray[np.int64]
-    """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
+    """Increment of each objective of members by each member, at least 0, ``(n_prices, n_classifiers)``."""
     budgets: NDArray[np.int64]
     """The most that each objective of members may sum to, ``(n_prices,)``."""
     limits: SelectionLimits
     """Sizes, from 1."""
     answers: NDArray[Any]
-    """What each classifier answers on each row, as the ballot adds it up."""
+    """Answers of each classifier on each row, as the ballot adds them up."""
     counts: Counts | None = None
-    """How many samples each row stands for, where rows are merged."""
+    """Number of samples that each row stands for, where rows are merged."""
     has_threshold: bool = False
     """Whether a threshold decides, which is chosen with the members."""
     paid: NDArray[np.int64] | None = None
-    """What asking each costs, where the price that is paid is an objective, the last one,
-    ``(n_classifiers,)``: its points are sums over all samples.
+    """Price of asking each, where the price that is paid is an objective, the last one, ``(n_classifiers,)``:
+    its points are sums over all samples.
     """
 
     @property
@@ -72,7 +72,7 @@ class FrontProblem(ABC):
 
     @property
     def n_committees(self) -> int:
-        """How many there are within the sizes."""
+        """Number of committees within the sizes."""
         sizes = range(self.limits.min_size, self.limits.max_size + 1)
         return sum(math.comb(self.n_classifiers, size) for size in sizes)
 
@@ -142,11 +142,11 @@ class CommitteeProblem(FrontProblem):
     with most votes.
     """
     gains: NDArray[np.int64]
-    """What a right row of each class adds to each value, at least 0, ``(n_values, n_classes)``."""
+    """Increment of each value by a right row of each class, at least 0, ``(n_values, n_classes)``."""
 
     @cached_property
     def class_sizes(self) -> NDArray[np.int64]:
-        """How many samples there are of each class."""
+        """Number of samples of each class."""
         return _class_sizes(self.votes, self.gains.shape[1])
 
     def highest(self) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What is claimed of a front of committees, and what of it is kept in a study.
+"""Claims on a front of committees, and the part of them that a study keeps.
 
 What a walk has passed is final. The proof says how far any committee can be ahead of the points that are
 there.
@@ -150,24 +150,24 @@ def paid_columns(front: Front) -> dict[str, list[float]]:
 
 @dataclass(frozen=True, eq=False)
 class ValueBounds:
-    """What no committee can exceed, and committees that were found on the way."""
+    """Bounds that no committee can exceed, and committees found on the way."""
 
     highest: Caps
     """See :data:`shortlist.ensembles.fronts.front_walk.Caps`, ``(n_values + 1,)``."""
     proved_by: tuple[str, ...]
-    """Who says so of each."""
+    """Prover of each bound."""
     found: list[FoundCommittee]
     """None of them dominates another."""
 
 
 @dataclass(frozen=True, eq=False)
 class LookedAt:
-    """What was looked at."""
+    """Committees that were looked at."""
 
     problem: FrontProblem
-    """What matters."""
+    """Objectives and rows of the search."""
     bounds: ValueBounds
-    """What no committee can exceed."""
+    """Bounds that no committee can exceed."""
     final: dict[int, int]
     """For objectives of members, up to what every committee was looked at, or left out with a reason."""
     complete: bool

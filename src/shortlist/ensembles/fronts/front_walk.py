@@ -25,16 +25,16 @@ from shortlist.runs.records import KeptState
 from shortlist.runs.study import Checkpoint
 
 NOT_KEPT = Checkpoint("walk")
-"""Where nothing is kept."""
+"""Checkpoint that keeps nothing."""
 
 Caps: TypeAlias = NDArray[np.int64]
-"""What no committee can exceed in each value, and with two values in their sum, ``(n_values + 1,)``."""
+"""Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
 
 BLOCK_WORK = 20_000_000
 """Words that are read between two looks at the clock: some hundredths of a second."""
 
 GROWTH = 1.5
-"""How the budget of a search by price grows, from the price of the cheapest member to that of all."""
+"""Growth factor of the budget in a search by price, from the price of the cheapest member to that of all."""
 
 FIRST_ROOM = 1024
 """Points that an archive has room for at first."""
@@ -55,7 +55,7 @@ class FoundCommittee:
 
 @dataclass(frozen=True, eq=False)
 class WalkedFront:
-    """What a search found."""
+    """Result of a search."""
 
     found: list[FoundCommittee]
     """No one dominates another."""
@@ -137,7 +137,7 @@ def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
 
 @dataclass(frozen=True)
 class _WalkPlace:
-    """Where a search was kept: the budget and the size that it was in, and its members up to a depth."""
+    """Kept state of a search: its budget and size, and its members up to a depth."""
 
     upto: int
     size: int

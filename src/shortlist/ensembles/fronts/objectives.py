@@ -1,4 +1,4 @@
-"""What may matter of a committee: the names of objectives, and what members add to them, as integers."""
+"""Objectives of a committee: their names, and the increments by members, as integers."""
 
 import pickle
 import statistics
@@ -30,7 +30,7 @@ VALUE_OBJECTIVES = {
     "recall": "share of the positive rows that are found; recall:CLASS of the rows of any class",
     "specificity": "share of the negative rows that are left alone",
 }
-"""What may be maximised."""
+"""Objectives that may be maximised."""
 
 SIZE, PAID = "size", "price-paid"
 
@@ -41,7 +41,7 @@ MEMBER_OBJECTIVES = {
     "bytes": "length of the members as they are saved",
     PAID: "mean price of a row, asked no further than until its class is settled",
 }
-"""What may be minimised."""
+"""Objectives that may be minimised."""
 
 VALUE_UNITS = {
     "true-positives": "rows",

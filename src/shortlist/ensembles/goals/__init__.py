@@ -1,1 +1,1 @@
-"""What a selection is judged by: weights of decisions, worth of margins, diversity, and limits."""
+"""Goals of a selection: weights of decisions, worth of margins, diversity, and limits."""

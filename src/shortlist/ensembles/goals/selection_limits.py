@@ -30,7 +30,7 @@ class PairMeasure:
     """A measure of a pair, and the credit that stands for it: the larger, the more diverse."""
 
     title: str
-    """What the report calls it."""
+    """Title in the report."""
     at_none: int
     at_full: int
     """The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
@@ -156,7 +156,7 @@ class DiversityLimits:
     mean: int
     """γ: least mean credit over pairs (Eq. 20)."""
     measure: str = PFC
-    """What the credit is of: a name in :data:`shortlist.ensembles.goals.selection_limits.MEASURES`."""
+    """Measure of the credit: a name in :data:`shortlist.ensembles.goals.selection_limits.MEASURES`."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps the limits; fewer than two members always do."""
@@ -253,7 +253,7 @@ def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:
 
 @dataclass(frozen=True, eq=False)
 class SelectionLimits:
-    """What a selection must keep; build with :func:`selection_limits`."""
+    """Limits that a selection must keep; build with :func:`selection_limits`."""
 
     min_size: int
     max_size: int

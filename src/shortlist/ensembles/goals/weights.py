@@ -1,4 +1,4 @@
-"""What a decision is worth: the weights of the confusion matrix, as exact integers."""
+"""Worth of a decision: the weights of the confusion matrix, as exact integers."""
 
 import math
 from collections.abc import Mapping
@@ -58,12 +58,12 @@ class Weights:
 
     @property
     def gain_positive(self) -> int:
-        """What a right decision on a positive row adds: W_T+ − W_F-."""
+        """Increment by a right decision on a positive row: W_T+ − W_F-."""
         return self.tp - self.fn
 
     @property
     def gain_negative(self) -> int:
-        """What a right decision on a negative row adds: W_T- − W_F+."""
+        """Increment by a right decision on a negative row: W_T- − W_F+."""
         return self.tn - self.fp
 
     def signed_gains(self, votes: Votes) -> NDArray[np.int64]:
@@ -202,7 +202,7 @@ class ClassWeights:
     """Worth of a right decision by class: ``value = sum(gains * right) / denominator``."""
 
     objective: Objective
-    """What the value is called."""
+    """Objective that names the value."""
     gains: NDArray[np.int64]
     """At least 0, ``(n_classes,)``; of a named objective at least 1 for every class that occurs, and 0 for
     the others.

@@ -1,4 +1,4 @@
-"""What each classifier of a pool answers on each row: a class, or how probable it finds every class."""
+"""Answers of each classifier of a pool on each row: a class, or the probability of every class."""
 
 import functools
 from collections.abc import Callable
@@ -241,7 +241,7 @@ def class_shares(pool: Pool, X: Any) -> Shares:
 
 
 VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `objective='accuracy'`"
-"""What to do where probabilities cannot be averaged."""
+"""Advice where probabilities cannot be averaged."""
 
 
 def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:

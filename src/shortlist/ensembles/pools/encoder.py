@@ -31,7 +31,7 @@ FARTHEST = 1000.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class FoldedColumns:
-    """Which columns of an encoded table belong together, and the table with fewer columns that they make."""
+    """Groups of columns of an encoded table, and the table with fewer columns that they make."""
 
     gaps: tuple[tuple[int, int], ...] = ()
     """Columns of numbers, each with the one that marks its gaps."""
@@ -65,7 +65,7 @@ NO_FOLDED_COLUMNS = FoldedColumns()
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
-    """What :func:`fit_table` learnt about a table."""
+    """Encoding of a table that :func:`fit_table` learnt."""
 
     words: Mask
     """True for columns of words, False for columns of numbers, ``(n_features,)``."""

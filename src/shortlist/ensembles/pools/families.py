@@ -134,14 +134,14 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
 
 class Family(NamedTuple):
-    """How the classifiers of one family are made."""
+    """Recipe for the classifiers of one family."""
 
     build: Callable[[np.random.Generator, int, int], Any]
     """``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
     that many rows and columns.
     """
     description: str
-    """What it is, in one line."""
+    """Description in one line."""
     replace: bool
     """Rows are drawn with replacement (a bootstrap), or without."""
     rows: tuple[float, float]

@@ -39,7 +39,7 @@ class Judge:
     """
 
     name: str
-    """What the judge is called."""
+    """Name of the judge."""
     columns: tuple[str, ...]
     """One column with classes, or one for each class with its probability."""
     classes_: Labels

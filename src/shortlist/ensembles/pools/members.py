@@ -34,7 +34,7 @@ class Member:
     estimator: Any
     """Fitted on class indices."""
     classes_: Labels
-    """What the indices stand for, ``(n_classes,)``."""
+    """Classes of the indices, ``(n_classes,)``."""
     columns: NDArray[np.intp] | None = None
     """The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their
     type.
@@ -63,7 +63,7 @@ class Member:
 
 
 AGAIN = ", again"
-"""What follows the name of a further copy, as often as there are copies before."""
+"""Suffix of the name of a further copy, once for each copy before."""
 
 
 def counted_names(names: Iterable[str]) -> list[str]:

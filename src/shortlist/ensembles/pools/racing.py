@@ -28,7 +28,7 @@ from shortlist.tables.splits import Cases, deal_folds
 
 @dataclass(frozen=True)
 class RaceSettings:
-    """How large tables are fitted (decision 148)."""
+    """Settings for the fit of large tables (decision 148)."""
 
     least_rows: int = 5_000
     """Rows from which on classifiers race: fewer take less time than the race saves."""

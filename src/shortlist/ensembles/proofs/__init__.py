@@ -1,1 +1,1 @@
-"""What is proved about a selection: rows with forms, the best one so far, bounds and certificates."""
+"""Proofs about a selection: rows with forms, the best one so far, bounds and certificates."""

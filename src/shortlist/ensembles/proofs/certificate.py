@@ -23,7 +23,7 @@ _EXACT = 2**62
 
 @dataclass(frozen=True)
 class Cut:
-    """What rows that are right together ask of the members; mostly more than any selection has.
+    """Requirement that rows that are right together make on the members; mostly more than any selection has.
 
     Positive integers y, one for each form, add the forms up: with the largest that the threshold can add,
     ``w @ x >= P`` where all rows R are right. Without `kept` no selection has as much, so that one row is
@@ -56,7 +56,7 @@ class CutTerms:
     reach: int
     """Below 1 the cut says nothing."""
     against: int
-    """What the coefficients of D add to, its sign changed."""
+    """Sum of the coefficients of D, its sign changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def denominator_for(rows: RightRows) -> int:
 
 
 FORMAT = "shortlist pruning certificate 1"
-"""What the first field of a certificate says."""
+"""Value of the first field of a certificate."""
 
 
 Certificate = dict[str, Any]

@@ -23,7 +23,7 @@ from shortlist.runs.budget import Budget
 
 
 class Sizes(NamedTuple):
-    """How many members there may be."""
+    """Limits on the number of members."""
 
     n_usable: int
     """Classifiers that the budget allows alone."""
@@ -39,9 +39,9 @@ class SignedForms(NamedTuple):
     plus: WordTable
     """Classifiers that are for a form."""
     minus: WordTable
-    """Those against it."""
+    """Members against the form."""
     least: Longs
-    """What the sum of signs must reach."""
+    """Least sum of signs."""
     row_of: Longs
     """The row of each form."""
 

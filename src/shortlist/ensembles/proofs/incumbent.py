@@ -19,15 +19,15 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.study import StageNote
 
 NONE_FEASIBLE = "no selection keeps all the limits together"
-"""Why there is no selection, where that is proved."""
+"""Reason for having no selection, where that is proved."""
 
 
 WITHOUT_IDLE = ", without members that changed nothing"
-"""What is added to who found a selection, where such members were left out of it."""
+"""Suffix of the finder of a selection, where such members were left out of it."""
 
 
 class _Counting(Protocol):
-    """What an incumbent asks of a problem: what members add up to, and what that is worth.
+    """Interface of a problem for an incumbent: the sums over members, and their value.
 
     The problems say what each is: :class:`shortlist.ensembles.pruning.problems.VoteProblem` of votes,
     :class:`shortlist.ensembles.pruning.mean_problem.MeanProblem` of probabilities.

@@ -42,13 +42,13 @@ class PairForms(NamedTuple):
     signs: SignTable
     """Of the classifiers that are partly members, ``(n_forms, n_used)``."""
     least: Longs
-    """What the sum of signs and threshold must reach, ``(n_forms,)``."""
+    """Least sum of signs and threshold, ``(n_forms,)``."""
     row_of: Longs
     """The row of each form, ``(n_forms,)``."""
     right: Floats
-    """How right the row of each form is, from 0 to 1, ``(n_forms,)``."""
+    """Degree to which the row of each form is right, from 0 to 1, ``(n_forms,)``."""
     used: Floats
-    """How much the classifiers are members, above 0, ``(n_used,)``."""
+    """Degree to which the classifiers are members, above 0, ``(n_used,)``."""
 
 
 @kernel("float64(PairForms, int64, int64)")
@@ -125,10 +125,10 @@ def list_violated(  # noqa: C901, PLR0917
 
 @dataclass(frozen=True, kw_only=True)
 class PairSettings:
-    """How pair cuts are looked for; decision 81 has the measurements."""
+    """Settings of the search for pair cuts; decision 81 has the measurements."""
 
     at_once: int = 225
-    """How many a round takes up, the most violated first."""
+    """Number of cuts that a round takes up, the most violated first."""
     least_violation: float = 1e-4
     """By how much they are violated at least."""
     sweep: int = 3

@@ -41,7 +41,7 @@ class PruningProgram:
     has_threshold: bool
     pairs: NDArray[np.int64]
     offset: int = 0
-    """What is added to a cost for minus the gain."""
+    """Offset of a cost for minus the gain."""
     base: int = 0
     step: int = 1
     """The weighted sum without gain, and what a gain of 1 adds to it."""

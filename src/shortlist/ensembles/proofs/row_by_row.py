@@ -16,7 +16,7 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, kw_only=True)
 class CutSettings:
-    """How cuts are looked for; decision 8 has the measurements.
+    """Settings of the search for cuts; decision 8 has the measurements.
 
     A round solves the master program, whose solution t says how much of every row the cuts so far allow,
     and looks for cuts that t violates. The search by price comes first, and the search row by row where the
@@ -34,9 +34,9 @@ class CutSettings:
     idle_rounds: int = 10
     """Rounds in a row without a new cut after which there is nothing more to look for."""
     row_round_cost: int = 5
-    """How many further rounds a search row by row counts as, where rounds are limited."""
+    """Number of further rounds that a search row by row counts as, where rounds are limited."""
     most_recalled: int = 500
-    """How many known cuts and conflicts a round takes up at most, the most violated first."""
+    """Largest number of known cuts and conflicts that a round takes up, the most violated first."""
     slack: float = 0.05
     """A cut is slack in a round if t stays below it by more than this."""
     patience: int = 12
@@ -48,43 +48,44 @@ class CutSettings:
     price_starts: int = 4
     """From how many vectors of costs the search by price begins in every round."""
     price_reweightings: int = 3
-    """How often each of these searches goes on with costs divided by the multipliers just found."""
+    """Number of times that each of these searches goes on with costs divided by the multipliers just found.
+    """
     price_floor: float = 0.03
-    """What is added to multipliers, in parts of their mean, before costs are divided by them, so that 0
-    divides nothing.
+    """Floor added to multipliers, in parts of their mean, before costs are divided by them, so that 0 divides
+    nothing.
     """
     price_spread: float = 0.5
     """Standard deviation of the logarithm of the factors by which costs are multiplied at random."""
     price_avoidance: float = 0.2
-    """What a row costs more for every search of the round that used it."""
+    """Surcharge on a row for every search of the round that used it."""
     priced_rows: int = 500
     priced_votes: int = 200_000
     """Most forms in the search by price, and most votes in these: beyond, rows are drawn."""
     asked_votes: int = 2_000_000
     """Most votes in the search row by row: beyond, rows are drawn."""
     asked_tries: int = 40
-    """How often a search row by row begins anew; each try takes about ten linear programs."""
+    """Number of times that a search row by row begins anew; each try takes about ten linear programs."""
     asked_sure: float = 1 - 1e-6
     """Rows of which t allows at least this count as right at no cost."""
     asked_least_excess: float = 1e-3
-    """What rows that are asked for must lack together, less than 1 by this, so that t violates the cut
+    """Least shortfall of the requested rows together, less than 1 by this, so that t violates the cut
     clearly.
     """
     asked_shortfall: float = 1e-4
     """A row is missed if it lacks more votes than this; shortfalls are in single precision."""
     asked_at_once: int = 30
-    """How many missed rows that count as right are asked for at once."""
+    """Number of missed rows that count as right and are requested at once."""
     asked_noise: float = 0.7
     """Standard deviation of the logarithm of the factors by which prices of rows are multiplied at random."""
     asked_floor: float = 0.3
-    """What is added to shortfalls before prices are divided by them, so that tiny ones do not decide."""
+    """Floor added to shortfalls before prices are divided by them, so that tiny ones do not decide."""
 
 
 SMALL = 60
 """Multipliers are first tried as whole numbers with the least one scaled to at most this."""
 
 PRECISE = 2**20
-"""Where that proves nothing, the largest multiplier becomes this, and the others are rounded."""
+"""Largest multiplier where that proves nothing; the others are rounded."""
 
 
 class Alternative:

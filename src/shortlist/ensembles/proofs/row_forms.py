@@ -37,7 +37,7 @@ class RightRows:
     row_of: NDArray[np.int64]
     """The row of each form, not decreasing, ``(n_forms,)``."""
     gains: NDArray[np.int64]
-    """What being right adds, at least 1, in units of `step`, ``(n_rows,)``. With two classes gains of both
+    """Increment by being right, at least 1, in units of `step`, ``(n_rows,)``. With two classes gains of both
     signs and labels of both kinds are already accounted for: a row need not be on the side of its label.
     """
     step: int
@@ -49,7 +49,8 @@ class RightRows:
     with several classes among the merged rows.
     """
     limits: SelectionLimits
-    """What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone."""
+    """Limits that a selection must keep. Bounds use the sizes, and the budget for members that exceed it
+    alone."""
     rivals: NDArray[np.int64]
     """With several classes the rival of each form, ``(n_forms,)``, the number of classes where a vote is
     needed, whatever others there are; else 0.
@@ -99,12 +100,12 @@ class RightRows:
 
     @property
     def most_members(self) -> int:
-        """How many classifiers may be members."""
+        """Largest number of members."""
         return max(0, min(self.limits.max_size, int(self.affordable.sum())))
 
     @property
     def least_members(self) -> int:
-        """How many must be.
+        """Least number of members.
 
         At most :attr:`most_members`, so that bounds stay defined where no selection keeps the limits.
         """

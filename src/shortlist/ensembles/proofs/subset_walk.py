@@ -43,7 +43,7 @@ reach now (forms only), and nodes so far.
 """
 
 KEPT = record_type("min_size", "max_size", "budget", "each_credit", "mean_credit", "slack", "counted")
-"""What a selection must keep; `counted` is half the length of `levels`, 0 for rows with forms."""
+"""Limits that a selection must keep; `counted` is half the length of `levels`, 0 for rows with forms."""
 
 UNDECIDED, IN, OUT = range(3)
 """Entries of `choices`."""
@@ -53,19 +53,19 @@ class FormRows(NamedTuple):
     """Rows, and the counters that each decision lowers."""
 
     starts: Longs
-    """Where the list of a decision begins in `items`, ``(2 · n_classifiers + 1,)``: 2k for k joining, 2k + 1
-    for k staying out.
+    """Index in `items` of the beginning of each decision's list, ``(2 · n_classifiers + 1,)``: 2k for k
+    joining, 2k + 1 for k staying out.
     """
     items: Shorts
     """Counters that are lowered, one list after the other."""
     places: Longs
     """The row of each counter."""
     gains: Longs
-    """What being right on a row adds, ``(n_rows,)``, at least 1."""
+    """Increment by being right on a row, ``(n_rows,)``, at least 1."""
 
 
 class WalkLimits(NamedTuple):
-    """What a selection must keep."""
+    """Limits that a selection must keep."""
 
     kept: Annotated[Records, KEPT]
     """One record."""
@@ -76,12 +76,12 @@ class WalkLimits(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a search is."""
+    """State of a search."""
 
     choices: Bytes
-    """What was decided of each classifier, ``(n_classifiers,)``."""
+    """Decision on each classifier, ``(n_classifiers,)``."""
     counters: Shorts
-    """What each row, or each of its forms, can still reach."""
+    """Sum that each row, or each of its forms, can still reach."""
     levels: Longs
     """Gains by counter, or how many forms of each row are out of reach."""
     here: Annotated[Records, HERE]
@@ -213,7 +213,7 @@ BLOCK_NODES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """What a search found."""
+    """Result of a search."""
 
     mask: Mask | None
     """The first of the best selections met, ``(n_classifiers,)``; None when nothing within the limits gains
@@ -222,7 +222,7 @@ class Walked:
     threshold: int
     """The best threshold of `mask`; 0 where classes are decided by plurality."""
     gain: int
-    """What `mask` gains; without a mask, what the walk was asked to exceed."""
+    """Gain of `mask`; without a mask, the gain that the walk had to exceed."""
     nodes: int
     """Nodes visited."""
     complete: bool

@@ -1,4 +1,4 @@
-"""What the search for selections reads and writes, as its kernels take it.
+"""Records of the search for selections, as its kernels take them.
 
 Everything that a walk depends on is in these arrays, so that cutting a walk into blocks changes nothing.
 """
@@ -32,7 +32,7 @@ OPTIONS = record_type(
     "tenure",
     "patience",
 )
-"""What a selection must keep, and how walks go."""
+"""Limits that a selection must keep, and options of walks."""
 HERE = record_type(
     "n_members",
     "threshold",
@@ -65,11 +65,11 @@ class SearchRows(NamedTuple):
     labels: Bytes
     """True classes, where the class with most votes wins; nothing where a threshold is chosen."""
     gains: Longs
-    """What a row adds when it is decided positive, or right by most votes, ``(n_rows,)``."""
+    """Increment by a row that is decided positive, or right by most votes, ``(n_rows,)``."""
 
 
 class SearchLimits(NamedTuple):
-    """What a selection must keep, and how walks go."""
+    """Limits that a selection must keep, and options of walks."""
 
     options: Annotated[Records, OPTIONS]
     """One record."""
@@ -80,7 +80,7 @@ class SearchLimits(NamedTuple):
 
 
 class SearchWalk(NamedTuple):
-    """Where a walk is."""
+    """State of a walk."""
 
     member: Bytes
     """1 for a member, ``(n_classifiers,)``."""
@@ -190,7 +190,7 @@ def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, 
 
 
 WINDOW = 2
-"""How far a move's threshold may lie from the current one; the current one is always the best of all."""
+"""Largest distance of a move's threshold from the current one; the current one is always the best of all."""
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk)")

@@ -15,7 +15,7 @@ from shortlist._jit import kernel
 from shortlist.arrays import Bytes, Floats, HalfTable
 
 LOG, SQUARE = 0, 1
-"""What g is: ``log(mean)`` or ``-(mean - aim)²``."""
+"""Kinds of g: ``log(mean)`` or ``-(mean - aim)²``."""
 
 FREE, IN, OUT = 0, 1, 2
 """Whether a classifier is decided."""
@@ -28,24 +28,24 @@ class MeanTerms(NamedTuple):
     """Terms, as kernels want them."""
 
     columns: HalfTable
-    """What each classifier adds to each term, ``(n_classifiers, n_terms)``."""
+    """Increment of each term by each classifier, ``(n_classifiers, n_terms)``."""
     aims: Floats
     """Of squares, ``(n_terms,)``."""
     kind: int
-    """What g is."""
+    """Kind of g."""
     whole: float
-    """What mean 1 is for a single member."""
+    """Number that stands for mean 1 of a single member."""
 
 
 class Looked(NamedTuple):
-    """What tangents are looked for: of whom, and how long."""
+    """Tangents to look for: the members, and the steps."""
 
     unit: float
-    """What mean 1 is for all members together."""
+    """Number that stands for mean 1 of all members together."""
     fixed: Bytes
     """:data:`FREE`, :data:`IN` or :data:`OUT`, ``(n_classifiers,)``."""
     need: int
-    """How many free classifiers join those that are in."""
+    """Number of free classifiers that join the fixed ones."""
     n_steps: int
     """Most steps."""
     target: float
@@ -56,9 +56,9 @@ class FoundTangents(NamedTuple):
     """Tangents that were found."""
 
     gains: Floats
-    """What each classifier adds to all of them, ``(n_classifiers,)``."""
+    """Increment of the sum of all terms by each classifier, ``(n_classifiers,)``."""
     tilts: Floats
-    """How steep each is, ``(n_terms,)``."""
+    """Slope of each tangent, ``(n_terms,)``."""
 
 
 @kernel("float64(int64, float64, float64, float64)")
@@ -200,7 +200,7 @@ def better_tangents(terms: MeanTerms, looked: Looked, parts: Floats, found: Foun
 
 @dataclass(frozen=True, kw_only=True)
 class RoundSettings:
-    """How rounds go on."""
+    """Settings of the rounds."""
 
     joining: int = 24
     """Classifiers that join in a round, those that gain most."""

@@ -1,4 +1,4 @@
-"""Which engine is asked about a question of pruning, in which order, for how long, and what measured that.
+"""Choice of the engines for a question of pruning: their order, their time, and the measurement behind it.
 
 The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
 at that moment, and gets its share of the time that is left then: who overruns takes nothing from later
@@ -24,16 +24,16 @@ SHORT_WALK = "a short full search"
 QUICK_CUTS = "quick cuts"
 CUTS = "cuts"
 COUNT = "counting the rows that can be right"
-"""What bounds every selection before any engine does."""
+"""Name of the bound on every selection before any engine's."""
 NOTHING_LOWER = "no engine lowered the bound in the time"
-"""Why nothing else bounded."""
+"""Reason for the bound where no engine gave another."""
 CP_SAT = "CP-SAT"
 SHORT_CP_SAT = "CP-SAT for a moment"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PruningShape:
-    """What a question looks like at the moment when an engine may be asked."""
+    """Sizes and properties of a question at the moment when an engine may be asked."""
 
     is_few: bool
     """Whether the selections within the sizes are few enough to be written down as the proof."""
@@ -72,9 +72,9 @@ class Turn:
     share: float
     """Part of the time that is left after which it gives way."""
     why: str
-    """Why it is asked, to go after "because"."""
+    """Reason for the turn, to go after "because"."""
     measured: str
-    """What measured that: a file of benchmarks/results, or a decision."""
+    """Measurement that supports it: a file of benchmarks/results, or a decision."""
 
 
 VOTES = (
@@ -175,7 +175,7 @@ SEARCH_ALONE = tuple(turn for turn in VOTES if turn.engine in {RULES, SEARCH})
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:
-    """How long the search for good selections goes on."""
+    """Steps of the search for good selections."""
 
     first_steps: int = 5_000
     """Moves of the search before anything is bounded."""
@@ -188,20 +188,20 @@ class SearchEffort:
     patient_steps: int = 200_000
     """Moves of the longer search by plurality where the clock ends it."""
     n_starts: int = 8
-    """How many of the rules' selections the search starts from."""
+    """Number of the rules' selections that the search starts from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
-    """How the engine shares its time between its steps; decisions 8 and 17 have the measurements."""
+    """Shares of the engine's time for its steps; decisions 8 and 17 have the measurements."""
 
     turns: tuple[Turn, ...] = VOTES
     """The engines, in order."""
     effort: SearchEffort = field(default_factory=SearchEffort)
-    """How many moves the search makes."""
+    """Numbers of moves of the search."""
     near: int = 8
-    """How many usual rows lie between value and bound where the solver may end the proof; it is then called
-    early, and however large the program is.
+    """Number of usual rows between value and bound within which the solver may end the proof; it is then
+    called early, and however large the program is.
     """
     close: int = 4
     """The same where SCIP is done so soon that neither a further search nor a full search comes before it."""
@@ -210,11 +210,11 @@ class EngineSettings:
     cuts lower it more, as long as they find any.
     """
     pairs: PairSettings = field(default_factory=PairSettings)
-    """How pair cuts are looked for."""
+    """Settings of the search for pair cuts."""
     node_effort: int = 5
     """Thousandths of CP-SAT's deterministic time that count as a node of SCIP."""
     cuts: CutSettings = field(default_factory=CutSettings)
-    """How cuts are looked for."""
+    """Settings of the search for cuts."""
     cut_rounds: int = 60
     """Rounds of cuts where no clock ends them."""
     most_pairs: int = 200_000

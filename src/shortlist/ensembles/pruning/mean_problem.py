@@ -41,8 +41,8 @@ class MeanGoal:
     kind: str
     """One of :data:`MEAN_LOSSES`."""
     gains: NDArray[np.int64]
-    """What being right on a row of each class gains, ``(n_classes,)``: the mean decides for the class with
-    the largest product of probability and gain.
+    """Gain by being right on a row of each class, ``(n_classes,)``: the mean decides for the class with the
+    largest product of probability and gain.
     """
     denominator: int
     """Number of rows."""
@@ -271,9 +271,9 @@ class Tangents:
     first: int
     last: int
     tilts: Floats
-    """How steep each is, in worth by whole part, ``(n_terms,)``."""
+    """Slope of each tangent, in worth by whole part, ``(n_terms,)``."""
     bound: float
-    """What they prove, as a sum of worths."""
+    """Bound that they prove, as a sum of worths."""
 
 
 def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequence[Tangents]) -> Certificate:

@@ -54,12 +54,12 @@ FIRST_BOUND_SHARE = 0.3
 
 WHY_SMALL = "tangents bound means of members", "decision 25"
 WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
-"""Why this is asked, and what measured that."""
+"""Reason for this engine, and the measurement that supports it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanSettings:
-    """How large a proof may become."""
+    """Limits on the size of a proof."""
 
     first_steps: int = 1_000
     steps: int = 60

@@ -49,7 +49,7 @@ class VoteProblem(Generic[V, W]):
     votes: V
     """Validation rows; those of several classes merged."""
     weights: W
-    """What decisions are worth."""
+    """Weights of decisions."""
     limits: SelectionLimits
     """Size, cost and diversity."""
 
@@ -60,7 +60,7 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def objective(self) -> Objective:
-        """What the value is called."""
+        """Objective that names the value."""
         return self.weights.objective
 
     @property
@@ -199,7 +199,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
 
 
 PruningProblem: TypeAlias = ThresholdProblem | PluralityProblem
-"""What the engine solves."""
+"""Problem that the engine solves."""
 
 
 def problem_of(

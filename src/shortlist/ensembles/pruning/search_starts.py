@@ -1,4 +1,4 @@
-"""Where the search begins: for each pruning rule the best ensemble on its way that keeps the limits."""
+"""Starts of the search: for each pruning rule the best ensemble on its way that keeps the limits."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from shortlist.runs.budget import Budget
 BACKFITTING = "backfitting"
 
 START_RULES = ("full", "reduced-error", BACKFITTING)
-"""Those that choose well, and take little time."""
+"""Rules that choose well, and take little time."""
 
 _GREEDY = {"reduced-error", BACKFITTING}
 """The rules that count right rows, and so can count what rows are worth in their place."""

@@ -24,17 +24,17 @@ class CountedRows:
     """Rows for the kernels, the counts of no members, and how totals read."""
 
     rows: SearchRows
-    """Those that matter."""
+    """Rows that count."""
     tally: Shorts
     levels: Longs
     leads: Longs
-    """What :class:`SearchWalk` holds of them without members."""
+    """Leads in :class:`SearchWalk` without members."""
     total: int
-    """What no members add."""
+    """Total without members."""
     offset: int
-    """What is added to a kernel's total for the weighted sum."""
+    """Offset of a kernel's total to the weighted sum."""
     usual: int
-    """What a usual row is worth."""
+    """Gain of a usual row."""
 
     @property
     def n_rating(self) -> tuple[int, int]:
@@ -124,22 +124,22 @@ USUAL_CLASSES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class TabuSettings:
-    """How the walks of the search go."""
+    """Settings of the walks."""
 
     tenures: tuple[int, ...] = (2, 2, 3, 6)
-    """How many steps a moved classifier stays put, plus up to as many again; one of these is drawn for every
-    walk.
+    """Number of steps that a moved classifier stays put, plus up to as many again; one of these is drawn for
+    every walk.
     """
     patience: int = 250
     """Steps without a better selection after which a walk ends."""
     n_elites: int = 8
-    """How many ends of walks are kept to breed new walks from."""
+    """Number of ends of walks that are kept to breed new walks from."""
     work: int = 4_000_000
     """Votes that are read between two looks at the clock, and at most in one step, which takes some
     milliseconds.
     """
     fewest_tried: int = 32
-    """How many flips a step tries at least, however many votes each of them reads."""
+    """Least number of flips that a step tries, however many votes each of them reads."""
     target: int | None = None
     """Weighted sum to be content with."""
 

@@ -98,23 +98,23 @@ class VoteSteps:
     budget: Budget
     """Of the whole run."""
     settings: EngineSettings
-    """How the steps share it."""
+    """Shares of the time for the steps."""
     solver: Solver | None = None
     """The one that was asked for alone."""
     solver_name: str = ""
-    """What it is called."""
+    """Name of the solver."""
     infeasible: bool = False
     """Whether no selection keeps the limits, as `infeasible_by` claims, if that is not empty."""
     infeasible_by: str = ""
     last_limit: str = ""
-    """What ended the last step that was ended by something else than the budget."""
+    """Limit other than the budget that ended a step last."""
     turn: Turn | None = None
     """The last turn that lowered the bound; None where every row is right that can be."""
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
     pair_bound: CutBound | None = None
     starts: list[tuple[int, Mask]] = field(default_factory=list)
-    """What the selections of rules are worth, and these."""
+    """Gains and selections of the rules."""
 
     def __post_init__(self) -> None:
         self.best = Incumbent(self.problem)
@@ -153,7 +153,7 @@ class VoteSteps:
 
     @property
     def no_limit(self) -> str:
-        """What ended the proof where no limit did."""
+        """Reason for the end of the proof where no limit ended it."""
         too_large = f"{self.settings.program_cells:,} votes in an integer program"
         return "precision" if self.shape.has_program else too_large
 
@@ -187,7 +187,7 @@ class VoteSteps:
 
     @property
     def shape(self) -> PruningShape:
-        """What the question looks like now."""
+        """Sizes and properties of the question at this moment."""
         settings, rows, best = self.settings, self.problem.rows, self.best
         n_selections, n_cells = count_selections(rows), rows.signs.size
         has_few = rows.n_classifiers <= settings.walk_classifiers

@@ -343,7 +343,7 @@ def _paid(chosen: Chosen, front: Front) -> dict[str, list[float] | None]:
 
 @dataclass(frozen=True, eq=False)
 class _Count:
-    """What committees are worth on the rows on record, counted by loops over plain numbers.
+    """Values of committees on the rows on record, counted by loops over plain numbers.
 
     Of means, ``goals`` has what the check counts for each objective of values, with the worth of its unit.
     """

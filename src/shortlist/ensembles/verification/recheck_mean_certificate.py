@@ -13,10 +13,10 @@ from shortlist.ensembles.verification.recheck_selections import whole
 from shortlist.ensembles.verification.recheck_vote_certificate import CertificateVerdict, ClaimedRows
 
 PROBABILITY_ONE = 2**15 - 1
-"""What probability 1 is."""
+"""Number that stands for probability 1."""
 
 SCALE = 2**32
-"""What worth 1 is."""
+"""Number that stands for worth 1."""
 
 ShareTable = Sequence[Sequence[Sequence[int]]]
 """Probabilities in parts of :data:`PROBABILITY_ONE`: rows of classifiers of classes."""

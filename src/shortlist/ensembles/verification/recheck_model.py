@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # their kernels take seconds to load
 
 
 Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
-"""What has a value that can be counted again."""
+"""Model with a value that can be counted again."""
 
 
 BY_FOLDS = (
@@ -64,22 +64,22 @@ FITTED_AGAIN = (
     "value and bound are those of the members when they were chosen; new rows are answered by the same "
     "members fitted again on all rows"
 )
-"""What is said of models whose members were."""
+"""Note on models with members that were fitted again."""
 
 
 EVOLVED_ON = "rows that it was evolved on"
-"""What the rows of an evolved ensemble are called."""
+"""Name of the rows of an evolved ensemble."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What rechecking found."""
+    """Findings of a recheck."""
 
     failures: tuple[str, ...] = ()
     """A sentence for each thing that is not as the model claims; empty when all is."""
     notes: tuple[str, ...] = ()
-    """What should be known beside: another order of the rows, or a limit that was not checked."""
+    """Notes on another order of the rows, or on a limit that was not checked."""
     value: float | None = None
     """Recomputed from the votes; None where that was not possible."""
     bound: float | None = None
@@ -89,19 +89,19 @@ class Verification:
     certificate proves. None where the model claims none.
     """
     evidence: Evidence | None = None
-    """What is known in all, for the recomputed value and bound; None where something failed."""
+    """Evidence for the recomputed value and bound; None where something failed."""
     n_rows: int
     n_classifiers: int
     n_parts: int = 0
-    """What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections."""
+    """Number of parts looked at: cuts, ranges of thresholds with lines, or all selections."""
     parts: str = ""
     """``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate."""
     all_votes: bool
     """Whether the votes of the whole pool were asked for again, and not those of the members alone."""
     certificate: Certificate | None = None
-    """What was checked."""
+    """Certificate that was checked."""
     other_table: str = ""
-    """Which recorded rows have other values in this table, though the members answer them as on record; else
+    """Recorded rows that have other values in this table, though the members answer them as on record; else
     empty.
     """
     out_of_fold: bool = False
@@ -116,7 +116,7 @@ class Verification:
 
     @property
     def status(self) -> str:
-        """What was rechecked: ``"valid"`` for all that is claimed, ``"invalid"`` where something is wrong.
+        """Outcome of the recheck: ``"valid"`` for all that is claimed, ``"invalid"`` for an error.
 
         ``"partly"``: the value and a bound are right, and a solver or branch and bound claims more than that
         bound. ``"counted"``: the value is right, and nothing proves a bound, or members are in doubt.

@@ -31,7 +31,7 @@ ClassTable = list[tuple[int, tuple[int, ...], int]]
 
 @dataclass(frozen=True)
 class CertificateVerdict:
-    """What a check found."""
+    """Findings of a check."""
 
     failures: tuple[str, ...]
     """A sentence for each part of data, selection, value and bound that is not as claimed."""
@@ -49,7 +49,7 @@ class ClaimedRows(ABC):
     """Rows, and what a certificate claims of them."""
 
     proof = "cuts"
-    """What the certificate calls the proof of its bound."""
+    """Name of the proof of the bound in the certificate."""
     slack = 0
     """By how much numbers may differ that are sums of logarithms."""
 

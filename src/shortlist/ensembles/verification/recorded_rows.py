@@ -22,23 +22,23 @@ MOST_DIFFERENCE = 1
 
 
 MOST_NAMED = 5
-"""How many rows a sentence names before it counts the rest."""
+"""Number of rows that a sentence names before it counts the rest."""
 
 
 PRUNED_ON = "rows that it was pruned on"
-"""What the rows are called that fitted the members too, which answered them out of fold."""
+"""Name of the rows that fitted the members too, which answered them out of fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Where the recorded rows are in a table."""
+    """Indices of the recorded rows in a table."""
 
     places: NDArray[np.intp] | None
     """Their places in the table, ``(n_recorded,)``; None where some of them cannot be told."""
     difference: str = ""
-    """What is different about the table; empty if it is the one that the model was made from."""
+    """Difference of the table; empty if it is the one that the model was made from."""
     n_changed: int = 0
-    """How many recorded rows have other values in this table."""
+    """Number of recorded rows that have other values in this table."""
 
 
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:

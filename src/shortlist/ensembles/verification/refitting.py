@@ -42,11 +42,11 @@ class FitCheck:
     """Outcome of fitting members again, a sentence each."""
 
     failures: tuple[str, ...] = ()
-    """Which answer otherwise, though the same versions fitted them."""
+    """Members that answer otherwise, though the same versions fitted them."""
     doubts: tuple[str, ...] = ()
-    """Which hold other numbers, or were fitted by other versions and answer otherwise."""
+    """Members that hold other numbers, or were fitted by other versions and answer otherwise."""
     notes: tuple[str, ...] = ()
-    """Why they were not fitted again."""
+    """Reasons why they were not fitted again."""
     is_same: bool = False
     """Whether all of them were, and are the same."""
 

@@ -21,7 +21,7 @@ class Votes:
     labels: BinaryLabels
     """1 for the positive class, ``(n_rows,)``."""
     counts: Counts
-    """How many samples each row stands for, ``(n_rows,)``."""
+    """Number of samples that each row stands for, ``(n_rows,)``."""
 
     @property
     def n_classifiers(self) -> int:
@@ -53,7 +53,7 @@ class Confusion:
     false_negative: int
     true_negative: int
     false_positive: int
-    """How many samples."""
+    """Number of samples."""
 
     @property
     def accuracy(self) -> float:
@@ -164,7 +164,7 @@ class ClassVotes:
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
     counts: Counts
-    """How many samples each row stands for, ``(n_rows,)``."""
+    """Number of samples that each row stands for, ``(n_rows,)``."""
     n_classes: int
     """Number of classes, at least 2."""
 

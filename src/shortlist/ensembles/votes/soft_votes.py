@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 WHOLE = 2**15 - 1
-"""What probability 1 is as a whole number: 15 bits, so that differences of two fit into 16."""
+"""Whole number that stands for probability 1: 15 bits, so that differences of two fit into 16."""
 
 Shares: TypeAlias = NDArray[np.int16]
 """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
@@ -28,7 +28,8 @@ class SoftVotes:
     labels: ClassCodes
     """Index of the true class, ``(n_rows,)``."""
     silent: Mask | None = None
-    """Which classifiers abstain, and so give equal shares, ``(n_rows, n_classifiers)``; None: none does."""
+    """Mask of the classifiers that abstain, and so give equal shares, ``(n_rows, n_classifiers)``; None: none
+    does."""
 
     @property
     def n_samples(self) -> int:

@@ -56,7 +56,7 @@ class StageRows:
 
     @property
     def runs(self) -> list[slice]:
-        """Slices of the validation rows that each classifier of a subset validates: all, or those of a fold."""
+        """Slices of the validation rows, one for each classifier of a subset: all rows, or a fold."""
         folds = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
         ends = np.cumsum(np.bincount(folds))
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
