@@ -143,6 +143,20 @@ def test_docstrings_are_written_in_sentences_that_one_can_follow() -> None:
     assert long == []
 
 
+RIDDLE = re.compile(r'^ *r?"""[^\w\n]*(How|Those|What|When|Where|Which|Who|Whom|Whose|Why)\b.*', re.MULTILINE)
+
+
+def test_docstrings_begin_with_the_thing_that_they_are_about() -> None:
+    """Documented are modules, classes, functions and, by the string below them, names."""
+    riddles = [
+        f"{path.relative_to(ROOT)}: {found[0].strip()}"
+        for folder in ("src", "tests", "benchmarks")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for found in RIDDLE.finditer(path.read_text())
+    ]
+    assert riddles == [], "Begin with a verb or a technical noun, as docs/glossary.md has them."
+
+
 def test_no_line_is_longer_than_a_reader_sees() -> None:
     longest = [
         f"{path.relative_to(ROOT)}:{number}"

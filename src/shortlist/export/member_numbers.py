@@ -799,4 +799,4 @@ _NESTED: dict[str, Callable[[Any, list[Cell], ReadRows], WrittenMember]] = {
     "sklearn.FixedThresholdClassifier": _thresholded,
     "sklearn.TunedThresholdClassifierCV": _thresholded,
 }
-"""What asks other classifiers, or reads cells after steps of its own."""
+"""Writers for classifiers that ask others, or that read cells after steps of their own."""

@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass
 class Operation:
-    """What is done to several cells together."""
+    """Operation on several cells together."""
 
     inputs: list[Cell]
     by: Step
@@ -55,7 +55,7 @@ class Operation:
 
 @dataclass
 class ReadRows:
-    """What models need of the features of rows, found while they are written."""
+    """Features of rows as models read them, found while models are written."""
 
     names: Sequence[str] | None = None
     """Names of the features, where transformers may select by name."""
