@@ -59,6 +59,10 @@ COLUMNS = (
     "committee", "alone",
 )  # fmt: skip
 
+SMALL = "seven small tables"
+SMALL_ROWS, SMALL_SEEDS, SMALL_DRAWS = 300, 6, "verdict-draws-small.csv"
+"""Rows, draws and file of tables that no rule was chosen on."""
+
 Floats = NDArray[np.float64]
 Answers = dict[str, NDArray[Any]]
 Table = tuple[pd.DataFrame, NDArray[np.intp]]
@@ -121,6 +125,15 @@ TABLES: dict[str, Callable[[Path], Table]] = {
     "classes": lambda _folder: noisy_classes(),
     "scania": scania,
 }
+
+
+SMALL_TABLES: dict[str, Callable[[Path], Table]] = {
+    name: _uci(name)
+    for name in (
+        "australian_credit", "pima_diabetes", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "wdbc",
+        "breast_cancer_wisconsin_original", "contraceptive_method_choice",
+    )
+}  # fmt: skip
 
 
 def answers_of(table: Table, name: str, n_rows: int, draw: int) -> Answers:
@@ -315,22 +328,35 @@ def rows_of(answers: Answers, draw: int) -> Iterator[dict[str, Any]]:
 def verdicts(folder: Path, *, seeds: int = N_DRAWS) -> Iterator[dict[str, Any]]:
     """Yield for each size, rule and interval what its draws tell, after making those that are not kept.
 
-    Besides the tables there are draws of answers that know nothing.
+    Besides the large tables there are small ones, and draws of answers that know nothing.
     """
-    file = RESULTS / DRAWS
-    known = pd.read_csv(file) if file.exists() else pd.DataFrame(columns=list(COLUMNS))
+    make_draws(folder, TABLES, SIZES, seeds, DRAWS)
+    make_draws(folder, SMALL_TABLES, (SMALL_ROWS,), min(seeds, SMALL_SEEDS), SMALL_DRAWS)
+    yield from summaries(pd.read_csv(RESULTS / DRAWS))
+    yield from summaries(pd.read_csv(RESULTS / SMALL_DRAWS), tables=SMALL)
+    yield from summaries(pd.DataFrame(drawn_from_nothing()), tables=NOTHING)
+
+
+def make_draws(
+    folder: Path,
+    tables: Mapping[str, Callable[[Path], Table]],
+    sizes: Iterable[int],
+    seeds: int,
+    file: str,
+) -> None:
+    """Make the draws that a file lacks, and keep them there."""
+    path = RESULTS / file
+    known = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
     done = set(zip(known["table"], known["n_rows"], known["draw"], strict=True))
-    for name, read in TABLES.items():
+    for name, read in tables.items():
         wanted = [
-            (n_rows, draw) for draw in range(seeds) for n_rows in SIZES if (name, n_rows, draw) not in done
+            (n_rows, draw) for draw in range(seeds) for n_rows in sizes if (name, n_rows, draw) not in done
         ]
         table = read(folder) if wanted else None
         for n_rows, draw in wanted:
             assert table is not None
             found = rows_of(answers_of(table, name, n_rows, draw), draw)
-            keep_draws({"table": name, "n_rows": n_rows, "draw": draw, **row} for row in found)
-    yield from summaries(pd.read_csv(file))
-    yield from summaries(pd.DataFrame(drawn_from_nothing()), tables=NOTHING)
+            keep_draws(({"table": name, "n_rows": n_rows, "draw": draw, **row} for row in found), file)
 
 
 def drawn_from_nothing() -> Iterator[dict[str, Any]]:
@@ -340,11 +366,11 @@ def drawn_from_nothing() -> Iterator[dict[str, Any]]:
             yield {"table": NOTHING, "n_rows": NOTHING_ROWS, "draw": draw, **row}
 
 
-def keep_draws(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add rows to the file of draws, which is made where there is none."""
-    file = RESULTS / DRAWS
-    is_new = not file.exists()
-    with file.open("a", newline="") as stream:
+def keep_draws(rows: Iterable[Mapping[str, Any]], file: str) -> None:
+    """Add rows to a file of draws, which is made where there is none."""
+    path = RESULTS / file
+    is_new = not path.exists()
+    with path.open("a", newline="") as stream:
         writer = csv.DictWriter(stream, COLUMNS)
         if is_new:
             writer.writeheader()
@@ -379,20 +405,24 @@ def worth_of_words(told: Floats, low: Floats, high: Floats, true: Floats) -> dic
 
     The words are those of :func:`shortlist.results.verdicts.decide`, of a committee and a smaller single classifier without
     prices; *better* of the single counts as ``worse``. ``lost``: points of accuracy of what the first line names less
-    those of the better one; ``lost_always``: of the committee, whatever is told.
+    those of the better one; ``lost_by_estimate``: where an undecided verdict names what the estimate favours;
+    ``lost_always``: of the committee, whatever is told.
     """
-    words, firsts = [], []
+    words, firsts, by_estimate = [], [], []
     for lead, *ends in zip(told, low, high, strict=True):
         beyond = ends[0] > 0 or ends[1] < 0
         difference = Difference(lead, (ends[0], ends[1]), 0.0 if beyond else 1.0)
-        verdict = decide(difference, spent=(2.0, 1.0), priced=False, margin=MARGIN)
+        verdict = decide(difference, spent=(2.0, 1.0), priced=False, margin=MARGIN, leans=True)
         words.append(verdict.word)
         firsts.append(verdict.takes_first)
+        by_estimate.append(decide(difference, spent=(2.0, 1.0), priced=False, margin=MARGIN).takes_first)
     said, first = np.array(words), np.array(firsts)
     beside = np.where(first, true, -np.asarray(true))  # of what is named, beside the other
     better, as_good = said == Word.BETTER, said == Word.AS_GOOD
     return {
         "better": (better & first).mean(), "worse": (better & ~first).mean(), "as_good": as_good.mean(),
         "undecided": (said == Word.UNDECIDED).mean(), "wrong": ((better | as_good) & (beside < -MARGIN)).mean(),
-        "lost": 100 * np.minimum(0, beside).mean(), "lost_always": 100 * np.minimum(0, true).mean(),
+        "lost": 100 * np.minimum(0, beside).mean(),
+        "lost_by_estimate": 100 * np.minimum(0, np.where(by_estimate, true, -np.asarray(true))).mean(),
+        "lost_always": 100 * np.minimum(0, true).mean(),
     }  # fmt: skip

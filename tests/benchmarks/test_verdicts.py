@@ -114,12 +114,13 @@ def test_words_and_what_the_first_line_loses() -> None:
     true = pd.Series([0.01, 0.01, 0.02, -0.02, 0.015, -0.002])
     found = worth_of_words(told, told - half, told + half, true)
 
-    # better; as good and favoured; undecided, and the single loses .02; as good and smaller; worse, which is wrong;
-    # undecided, and the committee loses .002
+    # better; as good and favoured; undecided, and the single would lose .02; as good and smaller; worse, which is
+    # wrong; undecided, and the committee loses .002
     assert found["better"] == found["worse"] == pytest.approx(1 / 6)
     assert found["as_good"] == found["undecided"] == pytest.approx(1 / 3)
     assert found["wrong"] == pytest.approx(1 / 6)
-    assert found["lost"] == pytest.approx(-100 * (0.02 + 0.015 + 0.002) / 6)
+    assert found["lost"] == pytest.approx(-100 * (0.015 + 0.002) / 6)
+    assert found["lost_by_estimate"] == pytest.approx(-100 * (0.02 + 0.015 + 0.002) / 6)
 
 
 def test_the_made_table_has_words_gaps_and_two_classes_of_one_size() -> None:

@@ -84,6 +84,22 @@ def test_the_first_line_is_a_decision(
     assert "more rows would decide" not in told.compared()
 
 
+def test_an_undecided_committee_of_a_pool_is_taken_where_nothing_has_a_price() -> None:
+    behind = {"pruned": measured(188, 3), "best_single": measured(188, 1)}
+    told = advise(behind, NAMES, leans=True)
+    assert (told.verdict.word, told.take) == (Word.UNDECIDED, "pruned")
+    assert told.sentence == (
+        "Undecided: use the committee of 3, which is more often the better one on new rows, +0.0 points of "
+        "accuracy (-1.8 to +1.8) beside SVC alone, which asks 1."
+    )
+    priced = {"pruned": measured(175, 3, 6.0), "best_single": measured(180, 1, 5.0)}
+    assert advise(priced, NAMES, leans=True).take == "best_single"
+    lone = {"pruned": measured(188, 1), "best_single": measured(188, 1)}
+    assert advise(lone, NAMES, leans=True).verdict == advise(lone, NAMES).verdict
+    decided = {"pruned": measured(150, 3), "best_single": measured(190, 1)}
+    assert advise(decided, NAMES, leans=True).take == "best_single"
+
+
 def test_a_cheaper_committee_is_taken_where_it_is_not_worse_by_the_margin() -> None:
     single = measured(180, 1, 5.0)
     for n_right, spent, margin, word, take in (

@@ -383,6 +383,7 @@ def advise(
     most: float | None = None,
     margin: float = MARGIN,
     verb: str = "Use",
+    leans: bool = False,
 ) -> Advice:
     """Return which rule to use: the first, the best single one, or all members.
 
@@ -390,7 +391,8 @@ def advise(
     `names`: what they are called in a sentence. `objective`, `worth`: what is compared, as
     :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: price of a row by the first
     rule with early exit, where that is known. `most`: what members may cost together. `margin`: how much
-    worse still is as good.
+    worse still is as good. `leans`: whether an undecided verdict takes the first rule where nothing has a
+    price.
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
@@ -403,7 +405,7 @@ def advise(
     elif not _keeps(single, most):
         verdict = RuleVerdict(Word.UNRIVALLED, takes_first=True)
     else:
-        verdict = decide(difference, spent=paid, priced=priced, margin=margin)
+        verdict = decide(difference, spent=paid, priced=priced, margin=margin, leans=leans and one.size > 1)
     take = first if verdict.takes_first else "best_single"
     shown = difference if verdict.takes_first else difference.turned()
     in_words = f"{margin:g} a row" if objective == WEIGHTED else f"{margin:g}"

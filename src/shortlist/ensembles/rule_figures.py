@@ -246,6 +246,7 @@ def advice_on(question: PruningQuestion, figures: RuleFigures, margin: float) ->
         most=chosen.terms.max_cost,
         margin=margin,
         verb="Ask" if chosen.committee.judged_columns else "Use",
+        leans=True,
     )
 
 

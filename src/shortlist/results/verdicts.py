@@ -31,11 +31,16 @@ class RuleVerdict:
     takes_first: bool
     """Whether the first rule is the one to use."""
     because: str = ""
-    """Reason for it where that is not the difference alone: ``cheaper``, ``smaller`` or ``favoured``."""
+    """Reason where that is not the difference alone: ``cheaper``, ``smaller``, ``favoured`` or ``usual``."""
 
 
 def decide(
-    difference: Difference, *, spent: tuple[float, float], priced: bool, margin: float = MARGIN
+    difference: Difference,
+    *,
+    spent: tuple[float, float],
+    priced: bool,
+    margin: float = MARGIN,
+    leans: bool = False,
 ) -> RuleVerdict:
     """Return which of two rules to use.
 
@@ -44,6 +49,8 @@ def decide(
 
     `difference`: first less second. `spent`: price of a row by each, or members asked where nothing has a
     price. `priced`: whether these are prices. `margin`: how much worse still is as good, in the objective.
+    `leans`: whether the first rule is taken where nothing has a price and it is undecided, whatever the
+    estimate says: a committee of a pool is then more often the better one (decision 149).
 
     >>> told = Difference(0.013, (0.007, 0.02), 0.001)
     >>> decide(told, spent=(3.4, 1.0), priced=False).word.value
@@ -64,6 +71,8 @@ def decide(
     favoured = gain > 0 or (gain == 0 and bool(cheaper))
     if not priced and within[not favoured]:
         return RuleVerdict(Word.AS_GOOD, favoured, "favoured")
+    if leans and not priced and not favoured:
+        return RuleVerdict(Word.UNDECIDED, True, "usual")
     return RuleVerdict(Word.UNDECIDED, favoured, "favoured" if gain else less)
 
 
@@ -102,8 +111,15 @@ def sentence(
             return f"As good: {start}, no worse than {other} by more than {margin}, and {why}."
     if not verdict.because:
         return f"Undecided: {start}, {told} beside {other}{costs}: too few cases to tell them apart{more}."
-    why = "which the estimate favours" if verdict.because == "favoured" else f"which is {verdict.because}"
+    why = UNDECIDED.get(verdict.because, f"which is {verdict.because}")
     return f"Undecided: {start}, {why}, {told} beside {other}{costs}{more}."
+
+
+UNDECIDED = {
+    "favoured": "which the estimate favours",
+    "usual": "which is more often the better one on new rows",
+}
+"""Reasons to use a rule where it is undecided."""
 
 
 def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
