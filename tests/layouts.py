@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def batches(rows: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
-    """Yield some of the rows as another array, and which they are."""
+    """Yield some of the rows as another array, and their indices."""
     everyone = np.arange(len(rows))
     wide = np.zeros((2 * len(rows), 3 * rows.shape[1]), dtype=rows.dtype)
     wide[::2, 1::3] = rows

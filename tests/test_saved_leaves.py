@@ -100,7 +100,7 @@ KINDS = FRONTS | COMMITTEES | MODELS | STAGES
 
 @dataclass(frozen=True)
 class Saved:
-    """A file as a command wrote it, and what is asked about it."""
+    """A file as a command wrote it, and the questions about it."""
 
     folder: Path
     kind: str
@@ -119,7 +119,7 @@ class Saved:
         return f"changed.{'parquet' if self.is_front else 'joblib'}"
 
     def make(self) -> bytes:
-        """Write the file, and return what is in it."""
+        """Write the file, and return its content."""
         outs = ["front.parquet", "model.joblib"] if self.kind in COMMITTEES else []
         outs = outs or ["front.parquet" if self.is_front else "model.joblib"]
         done(*KINDS[self.kind], *(word for out in outs for word in ("--out", out)), cwd=self.folder)

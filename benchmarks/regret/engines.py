@@ -56,7 +56,7 @@ class Kind:
 
 
 def solvers() -> tuple[str, ...]:
-    """Return the solvers that are installed, by the names that options have for them."""
+    """Return the installed solvers, by their names in options."""
     packages = {
         "highs": "highspy",
         "cpsat": "ortools",

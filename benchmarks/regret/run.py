@@ -29,7 +29,7 @@ from shortlist.runs.budget import Budget, processor_seconds
 
 KINDS = (VOTES, MEANS, TWO_OBJECTIVES, MORE_OBJECTIVES, PRODUCTS, STAGES, PANELS)
 LIMIT_S = 10.0
-"""Processor seconds that each engine has."""
+"""Processor seconds for each engine."""
 LEAST_S = 0.1
 """Seconds below which no difference is felt."""
 LEAST_GAP = 0.001

@@ -123,7 +123,7 @@ def _same(question: str, theirs: Any, found: Analysis, model: FeatureModel) -> b
 
 
 def _bare(name: str) -> str:
-    """Return a name as Shortlist reads it, without the quotes that flamapy leaves around it."""
+    """Return a name as Shortlist reads it, without flamapy's quotes around it."""
     return name[1:-1] if name.startswith('"') else name
 
 

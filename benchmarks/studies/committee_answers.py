@@ -31,7 +31,7 @@ from shortlist.tables.splits import hold_out
 DEFAULT, STACKING = "default: calibrated mean of ten", "stacking of all hundred"
 
 SLOPE = 4.0
-"""Of the log odds where a mean probability is one half, which weights are drawn to."""
+"""Slope of the log odds where a mean probability is one half, towards which weights are drawn."""
 
 Floats = NDArray[np.float64]
 Answers = dict[str, NDArray[Any]]

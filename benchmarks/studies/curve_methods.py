@@ -150,6 +150,6 @@ METHODS: dict[str, Callable[[AskedOpponent], Iterator[Candidate]]] = {
 
 
 def candidates(method: str, asked: AskedOpponent) -> Iterator[Candidate]:
-    """Yield all that a method can be set to, and first the free answer that every method has."""
+    """Yield the free answer of every method, then each setting of a method."""
     yield nothing_bought(asked)
     yield from METHODS[method](asked)

@@ -60,7 +60,7 @@ def panel_verdicts(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def half(name: str, log: AnswerLog, seed: int, n_cases: int) -> dict[str, Any]:
-    """Return what is told of the panel that some cases choose by default, and what it does on the others."""
+    """Return the facts about the panel that some cases choose by default, and its figures on the others."""
     order = np.random.default_rng(seed).permutation(len(log.truth))
     chosen, others = (
         log.at(np.sort(rows)) for rows in (order[:n_cases], order[n_cases : n_cases + MOST_CASES])

@@ -165,14 +165,14 @@ def answers_of(table: Table, name: str, n_rows: int, draw: int) -> Answers:
 
 
 class Choice(NamedTuple):
-    """A committee, and single classifiers by :data:`SINGLES`, as places in the pool."""
+    """A committee, and single classifiers by :data:`SINGLES`, as indices in the pool."""
 
     committee: tuple[int, ...]
     singles: tuple[int, ...]
 
 
 class Draw:
-    """Answers of a draw, as right ones, and what is chosen by them.
+    """Right answers of a draw, and the choices by them.
 
     `answers`: of :func:`answers_of`. `n_members`: size of the committee.
     """

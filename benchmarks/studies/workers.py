@@ -60,7 +60,7 @@ class Cluster:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def on_each(self, call: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-        """Call a function once in every worker that there is."""
+        """Call a function once in every worker."""
         with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]  # no types
             found: dict[str, Any] = client.run(call, *arguments)
         return found

@@ -63,7 +63,7 @@ class UnmetChoiceError(BadInputError):
 
 
 class OutOfReachError(BadInputError):
-    """Nothing that could be found is within a limit; the message says what there can be."""
+    """Nothing that could be found is within a limit; the message says what is possible."""
 
 
 class ContradictionError(BadInputError):

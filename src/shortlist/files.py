@@ -86,7 +86,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a file; a missing or unreadable one is a :class:`BadFileError` that says so."""
+    """Read a file; a missing or unreadable one raises :class:`BadFileError`."""
     try:
         return Path(path).read_bytes()
     except OSError as error:

@@ -36,7 +36,7 @@ def papers_part(name: str) -> Any:
 
 
 def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> None:
-    """Refuse a method that is one of the opponents, and say who asks it.
+    """Refuse a method that is an opponent, and name the command that runs it.
 
     Raises BadInputError as said.
     """

@@ -35,7 +35,7 @@ class SavedModel:
     reported: "Mapping[str, Figure]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Take of a fitted pruner what it chose, which needs nothing of what found it."""
+        """Keep of a fitted pruner its choice alone, without the search."""
         chosen = getattr(self.estimator, "chosen_", None)
         if chosen is not None:
             object.__setattr__(self, "estimator", chosen)

@@ -1,4 +1,4 @@
-"""The solvers of integer programs, listed once; nothing is loaded, so that a wrong name is told at once."""
+"""Solvers of integer programs, listed once; nothing is loaded, so that a wrong name is refused at once."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

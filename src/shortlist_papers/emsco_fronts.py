@@ -1,4 +1,4 @@
-"""Judges of what :cite:t:`Hamilton2022` claim about complete fronts, and of what evolution finds of them."""
+"""Judges of what :cite:t:`Hamilton2022` claim about complete fronts, and about evolution's share of them."""
 
 from typing import TYPE_CHECKING
 

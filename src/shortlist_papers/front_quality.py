@@ -88,7 +88,7 @@ class FrontTables:
     qualities: dict[str, Quality]
     """By name."""
     unique: dict[str, int]
-    """Points of the joint front that only this front has."""
+    """Number of points of the joint front in this front alone."""
     shares: dict[str, float] | None
     """Share of the complete front that each has; None if no front is complete."""
     pairs: tuple[Pair, ...]

@@ -57,7 +57,7 @@ class Extent:
         return self.sets or tuple(sets)
 
     def folds_of(self, most: int) -> int | None:
-        """Return how many folds are asked for, of `most` that there are.
+        """Return the number of requested folds, of `most`.
 
         Raises BadInputError if it is more.
         """
@@ -292,7 +292,7 @@ def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTa
 
 
 def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
-    """Return what a paper claims, then every table and figure that rows have."""
+    """Return the claims of a paper, then every table and figure of its rows."""
     claims = claims_table(paper.claims, rows)
     judged = any(row["here"] is not None for row in claims.rows)
     return [*([claims] if judged else []), *paper.make_tables(rows)]

@@ -67,7 +67,7 @@ class MethodRow:
     union: Quality
     """Of the non-dominated points of all its runs."""
     unique: int
-    """Points of the joint front that only this method has."""
+    """Number of points of the joint front of this method alone."""
     share: float | None
     """Share of the complete front; None if no method proved one."""
     valid_share: float

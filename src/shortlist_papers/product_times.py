@@ -108,7 +108,7 @@ def grows(rows: ProductRows, kind: str) -> ClaimFinding:
 
 
 def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
-    """Judge whether a method does not finish on a system, within the limit that it had."""
+    """Judge whether a method does not finish on a system, within its limit."""
     part = needed(rows.of_kind("printed", system=name, method=method, objectives=4))
     hours, ended = float(part["seconds"].max()) / 3600, part["ended"].astype(bool)
     return ClaimFinding(

@@ -53,7 +53,7 @@ member only, ``only_member``: who that is.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
-"""Rows and their classes, and perhaps of which case each row is."""
+"""Rows and their classes, and perhaps the case of each row."""
 
 SLICE_S = 120.0
 """Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""

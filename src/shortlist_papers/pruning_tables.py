@@ -212,7 +212,7 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
 
 
 def _limit(runs: "pd.DataFrame") -> str:
-    """Say what limit our programs had."""
+    """Say the limit of our programs."""
     limits = runs["limit_s"].dropna().unique() if "limit_s" in runs else ()
     return f"Our programs had {max(limits):g} s of one processor each." if len(limits) else ""
 

@@ -39,7 +39,7 @@ OPPONENTS: dict[str, type[BudgetedClassifier]] = {
 }
 """The opponents by name: those of the paper, then what people use today."""
 SEARCHES = ("emsco", "enumerate", "windows")
-"""The ways to find stage assignments, which are compared with them."""
+"""Ways to find stage assignments, compared with the opponents."""
 COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
 """Of a result: the split, the method, what it does on the test rows, and processor seconds of fitting."""
 

@@ -24,7 +24,7 @@ OPPONENTS = {
     "greedy-miser": "GM*", "cstc": "CSTC*", "co-t": "CO-T", "cact-lasso": "CaCT LASSO",
     "single": "Single-Stage",
 }  # fmt: skip
-"""The opponents of the paper, with what it calls them."""
+"""The opponents of the paper, with its names for them."""
 
 SECONDS = {
     "greedy-miser": 1.5, "cstc": 2.5, "co-t": 0.2, "cact-lasso": 2.5, "single": 0.1,

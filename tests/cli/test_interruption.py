@@ -91,7 +91,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def started(folder: Path) -> Iterator[list[subprocess.Popen[str]]]:
-    """The processes of a test, which do not outlive it."""
+    """Processes of a test; they end with it."""
     processes: list[subprocess.Popen[str]] = []
     yield processes
     for process in processes:
@@ -118,7 +118,7 @@ def _said(stderr: str) -> list[str]:
 
 
 def _wait_for(process: subprocess.Popen[str], beginning: str) -> None:
-    """Read stderr up to a line that begins so."""
+    """Read stderr up to a line with this beginning."""
     assert process.stderr is not None
     assert any(line.startswith(beginning) for line in process.stderr), f"{beginning!r} was never said"
 
@@ -194,7 +194,7 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
 
 
 def _left(process: subprocess.Popen[str]) -> list[str]:
-    """End what is left of the group of a process that has ended; return what that was.
+    """End and return the processes left of the group of an ended process.
 
     A process without a command line has given up its memory and is about to be gone.
     """

@@ -12,7 +12,7 @@ def tail_by_counting(n: int, wrong: int, share: Fraction) -> Fraction:
 def last_passed(
     answered: list[int], right: list[int], *, first: int, accuracy: Fraction, error: Fraction
 ) -> int | None:
-    """The place of the last threshold before the first that does not pass."""
+    """The index of the last threshold before the first that does not pass."""
     passed = None
     for place in range(first, len(answered)):
         wrong = answered[place] - right[place]

@@ -135,7 +135,7 @@ def _through_stages(cases: Cases, found: Candidate, *, as_written: bool) -> tupl
 def _stage_of(
     cases: Cases, found: Candidate, number: int, case: int, *, as_written: bool
 ) -> tuple[int, bool]:
-    """Return what a stage decides about a case, and whether that ends it."""
+    """Return the decision of a stage about a case, and whether it ends the case."""
     recipe = found.recipe
     if recipe.alone is not None:
         return recipe.alone.code, True

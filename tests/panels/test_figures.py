@@ -106,7 +106,7 @@ def test_repeated_rows_are_one_sample() -> None:
 
 
 def free_and_right() -> AnswerLog:
-    """A free judge that is always right, and a dear one that is not."""
+    """A free judge that is always right, and a dear one that is sometimes wrong."""
     log = label_log(1, 200, (1.0, 0.8))
     return replace(log, prices=np.broadcast_to([0.0, 3.0], (200, 2)).copy())
 

@@ -1,4 +1,4 @@
-"""Learned decisions against scikit-learn, a plain expectation maximisation, and everything that votes can do."""
+"""Learned decisions against scikit-learn, a plain expectation maximisation, and all outcomes of votes."""
 
 import itertools
 import math

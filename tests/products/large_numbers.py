@@ -131,7 +131,7 @@ def _attribute(name: str, n: int, rng: np.random.Generator) -> Attribute:
 
 
 def _limit(name: str, attribute: Attribute, n: int, rng: np.random.Generator) -> str:
-    """Return a limit at, or a unit beside, what some configuration has."""
+    """Return a limit at, or a unit beside, the value of some configuration."""
     chosen = rng.random(n) < rng.choice([0.3, 0.5, 0.8])
     value = int(attribute.values[chosen].sum()) + int(rng.choice([-1, 0, 0, 0, 1]))
     number = format(Decimal(value) / attribute.scale, "f")

@@ -1,4 +1,4 @@
-"""Tables with numbers on features, in every format that tables have."""
+"""Tables with numbers on features, in every format of tables."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""Tables in the formats that people have."""
+"""Tables in common formats."""
 
 import bz2
 import contextlib

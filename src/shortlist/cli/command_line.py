@@ -73,7 +73,7 @@ GROUPS = {
     "study": "Show and resume studies.",
     "datasets": "List, describe and fetch data sets.",
 }
-"""The first words that are no commands by themselves, and what those behind them do."""
+"""First words that are no commands by themselves, and the purpose of their subcommands."""
 
 AS_TYPED: dict[str, Any] = {
     "rich_markup_mode": None,  # rich takes longer to import than --help should take
@@ -196,7 +196,7 @@ class Command(typer.core.TyperCommand):
             _write(formatter, title, ctx, [one for one in self.params if one.param_type_name == kind])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the options of the methods, those with the same ones together, and what every command has."""
+        """Write the options of the methods, grouped where they are the same, and of every command."""
         together: dict[tuple[tuple[str, str], ...], list[str]] = {}
         for method, kind in settings_of(self).items():
             usual = {one.name: one.default for one in dataclasses.fields(kind)}
@@ -244,7 +244,7 @@ def misread(error: Any, words: Sequence[str]) -> str:
 
 
 def _meant(option: str, context: Any) -> str:
-    """Say what is typed in place of an option that there is not, or which commands have it."""
+    """Say what is typed in place of an unknown option, or which commands have it."""
     word, words = option.removeprefix("--"), context.command_path.partition(" ")[2]
     if word in setting_forms(context.command):
         return f" Write --set {word}={setting_forms(context.command)[word]}."

@@ -61,7 +61,7 @@ class Deciding:
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are decisions that no file has."""
+        """Whether some decisions are in no file yet."""
         return self.state.decisions != self.saved
 
     @property

@@ -49,7 +49,7 @@ def end_at_once(sentence: str, code: int = INTERRUPTED) -> Handler:
 
 
 def set_handler(handler: Handler | signal.Handlers) -> None:
-    """Let both signals do the same from now on; outside the main thread they keep what they do."""
+    """Let both signals do the same from now on; outside the main thread they keep their handlers."""
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
             signal.signal(number, handler)

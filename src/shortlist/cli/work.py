@@ -90,7 +90,7 @@ class _Stage:
         return f"{event.stage}: {told}" if told else event.stage
 
     def _left(self, now: float) -> str:
-        """Return the time left: as told, or reckoned from what was done since the stage began."""
+        """Return the time left: as reported, or reckoned from the work since the stage began."""
         event = self.event
         if event.total is None or event.done >= event.total:
             return ""

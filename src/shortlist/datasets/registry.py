@@ -212,7 +212,7 @@ SHIPPED = {
     "synthetic30": "Thirty features and three classes, made as for EMSCO",
     "judges": "Answers of thirty judges on 600 messages, made",
 }
-"""Names, as in ``example:NAME``, and what each table is."""
+"""Names, as in ``example:NAME``, and the title of each table."""
 
 PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
 """Tables of prices, as in ``example:judges-prices``, and whose they are."""

@@ -231,7 +231,7 @@ def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
 
 
 def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
-    """Return the one class that rows are decided for, by place, None where there are several or no rows.
+    """Return the index of the one class that rows are decided for, None where there are several or no rows.
 
     >>> healthy = only_answer(np.array([1, 1, NO_CLASS]), np.array(["ill", "well"]))
     >>> healthy, only_answer(np.array([1, 0]), np.array([0, 1]))

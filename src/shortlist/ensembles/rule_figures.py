@@ -191,7 +191,7 @@ def _repeated(question: PruningQuestion, cases: Cases | None) -> RuleFigures:
 
 
 def _with_empty(name: str, told: NDArray[Any], n_empty: int, n_partitions: int) -> NDArray[Any]:
-    """Return what is told of the measured rows with those without a single value, partition by partition."""
+    """Return the figures of the measured rows with those without a single value, partition by partition."""
     nothing = np.full((n_partitions, n_empty), NO_CLASS if name in RULES else 0)
     return np.hstack([told.reshape(n_partitions, -1), nothing]).ravel()
 

@@ -1,4 +1,4 @@
-"""Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and what is like them."""
+"""Fitted classifiers of scikit-learn as plain numbers: the families of a pool, and similar ones."""
 
 import json
 import math
@@ -114,7 +114,7 @@ class _Layout:
         self.width = len(self.given)
 
     def places(self, cells: Sequence[Cell]) -> list[int]:
-        """Return the places of these cells, after the steps that they still lack."""
+        """Return the indices of these cells, after the steps that they still lack."""
         for cell in cells:
             if isinstance(cell.source, tuple):
                 self._operate(cell.source[0])
@@ -444,7 +444,7 @@ def _mean(
 
 
 def _side_by_side(parts: Sequence[WrittenMember], cells: list[Cell]) -> tuple[list[Cell], list[list[int]]]:
-    """Return the cells of several parts, each once, and the places of those of each part."""
+    """Return the cells of several parts, each once, and the indices of the cells of each part."""
     keys = [[column_key(cell) for cell in part.cells] for part in parts]
     found = {column_key(cell): cell for cell in cells}
     if len(found) < len(cells) or not all(key in found for each in keys for key in each):

@@ -244,7 +244,7 @@ def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> 
 
 
 def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
-    """Return what the first confident stage answers, or what the last one that was reached does not.
+    """Return the answer of the first confident stage, or the rejection by the last one that was reached.
 
     A row waits before a stage for which it lacks a feature.
     """

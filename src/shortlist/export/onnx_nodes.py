@@ -48,7 +48,7 @@ def truth_as_number(graph: Graph, truth: str) -> str:
 
 
 def taken(graph: Graph, x: str, places: Sequence[int], axis: int) -> str:
-    """Return some places along an axis."""
+    """Return the entries at some indices along an axis."""
     return graph.add("Gather", x, graph.constant(list(places), np.int64), axis=axis)
 
 

@@ -277,7 +277,7 @@ def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
 def _branches(
     tree: dict[str, Any], most: float
 ) -> Iterator[tuple[str, int, float, tuple[int, int, int], bool]]:
-    """Return the nodes of a tree: mode, place, number, column and both next nodes, and the way of gaps."""
+    """Return the nodes of a tree: mode, index, number, column and both next nodes, and the way of gaps."""
     parents, n_nodes = Counter(tree["right"]), len(tree["left"])
     for node, left in enumerate(tree["left"]):
         right, column = tree["right"][node], tree["feature"][node]

@@ -150,7 +150,7 @@ def pool_numbers(
 
 
 def read_features(rows: ReadRows, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the features that members of a pool of one's own read, and the columns that are made of them.
+    """Return the features that members of a pool of one's own read, and the columns made of them.
 
     Raises BadInputError if one is read both as numbers and as words.
     """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def judge_numbers(committee: Committee) -> dict[str, Any]:
-    """Return the judges of a committee, and the order in which they are asked, by place.
+    """Return the judges of a committee, and the indices in the order in which they are asked.
 
     A judge that is taken several times is there as often, one after the other and under one name.
     """
@@ -212,7 +212,7 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 
 
 def not_exportable(pool: Pool) -> dict[int, str]:
-    """Return the places of classifiers that cannot be written as plain numbers, each by name and kind."""
+    """Return the indices of classifiers that cannot be written as plain numbers, each by name and kind."""
     return _PoolNumbers(pool, pool.feature_names_in).foreign
 
 

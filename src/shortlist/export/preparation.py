@@ -33,7 +33,7 @@ class Cell:
     """One number or word of a prepared row: its source, and the steps from there."""
 
     source: "int | tuple[int, int]"
-    """The place of a feature, or an operation on several cells and the place of its result."""
+    """The index of a feature, or an operation on several cells and the index of its result."""
     steps: tuple[Step, ...] = ()
     may_be_gap: bool = True
     """Whether a gap in the feature is a gap here."""

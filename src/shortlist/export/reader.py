@@ -37,7 +37,7 @@ class ReaderError(ValueError):
 
 
 def load(path: str) -> dict[str, Any]:
-    """Read a policy file; refuse what is none, what is damaged, and numbers that JSON does not have."""
+    """Read a policy file; refuse other files, damaged ones, and numbers that JSON does not have."""
 
     def refuse(word: str) -> None:
         raise ReaderError(f"{path} must hold finite numbers, got {word}.")
@@ -132,7 +132,7 @@ class Decide(NamedTuple):
 
 
 Steps = Iterator[Ask | Decide]
-"""Sequence of a policy's requests and decisions about a row; prices and calls are told beside."""
+"""Sequence of a policy's requests and decisions about a row; prices and calls are reported beside."""
 
 
 def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any]:
@@ -385,7 +385,7 @@ def number_text(text: str) -> str:
 
 
 def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the stages of the branch to which a panel's router sends a case, and what is told of that.
+    """Return the stages of the branch to which a panel's router sends a case, and the facts about that.
 
     Where a column has no value, or one that the router does not know, they are those of no branch.
     """
@@ -524,7 +524,7 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
-    """Return what a judge's confidence is worth: straight lines between knots; 0 where none is ever told."""
+    """Return the worth of a judge's confidence: straight lines between knots; 0 where none is reported."""
     column, scale = f"{judge['name']}.confidence", judge["confidence"]
     if scale is None or _is_gap(row.get(column)):
         return 0.0 if scale is None else float(scale["usual"])

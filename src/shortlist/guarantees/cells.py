@@ -164,7 +164,7 @@ def reject_label_for(label: Any, classes: Labels) -> Any:
 
 
 def places_of(labels: Labels, classes: Labels) -> NDArray[np.int64]:
-    """Return the place of each label among sorted classes; -1 for whatever is none, as the reject label.
+    """Return the index of each label among sorted classes; -1 for other labels, such as the reject label.
 
     >>> places_of(np.array(["b", "REJECT"]), np.array(["a", "b"])).tolist()
     [1, -1]

@@ -96,7 +96,7 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> int:
-    """Return the place of the threshold where tests begin: the most cautious with nearly the best chance.
+    """Return the index of the threshold where tests begin: the most cautious with nearly the best chance.
 
     Too cautious a threshold has too few answers to reject anything, and the sequence ends where it begins.
     """
@@ -141,7 +141,7 @@ def p_values(calibration: AnswerCounts, demand: Demand) -> NDArray[np.float64]:
 def guarantee_from(
     thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
 ) -> Guarantee:
-    """Promise what holds from a threshold on; nothing passed where its place is -1."""
+    """Promise what holds from a threshold on; nothing passed where its index is -1."""
     if place < 0:
         return Guarantee(*demand, np.inf, counts.n_rows, 0, 0)
     n_answered, n_right = int(counts.answered[place]), int(counts.right[place])
@@ -214,7 +214,7 @@ def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: D
 def passing(
     p_values: NDArray[np.float64], chains: Sequence[Sequence[int]], error: float, *, lives: int = 1
 ) -> list[int]:
-    """Return the places of the hypotheses that are rejected, any of them wrongly with `error` at most.
+    """Return the indices of the hypotheses that are rejected, any of them wrongly with `error` at most.
 
     The chains are tested one after another. Each has an equal share of the error, and what the chain before
     it has left. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at

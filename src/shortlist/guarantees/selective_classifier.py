@@ -222,7 +222,7 @@ class SelectiveClassifier(TableClassifier):
         return self
 
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
-        """Return the place of the class of every row, and whether it is answered."""
+        """Return the index of the class of every row, and whether it is answered."""
         check_is_fitted(self, "guarantee_")
         if hasattr(self.classifier_, "chosen_"):
             has_columns = hasattr(self.classifier_, "n_features_in_") and not self.committee_.judged_columns
@@ -245,7 +245,7 @@ def promised_by(
     *,
     seed: Any = None,
 ) -> tuple[Guarantee, Guarantee | None]:
-    """Return what can be promised about a classifier, and where that is nothing, the most that could be.
+    """Return the promise about a classifier, and where none holds, the largest share that could be promised.
 
     `calibration`: rows and classes that the threshold is tested on. `chose`: those that choose which
     thresholds are tested; None: a part of the others, drawn with `seed`, that takes no part in the tests.
@@ -280,14 +280,14 @@ def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the place of each row's class among the classes, and the probability that it is given."""
+    """Return the index of each row's class among the classes, and the probability that it is given."""
     return _of_answers(classifier.classes_, classifier.predict(X), classifier.predict_proba(X))
 
 
 def _of_answers(
     classes: Labels, predicted: Labels, probabilities: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the place of each row's class among the classes, and the probability that it is given.
+    """Return the index of each row's class among the classes, and the probability that it is given.
 
     A row without an answer is at -1, and less probable than any threshold.
     """

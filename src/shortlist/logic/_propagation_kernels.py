@@ -49,7 +49,7 @@ class Assignment(NamedTuple):
     reasons: Shorts
     """The clause that made each variable known, -1 for a decision."""
     trail: Shorts
-    """The literals that are true, in the order in which they became so."""
+    """The true literals, in the order in which they became true."""
 
 
 def literal_codes(literals: NDArray[Any]) -> Shorts:

@@ -189,7 +189,7 @@ def _substituted(clauses: Clauses, mapping: NDArray[np.int64]) -> Clauses:
 
 
 def total_span(clauses: Clauses, places: NDArray[np.int64]) -> int:
-    """Return the sum over clauses of the distance between the places of first and last variable."""
+    """Return the sum over clauses of the distance between the indices of first and last variable."""
     if not clauses.n_clauses or (np.diff(clauses.offsets) == 0).any():
         return 0
     where = places[np.abs(clauses.literals) - 1]

@@ -36,7 +36,7 @@ MOST_ROUNDS = 40
 """Rounds of that search for each number of points, of up to one small integer program each."""
 
 MOST_SECONDS = 6.0
-"""Longest search for better points than greedy ones, and for bounds; what is proved by then is told."""
+"""Longest search for better points than greedy ones, and for bounds; the proof so far is reported."""
 
 NEW_CUSTOMERS = 6
 """Customers who regret most and are remembered, of each round."""

@@ -173,7 +173,7 @@ def column_order(program: Program, rows: Mask) -> NDArray[np.int64]:
 
 
 def _pulled_together(marks: sparse.csr_array, n_rounds: int = 100) -> NDArray[np.int64]:
-    """Return the order of connected columns, of which ``marks`` says in which rows they are."""
+    """Return the order of connected columns; ``marks`` has the rows of each."""
     n = marks.shape[1]
     beside = sparse.csr_array(marks.T @ marks)
     start = np.arange(n, dtype=np.float64)

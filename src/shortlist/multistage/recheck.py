@@ -157,7 +157,7 @@ def recheck_stages(
 def _other_parts(
     classifier: MultiStageClassifier, again: MultiStageClassifier, *, same: bool
 ) -> Iterator[str]:
-    """Say what a classifier answers or tells by that is not what fitting and searching again gives.
+    """Name the answers and facts of a classifier that fitting and searching again does not give.
 
     `same`: whether the search found the same front. Otherwise the models behind the points are fitted again,
     and what was measured of them on other rows is passed over.

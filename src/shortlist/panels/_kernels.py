@@ -32,7 +32,7 @@ def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floa
 
 @kernel("void(float64[:, ::1])")
 def softmax_rows(scores: Floats) -> None:
-    """Turn scores into probabilities, with the exponential and the order of sums that any language has."""
+    """Turn scores into probabilities, with an exponential and an order of sums that exist in any language."""
     n_rows, n_classes = scores.shape
     for i in range(n_rows):
         top = scores[i, 0]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FEWEST_OPEN = 10
 """With fewer cases of known truth than this, answers are taken to be of the classes of the truth."""
 ONCE = 0.1
-"""Answers are open if more than this share of the cases has a truth that no other case has."""
+"""Answers are open if more than this share of the cases has a truth of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Measures:
 
 
 class Coded(NamedTuple):
-    """Answers as places of labels, ``(n_cases, n_judges)``; -1 where a judge was asked and said nothing."""
+    """Answers as indices of labels, ``(n_cases, n_judges)``; -1 where a judge was asked and said nothing."""
 
     codes: NDArray[np.int64]
     labels: list[str]
@@ -310,7 +310,7 @@ def make_log(
 
 
 class _Texts(NamedTuple):
-    """Answers and truths as places of labels, each with labels of its own."""
+    """Answers and truths as indices of labels, each with labels of its own."""
 
     codes: NDArray[np.int64]
     labels: list[str]
@@ -442,7 +442,7 @@ def _classes(
 def _coded(
     codes: NDArray[np.int64], labels: list[str], classes: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], Counter[str]]:
-    """Return places in `classes`, and how often each label that is no class was given."""
+    """Return indices in `classes`, and how often each label that is no class was given."""
     place = {label: number for number, label in enumerate(classes)}
     of_label = np.array([*(place.get(label, SILENT) for label in labels), UNASKED, SILENT], dtype=np.int64)
     times = np.bincount(codes[codes >= 0], minlength=len(labels)).tolist()

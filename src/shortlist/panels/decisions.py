@@ -220,7 +220,7 @@ class JudgeVotes:
         return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
 
     def of(self, judges: tuple[int, ...]) -> "JudgeVotes":
-        """Return the votes of some of the judges, by their places, as these have them among all."""
+        """Return the votes of some of the judges, by their indices."""
         return replace(self, judges=judges, votes=tuple(self.votes[judge] for judge in judges))
 
     def plain(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class ScoreTable:
         return decided_by_folds([self], answers, np.zeros(len(answers.words), dtype=np.int64))
 
     def of(self, judges: tuple[int, ...]) -> "ScoreTable":
-        """Return the scores of some of the judges, by their places, with the same bias."""
+        """Return the scores of some of the judges, by their indices, with the same bias."""
         n, k, places = len(self.judges), self.n_classes, list(judges)
         end = k + n * (k + 1) * k
         labels, slopes = self.weights[k:end].reshape(n, -1)[places], self.weights[end:].reshape(n, -1)[places]

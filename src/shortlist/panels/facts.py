@@ -1,4 +1,4 @@
-"""Everything that is told of a panel, once: a dict that JSON, text and page read."""
+"""Facts about a panel, each once: a dict that JSON, text and page read."""
 
 import dataclasses
 import math
@@ -52,7 +52,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PanelReport:
-    """A panel, and all that is told of it.
+    """A panel, and the facts about it.
 
     `ways`: what becomes of the cases that measure: of those that a router cannot tell, or of all without one,
     and of those of each branch. `verdict`: the panel beside the best single judge, on these cases. `facts`:
@@ -87,7 +87,7 @@ def panel_report(
     margin: float = MARGIN,
     instead: str = "",
 ) -> PanelReport:
-    """Return what is told of a point of a front of panels, which was picked within some limits.
+    """Return the facts about a point of a front of panels, which was picked within some limits.
 
     `point`: None for the best single judge within the limits, which may be on the front or not. `margin`: how
     much worse than that judge still is as good, in the objective. `instead`: what is told of the panel that a
@@ -130,7 +130,7 @@ def panel_report(
 def _facts(
     choice: PanelChoice, panel: Panel, found: Candidate, told: Verdict, limits: Sequence[Limit]
 ) -> dict[str, Any]:
-    """Return what is told of a panel beside others, on the training and the hold-out cases."""
+    """Return the facts about a panel beside others, on the training and the hold-out cases."""
     price = found.price / (len(choice.cases.truth) * choice.steps)
     objective, rechosen = measure_of(choice.front.names), told.rechosen_figures
     front = [_front_row(choice, number) for number in range(len(choice.found))]

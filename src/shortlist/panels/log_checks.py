@@ -331,7 +331,7 @@ def folded(label: str, ways: Sequence[str]) -> str:
 
 
 def spelling_notes(times: Mapping[str, int], classes: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Return a sentence on labels that only spelling tells apart, with counts and the option that folds them.
+    """Return a sentence on labels that differ in spelling alone, with counts and the option that folds them.
 
     And those labels. `times`: how many times each label was said. `classes`: what others are compared with,
     if any; otherwise the most frequent label of each spelling is.

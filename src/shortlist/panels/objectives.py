@@ -75,7 +75,7 @@ class PanelObjective:
 
 
 def _share_of_class(place: int, is_class: int) -> PanelObjective:
-    """Return the share of a class that is answered rightly, whose errors stand at a place of a candidate."""
+    """Return the share of a class that is answered rightly, whose errors are at an index of a candidate."""
 
     def value(found: Summed, positive: Mask, _steps: int) -> float:
         return 1 - found.errors[place] / max(1, int((positive == is_class).sum()))

@@ -314,7 +314,7 @@ def ask_judges(
 
 
 def by_ways(way: NDArray[np.int64], n_ways: int, run: Callable[[int, Places], Outcome]) -> Outcome:
-    """Return the outcome of cases that go these ways; `run` gets a way and the places of its cases."""
+    """Return the outcome of cases that go these ways; `run` gets a way and the indices of its cases."""
     rows = [np.flatnonzero(way == number) for number in range(n_ways)]
     parts = zip(*(run(number, cases) for number, cases in enumerate(rows)), strict=True)
     back = np.argsort(np.concatenate(rows))

@@ -190,7 +190,7 @@ def candidates_of(
 
 
 def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
-    """Return which candidates are tested, in which order: chains of places, by rising price.
+    """Return which candidates are tested, in which order: chains of indices, by rising price.
 
     Left out are those than which another is as likely to pass, by whole per cent, is right about as many of
     the training cases, and costs no more. Within a chain the most likely come first, and of equal ones the

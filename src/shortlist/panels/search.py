@@ -70,7 +70,7 @@ class Searched(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """The policies of one family: what they are called, what is complete, and what measures them."""
+    """The policies of one family: their name, the claim of completeness, and their measure."""
 
     kind: str
     told: str

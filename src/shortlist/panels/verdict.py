@@ -252,7 +252,7 @@ def _rounded(number: int, what: str) -> str:
 
 
 def is_share(objective: str) -> bool:
-    """Whether an objective, or the mean of recall and specificity, is a share, so that points measure it."""
+    """Whether an objective, or the mean of recall and specificity, is a share, measured in points."""
     return objective not in OBJECTIVES or OBJECTIVES[objective].is_share
 
 

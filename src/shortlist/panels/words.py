@@ -37,7 +37,7 @@ def stages_in_words(panel: Panel) -> str:
 
 
 MOST_WAYS, MOST_LETTERS = 5, 150
-"""Branches of a router that are told in sentences, and letters of the condition of each."""
+"""Branches of a router that are written in sentences, and letters of the condition of each."""
 
 
 def _names(panel: Panel, stage: Stage) -> list[str]:
@@ -356,7 +356,7 @@ def _best_of_all_sentence(best: Verdict) -> str:
 
 
 MOST_PRICES = 6
-"""Prices that are told of those that would make another panel the cheapest."""
+"""Number of prices reported at which another panel would be the cheapest."""
 
 
 def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:

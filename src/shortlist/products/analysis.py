@@ -43,7 +43,7 @@ class Analysis:
     """
     core: tuple[Finding, ...] = ()
     dead: tuple[Finding, ...] = ()
-    """Features that every product has, and that none has."""
+    """Features of every product, and features of none."""
     false_optional: tuple[Finding, ...] = ()
     """Features that the tree calls optional and that every product with their parent has, the core ones left
     out.

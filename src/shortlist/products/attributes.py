@@ -127,7 +127,7 @@ def chosen_attributes(
     decimals: int | None = None,
     notes: list[str] | None = None,
 ) -> dict[str, Attribute]:
-    """Return the attributes called `names`, each from the first table that has it.
+    """Return the attributes called `names`, each from the first table with it.
 
     Built-in names are passed over.
 

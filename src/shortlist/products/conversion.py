@@ -35,7 +35,7 @@ class ModelDifference:
     """Difference of a second model from a first one."""
 
     names: tuple[str, ...]
-    """The features of both: those of the first, then those that only the second has."""
+    """The features of both models: all of the first, then the second's own."""
     removed: tuple[str, ...]
     added: tuple[str, ...]
     """Features that only the first has, and only the second."""

@@ -245,7 +245,7 @@ def start(
 def decide_feature(
     state: DecisionState, feature: int, *, selected: bool, stage: str = "", by: str = ""
 ) -> DecisionState:
-    """Return the state after one more decision, with everything that follows from it.
+    """Return the state after one more decision, with its consequences.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Products in tables and spreadsheets, a row each or one a file, and whether they are what they should be."""
+"""Products in tables and spreadsheets, a row each or one a file, and checks of them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An integer program with the names of its columns and rows, and the parts that readers collect of one."""
+"""An integer program with the names of its columns and rows, and the parts that readers collect."""
 
 import dataclasses
 import math
@@ -157,7 +157,7 @@ class Collected:
         return self.columns[name]
 
     def known_column(self, name: str, line: int) -> int:
-        """Return the number of a column that rows or objectives have."""
+        """Return the number of a known column."""
         if name not in self.columns:
             raise self.source.error(
                 f"{name!r} must be a column of a row or an objective. Correct the name.", line=line

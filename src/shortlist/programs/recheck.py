@@ -108,7 +108,7 @@ def proof_tolerances(
 def _other_facts(
     named: NamedProgram, form: IntegerForm, front: Front, steps: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """Say what a front tells of its program, objectives or rounding that is not so."""
+    """Say which facts of a front on its program, objectives or rounding are wrong."""
     meant = program_facts(named, form, steps)
     told = front.extras.get("program", {})
     said = [
@@ -133,7 +133,7 @@ def _other_facts(
 
 
 def _in_integers(front: Front, form: IntegerForm) -> Front:
-    """Return a front with the values that a search with rounded costs has seen, and what it claims of them.
+    """Return a front with the values of a search with rounded costs, and its claims on them.
 
     To every solution it has a point that is worse by what the costs are rounded by at most.
     """

@@ -240,7 +240,7 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
 
 
 def _truth(chosen: Chosen) -> ClassCodes:
-    """Return the true classes of the selection rows, as places among the sorted ones."""
+    """Return the true classes of the selection rows, as indices among the sorted ones."""
     labels, positive = chosen.record.labels, chosen.positive_place
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 

@@ -96,7 +96,7 @@ def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **m
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of our own in SVG, which needs no script, and what one sees in it."""
+    """A drawing of our own in SVG, which needs no script, with a text alternative."""
 
     title: str
     text: str
@@ -107,7 +107,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch of a tree: its text, whether it is chosen, and what is below it."""
+    """A branch of a tree: its text, whether it is chosen, and the branches below it."""
 
     text: str
     chosen: bool = True

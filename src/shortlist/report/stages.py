@@ -74,7 +74,7 @@ def _taken_by(classifier: "MultiStageClassifier") -> str:
 
 
 def _without_point(classifier: "MultiStageClassifier") -> str:
-    """Say why no point predicts, and what one can do."""
+    """Say why no point predicts, with advice."""
     front = classifier.front_
     advice = "Widen a limit, or take one of the points below with the command shortlist stage use."
     if not any(front.extras.get("promised", [True])):
@@ -83,7 +83,7 @@ def _without_point(classifier: "MultiStageClassifier") -> str:
 
 
 def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
-    """Return what is told of each stage: what it buys, what that costs, whom it asks, and when it answers."""
+    """Return the facts about each stage: features, prices, judges, and the rule for answers."""
     model, paid, found = classifier.model_, 0.0, []
     for stage, amounts in zip(model.stages, stage_amounts(model), strict=True):
         price = stage.price / classifier.costs_.scale

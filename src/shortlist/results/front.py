@@ -34,7 +34,7 @@ LARGEST_POINT = 2**51
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Non-dominated points, what to choose for each, and what is proved about them.
+    """Non-dominated points, the choice for each, and the proof about them.
 
     Build one with :meth:`from_points` or :meth:`from_values`, which sort the points and merge duplicates.
 

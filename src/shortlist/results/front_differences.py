@@ -116,7 +116,7 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
 
 
 def _matching_objectives(before: Front, now: Front) -> list[int]:
-    """Return the place in the front of now of each objective of before."""
+    """Return the index in the present front of each objective of the earlier one."""
     goals = [{(goal.sense, goal.name) for goal in front.objectives} for front in (before, now)]
     if goals[0] != goals[1]:
         told = [all_of(f"{goal.sense} {goal.name}" for goal in front.objectives) for front in (before, now)]
@@ -200,7 +200,7 @@ def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[by
 def _first_dominating(
     before: Front, columns: Sequence[tuple[list[float], list[float]]], rest: Sequence[int]
 ) -> list[int | None]:
-    """Return for each of some points of before the first point of now that dominates it.
+    """Return for some points of the earlier front the first present point that dominates each.
 
     None of these has the values of a point of now, so that one that is no worse in anything dominates.
     """

@@ -123,7 +123,7 @@ class Selection:
 
 
 NOT_TOLD = 1e-8
-"""A share of the best value that is not told."""
+"""Share of the best value that is not reported."""
 
 
 def shortfall(value: float, bound: float, best: str = "the best there is") -> str:

@@ -44,7 +44,7 @@ class Cancellation:
         return CopiedCancellation, (self.name, str(_flag(self.name)), self.cancelled)
 
     def cancel(self) -> None:
-        """Ask the method to stop at its next step and to return what it has."""
+        """Ask the method to stop at its next step and to return its answer so far."""
         self._event.set()
         if self._sent:
             self._tell_copies()

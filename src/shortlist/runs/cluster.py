@@ -236,7 +236,7 @@ def run_on_cluster(
 
 @functools.cache
 def _use_one_thread() -> None:
-    """Let libraries of this process use one thread, those that are loaded and those that will be."""
+    """Let libraries of this process use one thread, now and when loaded later."""
     from threadpoolctl import threadpool_limits
 
     for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA"):

@@ -16,7 +16,7 @@ from shortlist.errors import BadFileError, NotWrittenError
 from shortlist.files import check_writable
 
 APPLICATION = 0x53484C53
-"""SQLite's ``application_id`` of a study, by which it is told from other databases: the letters SHLS."""
+"""SQLite's ``application_id`` of a study, which marks it among other databases: the letters SHLS."""
 
 VERSION = 3
 """SQLite's ``user_version`` of the studies that are written now; 0.2.0 wrote 1, and 0.3.0 wrote 2."""
@@ -113,7 +113,7 @@ class StudyFile:
             return self._connection.execute(query, values).fetchall()
 
     def values(self, kind: str, part: str, key: str | None = None) -> dict[str, Any]:
-        """Return the values of one kind and part by key, in the order of keys; with `key` of that one."""
+        """Return the values of one kind and part by key, in the order of keys; with `key` of it alone."""
         given = (kind, part) if key is None else (kind, part, key)
         query = "SELECT key, value FROM rows WHERE kind = ? AND part = ?" + " AND key = ?" * (len(given) - 2)
         found = self.read(query, given)
@@ -259,7 +259,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(path: Path, one: sqlite3.Connection) -> None:
-    """Check the content of a study, make the table of a new one, and say who works on it."""
+    """Check the content of a study, make the table of a new one, and record the worker."""
     found = _version(path, one)
     if found and one.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
         raise sqlite3.DatabaseError("integrity_check")

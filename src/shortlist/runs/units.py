@@ -80,7 +80,7 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
 
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
-"""Takes the result of a unit, by its key, apart into what is recorded of it."""
+"""Splits the result of a unit, by its key, into its records."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Work:
     report: Report = silent
     """Receives progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
-    """Stops the work with what it has."""
+    """Stops the work with the answer so far."""
 
 
 def run_units(
@@ -144,7 +144,7 @@ def run_units(
 
 
 class _Run:
-    """One pass over units: which are known, which have come back, and what is told of it."""
+    """One pass over units: known units, finished units, and the progress to report."""
 
     def __init__(
         self, units: list[Unit], work: Work, stage: str, parts: FinishedParts | None, known: Mapping[str, Any]

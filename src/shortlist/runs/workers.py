@@ -82,7 +82,7 @@ class Completed:
     """A unit that has ended."""
 
     index: int
-    """Its place among the units that were given."""
+    """Its index among the given units."""
     result: Any = None
     """Result of the call; None where it raised."""
     seconds: float = 0.0
@@ -257,7 +257,7 @@ def _sent(
 
 
 def _end(running: Any) -> None:
-    """End a call of joblib, and its processes if units are under way, without the warning that they are."""
+    """End a call of joblib, and its processes if units are under way, without joblib's warning."""
     with undisturbed(), warnings.catch_warnings(action="ignore"):
         running.close()
 

@@ -1,1 +1,1 @@
-"""Files of rows and named columns, in the formats that people have."""
+"""Files of rows and named columns, in common formats."""

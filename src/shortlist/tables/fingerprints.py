@@ -60,7 +60,7 @@ class RowMatch:
     """Indices of the rows of one table in another one."""
 
     places: NDArray[np.intp]
-    """For each row of the first table its place in the second one, ``(n_rows,)``; -1 where it is not there.
+    """Index in the second table of each row of the first one, ``(n_rows,)``; -1 where it is missing.
     No place comes twice.
     """
     extra: NDArray[np.intp]
@@ -68,7 +68,7 @@ class RowMatch:
 
     @property
     def missing(self) -> NDArray[np.intp]:
-        """Places in the first table of rows that the second has not."""
+        """Indices in the first table of rows that the second one lacks."""
         return np.flatnonzero(self.places < 0)
 
     @property

@@ -128,7 +128,7 @@ def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
 
 
 Check: TypeAlias = Callable[[Any, str], object]
-"""Refuses a bad value of the option that it is told, with one sentence."""
+"""Refuses a bad value of the named option, with one sentence."""
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator, ABC):

@@ -210,7 +210,7 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
 
 
 def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
-    """Return the first sheet as text with commas; formulas count by the value that was saved with them.
+    """Return the first sheet as text with commas; formulas count by their saved value.
 
     Nothing is calculated, and no file that the workbook links to is looked at. Row k of the sheet is line k
     of the text as long as no cell holds a line break. Raises MissingDependencyError if python-calamine is not

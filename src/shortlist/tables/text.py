@@ -120,7 +120,7 @@ def parsed(
 
 
 def _different(column: "pd.Series[Any]", marker: str | None) -> tuple[Any, list[Any]]:
-    """Return the place of each cell among the different ones, -1 for gaps and the marker, and these."""
+    """Return the index of each cell among the different ones, -1 for gaps and the marker, and these."""
     import pandas as pd
 
     if marker is not None:

@@ -152,7 +152,7 @@ MEANING = (
 
 
 def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
-    """Return what is told of methods that prune, in pools of classifiers or of judges."""
+    """Return the report of methods that prune, in pools of classifiers or of judges."""
     from shortlist_papers.comparison_pages import CAUTION
     from shortlist_papers.pruning_comparison import best_singles, best_singles_text
 

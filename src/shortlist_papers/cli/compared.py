@@ -22,7 +22,7 @@ class TableQuestion:
     """Comparison on a table: its rows, the requirements on all methods, and the files of the answer."""
 
     file: str
-    """The name of the file, as it is told."""
+    """Name of the file, as it is reported."""
     learning: "LearningTable"
     dropped: tuple[str, ...]
     costs: Path | None
@@ -107,7 +107,7 @@ class TableComparison:
         return int(self.means[f"n_{self.told.unit}s"].iloc[0])
 
     def facts(self, out: Path | None, study: Path | None) -> dict[str, Any]:
-        """Return the contract of every command, and what only a comparison has."""
+        """Return the facts of every command, and those of a comparison alone."""
         return {
             "command": "compare",
             "method": "comparison",

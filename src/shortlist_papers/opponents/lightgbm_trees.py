@@ -21,7 +21,7 @@ from shortlist_papers.opponents.budgeted_classifier import (
 from shortlist_papers.opponents.greedy_miser import feature_of_columns
 
 CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_feature_lazy"}
-"""LightGBM's names for who pays for a feature: the model, once, or each row that needs it."""
+"""LightGBM's names for the payer of a feature: the model, once, or each row that needs it."""
 
 
 @saved_from("shortlist_papers")

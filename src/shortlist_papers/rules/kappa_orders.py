@@ -149,7 +149,7 @@ def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
 
 
 def fraction_order(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[np.intp]:
-    """Return the places of fractions in rising order; equal ones keep theirs.
+    """Return the indices of fractions in rising order; equal ones keep theirs.
 
     Denominators are above 0. Quotients as floating point go wrong in their last digits at most, so that only
     those which are that close are compared as fractions.

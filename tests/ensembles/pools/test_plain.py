@@ -1,4 +1,4 @@
-"""Classifiers with plain settings: words as categories, gaps as gaps, and what export writes of them."""
+"""Classifiers with plain settings: words as categories, gaps as gaps, and their export."""
 
 import importlib.util
 import warnings

@@ -58,7 +58,7 @@ def positive_probabilities(pool: Pool, X: Any, label: Any) -> Any:
 
 
 def mixed_frame(n_rows: int = 60, seed: int = 0) -> tuple[pd.DataFrame, Any]:
-    """Every kind of column that people have, with gaps, and labels that depend on them."""
+    """Every usual kind of column, with gaps, and labels that depend on them."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat(["no", "yes"], n_rows // 2))
     yes = y == "yes"

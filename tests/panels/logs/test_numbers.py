@@ -240,7 +240,7 @@ WRITTEN = {
     "promptfoo": ("tokenUsage.prompt", "tokenUsage.completion"),
     "OpenInference": ("llm.token_count.prompt", "llm.token_count.completion"),
 }
-"""Columns of numbers of tokens, by who writes them."""
+"""Columns of numbers of tokens, by the tool that writes them."""
 PER_TOKEN = {one: {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5} for one in "ab"}
 
 

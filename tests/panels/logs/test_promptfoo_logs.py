@@ -88,7 +88,7 @@ AGES = ("new", "older", "old")
 
 
 def table_of(age: str, said: Sequence[tuple[str, ...]] = SAID, prompts: tuple[str, str] = ("p", "p")) -> str:
-    """Write a table as promptfoo of that age does."""
+    """Write a table as promptfoo did at that time."""
     after = {
         "new": ["Status", "Score", "Named Scores", "Metric: tone", "Grader Reason", "Comment"],
         "older": ["Grader Reason", "Comment", "Latency (ms)"],

@@ -1,4 +1,4 @@
-"""IBEA and SATIBEA: kernels against plain twins, and what every run keeps to."""
+"""IBEA and SATIBEA: kernels against plain twins, and the rules of every run."""
 
 import dataclasses
 import functools

@@ -152,7 +152,7 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 
 
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
-    """Return the contract of every command, and what only evolution has."""
+    """Return the facts of every command, and those of evolution alone."""
     from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
     from shortlist.ensembles.measured import measured_facts
 

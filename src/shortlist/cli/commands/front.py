@@ -281,7 +281,7 @@ def _take_few(
     *,
     details: bool,
 ) -> None:
-    """Choose a few points, and write and tell them; `facts`: of JSON, None for people."""
+    """Choose a few points, and write and report them; `facts`: of JSON, None for people."""
     from shortlist._validation import as_count
     from shortlist.cli.text.few_text import few_facts, few_rows, print_few
     from shortlist.methods.few_points import few_points

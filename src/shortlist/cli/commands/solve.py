@@ -139,7 +139,7 @@ def solve(
 def _facts(
     named: "NamedProgram", front: "Front", notes: Sequence[str], saved: Path | None, study: Path | None
 ) -> dict[str, Any]:
-    """Return the contract of every command, and what only programs have."""
+    """Return the facts of every command, and those of programs alone."""
     from shortlist.cli.text.configured import plain
     from shortlist.cli.text.front_text import front_facts, front_status
 

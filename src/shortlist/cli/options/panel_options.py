@@ -1,4 +1,4 @@
-"""Options of `shortlist panel`: what the log's columns are called, and what panels may do."""
+"""Options of `shortlist panel`: names of the log's columns, and limits on panels."""
 
 import math
 import re
@@ -239,7 +239,7 @@ class PolicyOptions:
         return asked, given or costs, f"As the options say, {' and '.join(told)}." if told else ""
 
     def objective_names(self) -> tuple[str, ...]:
-        """Return the objectives by name, each in the sense that it has."""
+        """Return the objectives by name, each in its sense."""
         from shortlist._words import any_of
         from shortlist.errors import BadInputError
         from shortlist.panels.objectives import OBJECTIVES

@@ -126,7 +126,7 @@ class QuestionOptions:
         )
 
     def inputs(self, model: Path) -> dict[str, Named]:
-        """Return the files of a question, by what the user calls them."""
+        """Return the files of a question, by their names for the user."""
         files: dict[str, Named] = {"MODEL": model, "--attributes": self.files, "--decisions": self.decisions}
         if self.attributes or not model.is_file():  # it is told before anything heavy is loaded
             return files

@@ -38,7 +38,7 @@ def _fits(given: Mapping[str, Any]) -> bool:
 
 
 def _prices_matter(given: Mapping[str, Any]) -> bool:
-    """Whether prices are told of each judge, limited, or an objective."""
+    """Whether prices are reported of each judge, limited, or an objective."""
     return given["answers"] or given["objectives"] is not None or given["max_cost"] is not None
 
 
@@ -290,7 +290,7 @@ class PickOptions(MeasureOptions):
     ] = None
 
     def rule_to_save(self, objectives: str | None) -> str:
-        """Return the rule whose model is written; refuse a name that there is not."""
+        """Return the rule whose model is written; refuse an unknown name."""
         from shortlist._validation import as_choice
 
         if objectives is not None:  # the point's: the front is rechecked with what it knows of the pool
@@ -346,7 +346,7 @@ class FrontOptions(SizeOptions):
 
 
 def check_method(method: str, answers: AnswerOptions) -> None:
-    """Refuse a method that there is not, and ways to vote that it does not have."""
+    """Refuse an unknown method, and a way to vote that a method lacks."""
     from shortlist._validation import as_choice
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
     from shortlist.ensembles.estimators.rule_pruners import pruning_methods

@@ -362,7 +362,7 @@ def excludes(name: str) -> Needs:
 
 
 def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple[str, Needs]]:
-    """Return the parameters whose options need something that is not among the values, with what it is."""
+    """Return the parameters whose options need a missing value, with its name."""
     for name, hint in hints.items():
         for mark in getattr(hint, "__metadata__", ()):
             if isinstance(mark, Needs) and not mark.met(values):

@@ -379,7 +379,7 @@ def read_confidence(text: str | None, paper: "Preset | None", labels: Any) -> fl
 
 
 def as_label(text: str, labels: Any) -> Any:
-    """Return the class that is written so.
+    """Return the class by its text.
 
     An unknown one stays text and is refused later, with the classes.
     """

@@ -26,7 +26,7 @@ MOST_CHANGES = 6
 def configured_facts(
     answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
 ) -> dict[str, Any]:
-    """Return the contract of every command, and what only product lines have."""
+    """Return the facts of every command, and those of product lines alone."""
     from shortlist.cli.text.front_text import empty_notes, front_facts
 
     front, labels = answer.front, asked.line.labels
@@ -52,7 +52,7 @@ def configured_facts(
 
 
 def _changes(found: "Relaxations | None") -> dict[str, Any]:
-    """Return sets of changes that are enough each, and changes that alone are not."""
+    """Return sets of changes that suffice each, and changes that do not suffice alone."""
     if found is None:
         return {"enough": [], "not_enough": []}
     return {

@@ -1,4 +1,4 @@
-"""The recheck of a front as a command: what it reads, and what it tells."""
+"""The recheck of a front as a command: its input and its report."""
 
 import dataclasses
 from pathlib import Path

@@ -59,7 +59,7 @@ def look_at(path: Path) -> str:
 def headline(
     front: Front, *, seconds: float | None = None, why: str = "", behind: str = "", details: bool = True
 ) -> str:
-    """Say how many points there are, what is proved of them, and what found them.
+    """Say the number of points, their proof, and the method that found them.
 
     `front`: with at least one point, or as loaded. `seconds`: what to tell in place of the seconds of the
     front. `why`: why this method was taken; by default the front says it. `behind`: what stands behind the
@@ -232,7 +232,7 @@ MEANINGS = {
 
 
 def point_lines(front: Front, picked: "Pick", *, advised: bool = False, details: bool = False) -> list[str]:
-    """Say which point it is, and what is chosen for it; `advised`: as what to do."""
+    """Say the number of the point and its choice; `advised`: as what to do."""
     what = f"{'Take point' if advised else 'Point'} {picked.index} of {len(front):,}"
     if len(front) == 1:
         what = "Take the only point" if advised else "The only point"

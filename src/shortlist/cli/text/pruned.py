@@ -31,7 +31,7 @@ class WrittenFiles(NamedTuple):
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
-    """Return the contract of every command, and what only pruning has."""
+    """Return the facts of every command, and those of pruning alone."""
     from shortlist.ensembles.committees.facts import chosen_facts, result_facts
     from shortlist.ensembles.measured import measured_facts
 

@@ -151,7 +151,7 @@ SHOWN_POINTS = 20
 
 
 def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[str]:
-    """Say how many points there are, what is proved of them, and what found them."""
+    """Say the number of points, their proof, and the method that found them."""
     from shortlist.cli.text.front_text import headline
     from shortlist.multistage.search.emsco import ELITE_FILLS
     from shortlist.results.proof import ProofKind
@@ -261,7 +261,7 @@ def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Cla
 
 
 def promise_text(classifier: "MultiStageClassifier", answers_from: str = "") -> str:
-    """Say what is promised about answers of the point that predicts, or that nothing is.
+    """Say the promise about answers of the point that predicts, or that there is none.
 
     `answers_from`: the probability from which on all stages answer; empty where they differ.
     """
@@ -332,7 +332,7 @@ def print_staged(
     *,
     details: bool = False,
 ) -> None:
-    """Print for people what there is."""
+    """Print the answer for people."""
     if staged is None:
         print_lines(_searched_lines(classifier, seconds))
         _print_front(classifier)

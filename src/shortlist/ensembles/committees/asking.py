@@ -183,7 +183,7 @@ class Added(NamedTuple):
 
 
 AskMember: TypeAlias = Callable[[int, Places], Added]
-"""Gets the place of a member, and the rows that are asked about, and returns what the answers add."""
+"""Gets the index of a member, and the rows that are asked about, and returns what the answers add."""
 
 
 def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
@@ -203,7 +203,7 @@ class SettledRows(NamedTuple):
     calls: NDArray[np.int64]
     """Number of members asked, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
-    """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: none."""
+    """The index of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: none."""
 
 
 def ask_in_order(

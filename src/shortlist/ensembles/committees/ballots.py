@@ -212,7 +212,7 @@ class Threshold(Ballot):
         return self._as_columns(share, share)
 
     def n_votes(self, _codes: ClassCodes) -> int:
-        """Return how many members vote, those who abstain among them."""
+        """Return the number of members that vote, abstentions included."""
         return self.n_members
 
     def shares_between(

@@ -113,7 +113,7 @@ class Terms:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class FittedRows:
-    """Rows of the recorded table that fitted members here, as places in it, with which seed and by what."""
+    """Indices of the recorded rows that fitted members here, with the seed and the versions."""
 
     pool: NDArray[np.intp]
     """Rows that fitted the pool, in the order in which they were given, ``(n_rows,)``."""

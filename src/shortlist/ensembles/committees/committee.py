@@ -201,7 +201,7 @@ class Committee:
         return labels_of(self.decided(X), self.classes, self.reject_label_)
 
     def decided(self, X: Any) -> NDArray[np.int64]:
-        """Return the place of the class of every row, ``(n_samples,)``; -1 where there is no answer."""
+        """Return the index of the class of every row, ``(n_samples,)``; -1 where there is no answer."""
         heard = self.heard(X)
         cannot = self._cannot_answer(heard)
         found = np.where(cannot, -1, self.ballot.decided(self.ballot.answers_of(heard.members, heard.rows)))

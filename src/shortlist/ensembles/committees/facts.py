@@ -1,4 +1,4 @@
-"""Everything that is told of a chosen committee, once: a dict that JSON, text and page read."""
+"""Facts about a chosen committee, each once: a dict that JSON, text and page read."""
 
 import dataclasses
 import math
@@ -91,7 +91,7 @@ that were fitted on the other folds.
 
 
 def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[str, Any]:
-    """Return what is told of a committee: members, how they decide, what is proved, and whom to ask first.
+    """Return the facts about a committee: members, how they decide, what is proved, and whom to ask first.
 
     Plain values that JSON takes. ``early_exit`` is None where members are asked all at once, or nothing
     is on record. `held_out`: what asking one member after the other took on test rows.
@@ -206,7 +206,7 @@ class Unanswered(NamedTuple):
     needs: tuple[str, ...]
     """Name of the judge that each row waits for; empty where none."""
     words: str
-    """The unknown words, and who said them."""
+    """The unknown words, and the judges that gave them."""
 
     def sentences(self) -> list[str]:
         """Return what to say about them: how many there are, and why; nothing where there are none."""

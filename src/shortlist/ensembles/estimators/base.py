@@ -275,7 +275,7 @@ class PoolPruner(EnsembleClassifier):
         return Threshold(threshold, n_members, positive)
 
     def _positive_place(self) -> int | None:
-        """Return the place of the class that votes on record are for; None where they are classes."""
+        """Return the index of the class that votes on record are for; None where they are classes."""
         return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _form_committee(

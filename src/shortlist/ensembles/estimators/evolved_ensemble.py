@@ -238,7 +238,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
 
 def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:
-    """Return what is told of an evolved ensemble, whatever the rows that it was tested on."""
+    """Return the facts about an evolved ensemble, whatever the rows that it was tested on."""
     result, step = classifier.result_, classifier.result_.exact_step
     bound = None if result.error_bound is None else 1 - result.error_bound
     known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)

@@ -45,7 +45,7 @@ class RulePruner(PoolPruner):
 
     @abstractmethod
     def _take(self, rows: PruningRows, truth: NDArray[np.intp], seed: int) -> None:
-        """Choose members on these rows, whose classes are indices, and set what is known of them."""
+        """Choose members on these rows, whose classes are indices, and set the attributes on them."""
 
     def fit(
         self,

@@ -143,7 +143,7 @@ class ExactStep:
 
 
 class TrainingRows:
-    """The training rows, and everything that is measured on them."""
+    """Training rows, and the measures on them."""
 
     def __init__(
         self,

@@ -68,7 +68,7 @@ def committee_front(
     names: Sequence[str] | None = None,
     max_nodes: int | None = None,
 ) -> Front:
-    """Return the committees that no other dominates, and what is proved of them.
+    """Return the non-dominated committees, and their proof.
 
     COMPLETE where a full search ended. Else NONDOMINATED where every point is proved, or APPROXIMATE, with
     ``missing`` where that is known. ``extras["proved"]`` says of every point whether no committee dominates

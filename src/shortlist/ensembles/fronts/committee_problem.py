@@ -42,7 +42,7 @@ class FrontProblem(ABC):
     objectives: tuple[Objective, ...]
     """Objectives of values first, then of members; each has an integer scale."""
     asked: NDArray[np.intp]
-    """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
+    """Index of every objective in the requested order, ``(n_objectives,)``."""
     prices: NDArray[np.int64]
     """Increment of each objective of members by each member, at least 0, ``(n_prices, n_classifiers)``."""
     budgets: NDArray[np.int64]

@@ -203,11 +203,11 @@ class _MeanWalker:
         return kept_committees(state, self.problem)
 
     def _most_of(self, places: NDArray[np.intp], left: int) -> Floats:
-        """Return minus the most that members from each place on gain, by number, ``(n_values, n_places)``."""
+        """Return minus the most that members from each index on gain, by number, ``(n_values, n_places)``."""
         return self._most[:, left, places] if len(self._most) else np.zeros((0, len(places)))
 
     def _least_of(self, places: NDArray[np.intp], left: int) -> Floats:
-        """Return the least that a number of members from each place on cost, ``(n_prices, n_places)``."""
+        """Return the least that a number of members from each index on cost, ``(n_prices, n_places)``."""
         return self._least[:, left, places] if len(self._least) else np.zeros((0, len(places)))
 
     def _covers(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -97,7 +97,7 @@ def promising(
     work: Work,
     settings: RaceSettings = USUAL_RACE,
 ) -> list[int]:
-    """Return the places of the candidates that do not race, and of the drawn ones that win, in order.
+    """Return the indices of the candidates that do not race, and of the drawn ones that win, in order.
 
     Every one is fitted on some rows outside the first fold, and answers some of it. Winners are taken one
     after the other: the one with which the mean of all that are taken has the least log loss.

@@ -1,4 +1,4 @@
-"""The best selection so far, counted from the votes whatever found it, and what is proved of it."""
+"""The best selection so far, counted from the votes whatever found it, and its proof."""
 
 import dataclasses
 import math
@@ -119,7 +119,7 @@ class Incumbent:
         self.total, self.threshold = self.rate(fewer)
 
     def lower_bound_to(self, bound: int, by: str) -> None:
-        """Take a bound if it is lower, and remember what proved it."""
+        """Take a bound if it is lower, and remember its prover."""
         lower = self.problem.rounded(bound)
         if lower < self.bound or not self.bound_by:
             self.bound, self.bound_by = min(lower, self.bound), by

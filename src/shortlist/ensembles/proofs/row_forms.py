@@ -269,7 +269,7 @@ def _extremes(
 
 
 def distinct_votes(votes: VoteMatrix) -> tuple[VoteMatrix, NDArray[np.int64]]:
-    """Return the distinct vote vectors in lexicographic order, and the place of each row among them."""
+    """Return the distinct vote vectors in lexicographic order, and the index of each row among them."""
     packed = np.ascontiguousarray(np.packbits(votes, axis=1))
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Kernels of sums over rows of concave functions of mean probabilities: their worth, and what bounds it.
+"""Kernels of sums over rows of concave functions of mean probabilities: their worth, and bounds on it.
 
 A term is one summand: a whole number `s`, which is a sum over the members, and a concave function g of it. A
 tangent of g is linear in the members, so that the largest sum of tangents is found by sorting.
@@ -255,7 +255,7 @@ def tangents_in_rounds(
 
 
 def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
-    """Return the places with a part, and the others that gain most, increasing.
+    """Return the indices with a part, and the others that gain most, increasing.
 
     >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
     [0, 1, 3]

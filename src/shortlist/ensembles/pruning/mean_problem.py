@@ -31,7 +31,7 @@ MEAN_LOSSES = {
     LOG_LOSS: "mean of minus the logarithm of the mean probability of the true class",
     BRIER: "mean squared error of the mean probabilities, of two classes that of one",
 }
-"""Objectives of mean probabilities that are minimised, and that votes have not."""
+"""Objectives of mean probabilities that are minimised; votes lack them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,7 @@ class VoteProblem(Generic[V, W]):
 
     @property
     def first_bound(self) -> int:
-        """The weighted sum when every row is right that can be."""
+        """Weighted sum if all rows that can be right are right."""
         return self.rows.weighted_sum(self.rows.total_gain)
 
     def value(self, total: int) -> float:
@@ -147,7 +147,7 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         return self.weights.signed_gains(self.votes)
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return the weighted sum with the best threshold, and that one."""
+        """Return the weighted sum with the best threshold, and the threshold."""
         threshold, gain = threshold_of(tally, self._signed_gains, size)
         return self.weights.all_negative(self.votes) + gain, threshold
 

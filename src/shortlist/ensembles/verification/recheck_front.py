@@ -201,7 +201,7 @@ def recorded_shares(chosen: Chosen, truth: NDArray[np.integer]) -> SoftVotes:
 
 
 def _classes(chosen: Chosen) -> NDArray[np.uint8]:
-    """Return the place of the true class of each recorded row; the record has 1 for a positive class."""
+    """Return the index of the true class of each recorded row; the record has 1 for a positive class."""
     labels = chosen.record.labels
     return 1 - labels if chosen.positive_place == 0 else labels
 
@@ -595,7 +595,7 @@ def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: 
 
 
 def _bound_of(front: Front, objective: Objective) -> int | None:
-    """Return what no committee is below in an objective, minimised and in whole units, if that is told."""
+    """Return the reported bound on an objective of all committees, minimised and in whole units."""
     for told in front.extras.get("bounds", ()):
         if told["name"] == objective.name and objective.sense is Sense.MAX:
             most: float = told["at_most"]

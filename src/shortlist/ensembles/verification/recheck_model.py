@@ -225,7 +225,7 @@ def _verify_rows(
     looked_at: Verification,
     judges: tuple[Any, ...] = (),
 ) -> Verification:
-    """Find the recorded rows in a table, and recheck what is claimed of them.
+    """Find the recorded rows in a table, and recheck the claims on them.
 
     `recheck` gets the rows and their classes, and returns fields of the verification.
     """

@@ -305,7 +305,7 @@ def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> 
 
 
 def _wrong_history(chosen: Chosen) -> Iterator[str]:
-    """Say where a run is told otherwise than it can have been: who proved the bound, and how it ended."""
+    """Say where the record of a run cannot be true: who proved the bound, and how it ended."""
     result = chosen.result
     if result is None:
         return

@@ -34,7 +34,7 @@ class FoundRows:
     """Indices of the recorded rows in a table."""
 
     places: NDArray[np.intp] | None
-    """Their places in the table, ``(n_recorded,)``; None where some of them cannot be told."""
+    """Their indices in the table, ``(n_recorded,)``; None where some of them cannot be found."""
     difference: str = ""
     """Difference of the table; empty if it is the one that the model was made from."""
     n_changed: int = 0
@@ -96,7 +96,7 @@ def _named(rows: NDArray[np.intp]) -> str:
 
 
 def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
-    """Say which answer of judges in a table cannot be one, such as a class that there is not.
+    """Say which answer of judges in a table is impossible, such as an unknown class.
 
     Judges are asked about the table as it stands, so that the sentence names a row of the table.
 

@@ -280,7 +280,7 @@ class _Search:
 
 
 def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
-    """Return which zones contain `point`, and the zones that replace them.
+    """Return which zones contain `point`, and their replacements.
 
     Each zone u with ``point < u`` gives one candidate per objective j, with ``u_j`` lowered to ``point_j``.
     Redundant candidates, those inside another zone, can only lie inside one that has the same component j:

@@ -182,7 +182,7 @@ class Record:
 
 
 def known_records(study: Study, program: Program, settings: Mapping[str, Any]) -> dict[str, Record]:
-    """Bind a study to a program and the settings of its search, and return the records that it has.
+    """Bind a study to a program and the settings of its search, and return its records.
 
     Raises BadInputError if the study belongs to another program or other settings.
     """

@@ -28,7 +28,7 @@ from shortlist.runs import Budget, Study
 from shortlist.runs.budget import Progress, Report, seconds_now, silent
 
 WALK = "random walk"
-"""The stage that is told of while reference points are drawn."""
+"""Name of the stage in progress reports while reference points are drawn."""
 
 FLAT = 1e-9
 """Singular values below this part of the largest one count as zero: that direction has no extent."""

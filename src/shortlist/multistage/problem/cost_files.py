@@ -144,7 +144,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the further columns of a table of prices that hold numbers, and those that have to."""
+    """Return the further columns of a table of prices that hold numbers, and the required ones."""
     found: dict[str, dict[str, Any]] = {}
     for name in table.columns:
         if name in KNOWN_NAMES or not str(name).strip() or str(name).startswith("Unnamed:"):
@@ -182,7 +182,7 @@ def _discounted(
 
 
 def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
-    """Return what each line of a table of prices needs; nothing without a column that says so."""
+    """Return the needs of each line of a table of prices; none without a column of needs."""
     if "needs" not in table:
         return {}
     given = table[table["needs"].notna()]

@@ -158,7 +158,7 @@ class FeatureCosts:
         return np.concatenate([masks, np.stack(opened, axis=-1)] if opened else [masks], axis=-1)
 
     def taken(self, chain: Mask, attributes: Sequence[CostAttribute]) -> NDArray[np.int64]:
-        """Return what each stage takes of each attribute, in units: the largest of all that is new in it.
+        """Return the amount of each attribute per stage, in units: the largest of its new features.
 
         `taken`, which it returns, ``(..., n_stages, n_attributes)``.
         """

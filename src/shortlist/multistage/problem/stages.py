@@ -240,7 +240,7 @@ class PurchaseRules:
         return {}
 
     def _nearest(self, bought: tuple[int, ...], wanted: bytes) -> Mask:
-        """Return a valid set with what is bought: each column in turn as it is wanted, if that can be.
+        """Return a valid set with the bought columns: each column in turn as wanted, if possible.
 
         Whatever was asked before, the answer is the same.
         """

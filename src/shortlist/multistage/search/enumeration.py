@@ -349,7 +349,7 @@ def walk_valid_chains(
 
 
 def _above(sets: Mask) -> list[NDArray[np.int64]]:
-    """Return for each set the places of those that hold it and more."""
+    """Return for each set the indices of its proper supersets."""
     outside = (~sets).astype(np.float32)
     within = sets.astype(np.float32) @ outside.T == 0  # row within column
     np.fill_diagonal(within, val=False)

@@ -304,7 +304,7 @@ class StageProblem:
         return np.column_stack([points, credits_ // divisor, lowest])
 
     def best(self, measures: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of the non-dominated assignments, the first of each objective vector, rising."""
+        """Return the indices of the non-dominated assignments, the first of each objective vector, rising."""
         _, first = np.unique(self.vectors(measures), axis=0, return_index=True)
         first.sort()
         return np.asarray(first[nondominated_rows(*self.comparable(measures[first]))])

@@ -125,7 +125,7 @@ class Promise:
 
 
 def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
-    """Return places in the order of two scores: the best by the first, by the second, and so on.
+    """Return indices in the order of two scores: the best by the first, by the second, and so on.
 
     >>> interleaved(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 3.0])).tolist()
     [0, 3, 1, 2]
@@ -135,7 +135,7 @@ def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
 
 
 def is_late(assignment: NDArray[np.int8], *, removal: bool) -> Mask:
-    """Mark the features of the last stage; those of none, where that may be. No window has to name them."""
+    """Mark the features of the last stage, or the removed ones where removal is allowed."""
     return np.asarray(assignment == (REMOVED if removal else assignment.max()))
 
 

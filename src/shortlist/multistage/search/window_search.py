@@ -59,7 +59,7 @@ class StageArchive:
         self.assignments, self.measures = assignments, measures
 
     def best(self, weights: Values) -> tuple[float, int]:
-        """Return the greatest weighted sum of merits, and the place of the first assignment that has it."""
+        """Return the greatest weighted sum of merits, and the index of the first assignment with it."""
         sums = worths(self.problem, self.measures, weights)
         place = int(np.argmax(sums))
         return float(sums[place]), place

@@ -129,7 +129,7 @@ class Subclassifiers:
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def serve(self, budget: Budget) -> None:
-        """Fit for a search within its budget; quick fits are no steps of it, and are not told."""
+        """Fit for a search within its budget; quick fits are no steps of it, and are not reported."""
         self.budget = replace(budget, report=silent) if self.fits_are_quick else budget
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
@@ -233,7 +233,7 @@ class SubsetPlaces:
         return slots, np.array(arrivals, dtype=np.int64)
 
     def forget(self, slots: NDArray[np.int64]) -> None:
-        """Take back the places of subsets that could not be fitted, which are those that came last."""
+        """Take back the slots of the last subsets, which could not be fitted."""
         if self.dense:
             self._seen[slots] = False
         else:

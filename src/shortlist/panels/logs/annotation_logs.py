@@ -149,7 +149,7 @@ def _annotator(place: str, annotation: dict[str, Any]) -> str:
 
 
 def _judge(place: str, record: Row, names: Sequence[str]) -> str:
-    """Return the first name of a judge that a record has."""
+    """Return the first name of a judge in a record."""
     found = [name_of(place, record, name) for name in names]
     return next((str(one) for one in found if one is not None), UNNAMED)
 

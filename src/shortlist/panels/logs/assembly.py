@@ -254,7 +254,7 @@ def _note_repeats(n_rows: int, cases: "pd.Series[Any]", notes: list[str]) -> Non
 def _one_of_each_case(
     cells: "pd.DataFrame", name: str, what: str, ways: Sequence[str] = ()
 ) -> list[str | None]:
-    """Return what is told of each row's case, folded and as text, None where nothing is.
+    """Return the facts about each row's case, folded and as text, None where nothing is.
 
     Raises BadInputError if cells of a case differ.
     """

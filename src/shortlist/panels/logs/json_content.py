@@ -102,7 +102,7 @@ MOST_DIGITS = 4000
 
 
 def oddity_notes(name: str, odd: Mapping[str, int]) -> list[str]:
-    """Return a sentence on each kind of odd places that a file has."""
+    """Return a sentence on each kind of oddity in a file."""
     return [
         f"{name}: in {counted(odd[kind], 'place')} there is {what}."
         for kind, what in ODDITIES.items()
@@ -155,7 +155,7 @@ JSON_KINDS = {
 
 
 def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a list, each with what messages call it.
+    """Yield the objects of a list, each with its name in messages.
 
     Raises BadFileError if one is no object.
     """

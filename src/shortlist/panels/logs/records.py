@@ -152,7 +152,7 @@ NUMBERS = (
     "written_tokens",
     "score",
 )
-"""Columns of records that hold numbers, NaN where not told."""
+"""Columns of records that hold numbers, NaN where not given."""
 
 COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "probabilities", "model", *NUMBERS)
 """Columns of records; further ones are features of the case."""

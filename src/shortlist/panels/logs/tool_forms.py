@@ -40,7 +40,7 @@ ROLES = (*LONG_ROLES, "content")
 
 
 class _Form(NamedTuple):
-    """A form of JSON: what tells it from the first record of a file, and what reads it.
+    """A form of JSON: its test on the first record of a file, and its reader.
 
     `title`: what people call the tool. `in_lines`: whether a file may be one record alone, in one line.
     `is_export`: of a tool in which people label, and not of one that runs models. `roles`: those of
@@ -127,7 +127,7 @@ class Content(NamedTuple):
 
 
 def content_of(name: str, content: bytes, notes: list[str]) -> Content:
-    """Return which form the content of a file has; `notes` gets a sentence on each kind of odd places.
+    """Return the form of a file's content; `notes` gets a sentence on each kind of oddity.
 
     Raises BadFileError if it begins as JSON and is none, or is compressed and damaged.
     """
@@ -193,7 +193,7 @@ def tool_records(source: str, content: Content, columns: LogColumns, notes: list
 
 
 class _Other(NamedTuple):
-    """A form of files: fields that its records have, what it is, and what to do."""
+    """A form of files: the fields of its records, its name, and advice."""
 
     needs: frozenset[str]
     name: str

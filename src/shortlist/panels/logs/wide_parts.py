@@ -252,7 +252,7 @@ def is_right(column: "pd.Series[Any]") -> bool:
 
 
 def prices_of(table: "pd.DataFrame", names: Sequence[str], judges: Iterable[str]) -> dict[str, str]:
-    """Return the column of the price of each judge that has one."""
+    """Return the price column of each judge, if it has one."""
     wanted = {
         judge: [f"{judge}{mark}{word}" for word in PARTS["price"] for mark in MARKS] for judge in judges
     }

@@ -74,7 +74,7 @@ class _Joined:
     """Numbers of the rules that the limits and choices are."""
 
     def parted(self, rules: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Return rules as numbers of the model before, and places among limits and choices."""
+        """Return rules as numbers of the model before, and indices of limits and choices."""
         kept = set(rules)
         return tuple(  # type: ignore[return-value]  # one tuple for each of three
             tuple(place for place, rule in enumerate(part) if rule in kept)

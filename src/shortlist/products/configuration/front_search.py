@@ -83,7 +83,7 @@ def _by_auto(
 
 
 def _reason(why: str, front: Front) -> str:
-    """Return why there are integer programs, and which engine solved them."""
+    """Return the reason for integer programs, and the engine that solved them."""
     return "; ".join([why, *filter(None, [front.extras.get("why")])])
 
 

@@ -177,7 +177,7 @@ class ProductQuestion:
 
     @cached_property
     def hard_limits(self) -> tuple[Constraint, ...]:
-        """Limits that decide which products there are."""
+        """Limits on the set of products."""
         return tuple(limit for limit in self.limits if not self._bounds_an_objective(limit))
 
     @cached_property

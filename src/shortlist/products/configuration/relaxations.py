@@ -36,7 +36,7 @@ class Relaxation:
     literal: int = 0
     """The requirement: i + 1 for feature i selected, -(i + 1) for deselected; 0 for a limit."""
     place: int = -1
-    """The limit, by its place among those given; -1 for a requirement."""
+    """Index of the limit among the given ones; -1 for a requirement."""
     limit: str = ""
     """The limit in place of it, such as ``cost<=14``; empty where it is left out."""
 
@@ -66,7 +66,7 @@ class _Asked:
     budget: Budget
 
     def without(self, literals: Iterable[int], places: Iterable[int]) -> "_Asked":
-        """Return what is left to ask; limits that are left out become empty, so that places stay."""
+        """Return what is left to ask; limits that are left out become empty, so that indices stay."""
         dropped = set(literals)
         limits = list(self.limits)
         for place in places:
@@ -75,7 +75,7 @@ class _Asked:
         return dataclasses.replace(self, limits=tuple(limits), literals=kept)
 
     def broken(self, product: Mask) -> tuple[list[int], list[int]]:
-        """Return the requirements and the places of the limits that a product does not meet."""
+        """Return the requirements and the indices of the limits that a product does not meet."""
         literals = [one for one in self.literals if product[abs(one) - 1] != (one > 0)]
         places = [
             place for place, limit in enumerate(self.limits) if not holds(limit.formula, product[:, None])[0]

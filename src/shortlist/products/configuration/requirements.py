@@ -178,7 +178,7 @@ def _table(source: Source, lines: _Lines, names: FeatureNames) -> _Entries:
 
 
 def _featureide(source: Source, names: FeatureNames) -> _Entries:
-    """Read a configuration of FeatureIDE; what the user chose counts before what follows from it."""
+    """Read a configuration of FeatureIDE; the user's choices count before their consequences."""
     from shortlist.products.formats.shared import parse_xml
 
     root = parse_xml(source)
