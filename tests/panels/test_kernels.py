@@ -12,6 +12,7 @@ from shortlist.panels.decisions import (
     MISSING,
     TIES,
     VOTE_RULES,
+    Heard,
     JudgeVotes,
     ScoreTable,
     decided_by_folds,
@@ -125,3 +126,36 @@ def test_scores_by_folds_are_those_of_the_slow_twin() -> None:
         ScoreTable((0, 1, 2), np.append(parts[0].weights[:3] - silent, parts[0].weights[3:]), 3)
         .probabilities(alone), abs=1e-12,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("n_classes", [2, 7, 300])
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("rule", VOTE_RULES)
+@pytest.mark.parametrize("missing", MISSING)
+def test_votes_are_those_of_a_count_over_all_classes(
+    n_classes: int, ties: str, rule: str, missing: str
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    step = n_classes // min(n_classes, 4)
+    words = np.minimum(rng.integers(0, 5, (300, 5)) * step, n_classes)
+    words[rng.random(words.shape) < 0.2] = n_classes
+    votes = tuple(rng.integers(0, 3, 5).tolist())
+    decision = JudgeVotes((0, 1, 2, 3, 4), votes, rule, missing, ties)
+    told = decision.decide(Heard(words, np.zeros(words.shape), n_classes))
+    for row, code, sure in zip(words.tolist(), told.codes.tolist(), told.sure.tolist(), strict=True):
+        assert (code, sure) == counted_over_classes(row, decision, n_classes)
+
+
+def counted_over_classes(row: list[int], how: JudgeVotes, n_classes: int) -> tuple[int, float]:
+    """The class that wins and its share, by looking at every class."""
+    pairs = [*zip(row, how.votes, strict=True)]
+    tally = [sum(vote for word, vote in pairs if word == k) for k in range(n_classes)]
+    total = sum(how.votes) if how.missing == "counted" else sum(tally)
+    most = max(tally)
+    equal = [k for k in range(n_classes) if tally[k] == most]
+    is_tied = len(equal) > 1 and how.ties == "unanswered"
+    if most == 0 or is_tied or (how.rule == "majority" and 2 * most <= total):
+        return -1, 0.0
+    last = {word: place for place, word in enumerate(row)}
+    winner = max(equal, key=lambda k: last[k]) if how.ties == LATEST else equal[0]
+    return winner, most / total

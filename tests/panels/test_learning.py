@@ -11,13 +11,14 @@ from sklearn.linear_model import LogisticRegression
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.candidates import SINGLE, VOTED
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, JudgeVotes
+from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, Heard, JudgeVotes
 from shortlist.panels.facts import panel_report
 from shortlist.panels.learning import (
     EM_ROUNDS,
     LEARNERS,
     MOST_VOTES,
     PENALTY,
+    PSEUDO_COUNT,
     VOTES,
     WEIGHTED,
     OutOfFold,
@@ -235,3 +236,16 @@ def test_a_chain_ends_where_many_agree_and_goes_on_where_they_do_not() -> None:
     log = make_log(list("abcde"), np.arange(400), said, truth, measures=Measures(prices=[1.0] * 5))
     choice = choose_panels(log, PanelOptions(decide=VOTES))
     assert any(2 <= len(one.recipe.sets[0]) < len(one.recipe.sets[-1]) for one in choice.found)
+
+
+def test_dawid_and_skenes_counts_of_known_truths_are_those_of_shares_that_are_certain() -> None:
+    rng = np.random.default_rng(7)
+    truth, words = rng.integers(0, 40, 500), rng.integers(0, 41, (500, 3))
+    answers = Heard(words, np.zeros(words.shape), 40)
+    table = fit_dawid_skene((0, 1, 2), answers, truth)
+    shares = np.eye(40)[truth]
+    for judge in range(3):
+        counts = np.eye(41)[words[:, judge]][:, :40].T @ shares + PSEUDO_COUNT * (1 + np.eye(40))
+        labels = table.weights[40 : 40 + 3 * 41 * 40].reshape(3, 41, 40)[judge]
+        assert labels[:-1].tolist() == np.log(counts / counts.sum(axis=0)).tolist()
+        assert not labels[-1].any()

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.panels.candidates import shape_of
+from shortlist.panels.candidates import committees_of, shape_of
 from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Decided, Heard, JudgeVotes
-from shortlist.panels.learning import OutOfFold
+from shortlist.panels.learning import LimitReachedError, OutOfFold
 from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Candidate, Cases, bound_at, stages_of, threshold_front
@@ -258,3 +258,53 @@ def test_a_stage_that_decides_nothing_sends_all_cases_on() -> None:
     front = threshold_front(nothing, np.zeros((3, 2), dtype=np.int64), np.full((3, 2), 2))
     assert front.points.tolist() == [[6, 6]]
     assert front.thresholds.tolist() == [np.inf]
+
+
+class Looks:
+    """A clock that counts how often somebody looks at it, and goes on by a second each time."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __call__(self) -> float:
+        """Return the time."""
+        self.n += 1
+        return float(self.n)
+
+
+@pytest.mark.parametrize("learner", ["logistic", "dawid-skene", "weighted-votes"])
+@pytest.mark.parametrize("most", [1, 9, 30, 120, 400])
+def test_a_search_ends_at_the_first_look_at_the_clock_after_its_limit(learner: str, most: int) -> None:
+    n_judges, clock = 6, Looks()
+    cases = cases_of(1000 + most, n_judges, Final(), learner=learner)
+    searched = find_policies(cases, max_stages=3, budget=Budget(most, clock=clock))
+    always = n_judges + 1  # single judges, and one answer to every case
+    assert clock.n <= 1 + most + always + 1
+    if clock.n > most:
+        assert searched.claims[-1].startswith("Not finished, as a limit came first: ")
+    asked = {one.recipe.sets for one in searched.tried}
+    assert {((judge,),) for judge in range(n_judges)} <= asked
+
+
+def test_what_is_learned_looks_at_the_clock_in_every_step_and_nothing_is_learned_after_the_limit() -> None:
+    n_judges, clock = 4, Looks()
+    cases = cases_of(2000, n_judges, Final())
+    find_policies(cases, max_stages=1, budget=Budget(10**9, clock=clock), families=["learned scores"])
+    n_fits = (2**n_judges - 1) * 4  # of each set of judges all cases, and those without each of three folds
+    assert clock.n > 5 * n_fits
+    again = cases_of(2001, n_judges, Final())
+    budget = Budget(clock.n // 2, clock=Looks())
+    find_policies(again, max_stages=1, budget=budget, families=["learned scores"])
+    judged = again.decisions["logistic"]
+    known = len(judged._known)
+    assert 0 < known < 2**n_judges - 1
+    with pytest.raises(LimitReachedError), judged.until(lambda: True):
+        judged.of(range(n_judges))
+    judged.of(range(n_judges))  # outside a search there is no limit
+    assert len(judged._known) == known + 1
+
+
+def test_growing_a_committee_looks_at_the_clock() -> None:
+    cases = cases_of(2002, 8, Final(), learner="votes")
+    with pytest.raises(LimitReachedError), cases.decisions["votes"].until(lambda: True):
+        committees_of(cases)

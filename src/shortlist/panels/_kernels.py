@@ -100,28 +100,32 @@ def decide_by_votes(
     `votes`: of each judge, a row for each fold. `fold`: which row a case takes. `how`: 1 or 0 for each of
     four questions: whether a class takes more than half; whether votes of the silent count in the
     denominator; whether equal classes are decided, for the first of them; or for the one that the last judge
-    gave. `tally` has a row for the votes of each class and silence, and one for who gave it last.
+    gave. `tally` has a row for the votes of each class and silence, and one for who gave it last; only what
+    some judge gave is looked at, so hundreds of classes take no longer than two.
     """
     n_words = tally.shape[1] - 1
     majority, counted, ties, latest = how[0] == 1, how[1] == 1, how[2] == 1, how[3] == 1
+    tally[:] = 0
     for i in range(answers.shape[0]):
-        for k in range(n_words + 1):
-            tally[0, k], tally[1, k] = 0, 0
         for j in range(answers.shape[1]):
             tally[0, answers[i, j]] += votes[fold[i], j]
             tally[1, answers[i, j]] = j + 1
-        winner, n_equal, total = 0, 1, tally[0, 0]
-        for k in range(1, n_words):
+        winner, n_equal, most, total = 0, 1, 0, 0
+        for j in range(answers.shape[1]):
+            k = answers[i, j]
+            if k == n_words or tally[1, k] != j + 1:
+                continue
             total += tally[0, k]
-            if tally[0, k] > tally[0, winner]:
-                winner, n_equal = k, 1
-            elif tally[0, k] == tally[0, winner]:
+            if tally[0, k] > most:
+                winner, n_equal, most = k, 1, tally[0, k]
+            elif tally[0, k] == most:
                 n_equal += 1
-                if latest and tally[1, k] > tally[1, winner]:
+                if latest or k < winner:
                     winner = k
-        most = tally[0, winner]
         if counted:
             total += tally[0, n_words]
+        for j in range(answers.shape[1]):
+            tally[0, answers[i, j]], tally[1, answers[i, j]] = 0, 0
         codes[i], sure[i] = -1, 0.0
         if most > 0 and (ties or n_equal == 1) and (not majority or 2 * most > total):
             codes[i], sure[i] = winner, most / max(1, total)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
 from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
-from shortlist.panels.learning import AGREEMENT, VOTES, VOTING
+from shortlist.panels.learning import AGREEMENT, VOTES, VOTING, OutOfFold
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
@@ -68,9 +68,12 @@ def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
 def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     """Add the judge that makes the plurality of all so far lose least, one after the other."""
     members = [ranked[0]]
-    no_judge = cases.decisions[VOTES].of(()).decision
+    judged = cases.decisions[VOTES]
+    no_judge = judged.of(()).decision
     assert isinstance(no_judge, JudgeVotes)
     while len(members) < min(MOST_VOTERS, cases.n_judges):
+        if isinstance(judged, OutOfFold):
+            judged.check_limit()
         rest = [judge for judge in ranked if judge not in members]
         votes = replace(no_judge, votes=(1,) * (len(members) + 1))
         losses = [

@@ -330,17 +330,14 @@ def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():
         return {}
-    rivals = _calls_of_rivals(choice, own)
+    rivals = np.array(_calls_of_rivals(choice, own)).reshape(-1, len(now))
     calls = _calls_on_training_cases(choice, choice.of_recipe(own.recipe))
+    gaps = (rivals - calls) @ now
     told: dict[str, dict[str, Any]] = {}
     for judge, name in enumerate(choice.chosen.judges):
-        here = calls[judge]
-        prices = []
-        for rival in rivals:
-            less = here - rival[judge]
-            gap = float((rival - calls) @ now)
-            if (less > 1e-12 and here > 0) or (here == 0 and less < -1e-12):
-                prices.append(float(now[judge] + gap / less))
+        here, less = calls[judge], calls[judge] - rivals[:, judge]
+        differ = less > 1e-12 if here > 0 else less < -1e-12
+        prices = (now[judge] + gaps[differ] / less[differ]).tolist()
         if here > 0:
             dearer = [price for price in prices if price >= now[judge]]
             told[name] = {"now": float(now[judge]), "up_to": min(dearer) if dearer else None}

@@ -1,6 +1,7 @@
 """Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -57,12 +58,18 @@ Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], JudgeVotes], Fitt
 
 
 def fit_logistic(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: JudgeVotes = COUNTING
+    judges: tuple[int, ...],
+    answers: Heard,
+    truth: NDArray[np.int64],
+    _counting: JudgeVotes = COUNTING,
+    *,
+    check: Callable[[], None] = lambda: None,
 ) -> ScoreTable:
     """Fit logistic regression over labels and confidences, the weights penalised.
 
     `judges`: whose answers these are. `answers`: with a column for each of them. `truth`: places of classes,
-    ``(n_cases,)``; cases of unknown truth, -1, are left out.
+    ``(n_cases,)``; cases of unknown truth, -1, are left out. `check`: is called in every step, and ends the
+    fit by what it raises.
     """
     from scipy.optimize import minimize
 
@@ -75,6 +82,7 @@ def fit_logistic(
     scores, gradient = np.empty((len(known), n_classes)), np.empty(size)
 
     def mean_loss(weights: Floats) -> tuple[float, Floats]:
+        check()
         loss = logistic_loss(words, confidence, right, weights, PENALTY, scores, gradient)
         return loss / len(known), gradient / len(known)
 
@@ -96,16 +104,24 @@ def fit_dawid_skene(
     """
     n_classes, n_judges = answers.n_classes, len(judges)
     known = truth >= 0
+    if known.all():
+        counts = [_counts_of(answers.words[:, j], truth, n_classes) for j in range(n_judges)]
+        return _table_of(judges, counts, np.bincount(truth, minlength=n_classes).astype(np.float64))
     shares = np.zeros((len(truth), n_classes))
     shares[known, truth[known]] = 1.0
-    if not known.all():
-        shares[~known] = _vote_shares(answers.at(~known))
-    said = [answers.words[:, j, None] == np.arange(n_classes) for j in range(n_judges)]
-    table = _table_of(judges, said, shares, n_classes)
-    for _ in range(0 if known.all() else EM_ROUNDS):
+    shares[~known] = _vote_shares(answers.at(~known))
+    said = [(answers.words[:, j] == np.arange(n_classes)[:, None]).astype(float) for j in range(n_judges)]
+    table = _table_of(judges, [one @ shares for one in said], shares.sum(axis=0))
+    for _ in range(EM_ROUNDS):
         shares[~known] = table.probabilities(answers.at(~known))
-        table = _table_of(judges, said, shares, n_classes)
+        table = _table_of(judges, [one @ shares for one in said], shares.sum(axis=0))
     return table
+
+
+def _counts_of(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int) -> Floats:
+    """Return how often each class is answered to cases of each class; silence is no answer."""
+    pairs = np.bincount(words * n_classes + truth, minlength=(n_classes + 1) * n_classes)
+    return pairs.reshape(n_classes + 1, n_classes)[:-1].astype(np.float64)
 
 
 def fit_votes(
@@ -168,13 +184,15 @@ def _vote_shares(answers: Heard) -> Floats:
     return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
 
-def _table_of(
-    judges: tuple[int, ...], said: list[NDArray[np.bool_]], shares: Floats, n_classes: int
-) -> ScoreTable:
-    prior = shares.sum(axis=0) + PSEUDO_COUNT
+def _table_of(judges: tuple[int, ...], said: list[Floats], of_class: Floats) -> ScoreTable:
+    """Return the scores of judges by how often each gave each answer to cases of each class.
+
+    `said`: of each judge, ``(n_classes, n_classes)``. `of_class`: how many cases each class has.
+    """
+    prior, n_classes = of_class + PSEUDO_COUNT, len(of_class)
     labels = np.zeros((len(judges), n_classes + 1, n_classes))
     for place, one in enumerate(said):
-        counts = one.T.astype(np.float64) @ shares + PSEUDO_COUNT * _diagonal(n_classes)
+        counts = one + PSEUDO_COUNT * _diagonal(n_classes)
         labels[place, :-1] = np.log(counts / counts.sum(axis=0))
     slopes = np.zeros(len(judges) * n_classes * n_classes)
     weights = np.concatenate([np.log(prior / prior.sum()), labels.ravel(), slopes])
@@ -196,6 +214,10 @@ def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
     folds = np.empty(len(first), dtype=np.int64)
     folds[by_class] = np.arange(len(first)) % n_folds
     return folds[of_group]
+
+
+class LimitReachedError(Exception):
+    """A limit ended a search while something was learned; what was found before stays."""
 
 
 class Judged(NamedTuple):
@@ -239,12 +261,28 @@ class OutOfFold:
         self._own = answers._replace(confidence=own[self._fold, np.arange(len(truth))])
         self._known: dict[tuple[int, ...], Judged] = {}
         self._of_all: list[Fitted] = []
+        self._stopped: Callable[[], bool] | None = None
+
+    @contextmanager
+    def until(self, stopped: Callable[[], bool]) -> Iterator[None]:
+        """Fit and decide nothing new within the block once `stopped` says so, but raise LimitReachedError."""
+        self._stopped = stopped
+        try:
+            yield
+        finally:
+            self._stopped = None
+
+    def check_limit(self) -> None:
+        """Raise LimitReachedError in a block of :meth:`until` that has to end."""
+        if self._stopped is not None and self._stopped():
+            raise LimitReachedError
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""
         in_order = self.learner in {AGREEMENT, BY_CONFIDENCE}  # the order in which judges are asked
         chosen = tuple(judges) if in_order else tuple(sorted(judges))
         if chosen not in self._known:
+            self.check_limit()
             self._known[chosen] = self._judged(chosen)
         return self._known[chosen]
 
@@ -278,6 +316,10 @@ class OutOfFold:
     def _fits(self, chosen: tuple[int, ...]) -> list[Fitted]:
         fit, found = FITS[self.learner], list[Fitted]()
         for fold, seen in enumerate([self.answers, *self._without], start=-1):
-            rows = np.flatnonzero(self._fold != fold)
-            found.append(fit(chosen, seen.of(chosen).at(rows), self.truth[rows], self._counting))
+            self.check_limit()
+            rows, own = np.flatnonzero(self._fold != fold), seen.of(chosen)
+            if self.learner == LOGISTIC:
+                found.append(fit_logistic(chosen, own.at(rows), self.truth[rows], check=self.check_limit))
+            else:
+                found.append(fit(chosen, own.at(rows), self.truth[rows], self._counting))
         return found

@@ -18,6 +18,7 @@ from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
 from shortlist.panels.decisions import ConfidenceScale, Heard, JudgesDecision, heard
+from shortlist.panels.log_checks import UNASKED
 from shortlist.panels.router import Fork
 from shortlist.policies import UNDECIDED, Places, Said, follow
 
@@ -177,7 +178,7 @@ class Panel:
     def _run(self, log: AnswerLog) -> Outcome:
         places = self._places(log)
         answers = heard(_of_judges(log, places), self.scale)
-        prices = log.paid[:, places]
+        prices = np.where(log.answers[:, places] == UNASKED, 0.0, log.prices[:, places])
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
         if self.router is None:
             return run_stages(self.stages, answers, prices, latency, self.final)

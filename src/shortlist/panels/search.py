@@ -1,6 +1,7 @@
 """The search for panels: loss and price of policies on the training cases, and the front of all."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,7 +37,16 @@ from shortlist.panels.candidates import (
     triples_of,
 )
 from shortlist.panels.decisions import BY_CONFIDENCE, Decided
-from shortlist.panels.learning import AGREEMENT, POOLED, VOTES, VOTING, Judged, learned_by
+from shortlist.panels.learning import (
+    AGREEMENT,
+    POOLED,
+    VOTES,
+    VOTING,
+    Judged,
+    LimitReachedError,
+    OutOfFold,
+    learned_by,
+)
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
@@ -97,31 +107,44 @@ def find_policies(
     claims = [] if families is not None else [shape_of(cases).sentence(cases)]
     tried, families = list[Candidate](), dict[Any, list[Candidate]]()
     for family in names:
-        for work in FAMILIES[family](cases, max_stages, front.kept, tried):
-            finished = True
-            for number, job in enumerate(work.jobs, start=1):
-                found = job(cases)
-                front.add(found)
-                for one in found:
-                    families.setdefault(_kind_of(cases, family, one), []).append(one)
-                of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
-                tried += found if family in UNLEARNED else []
-                budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
-                if budget.stopped and family != SINGLE:
-                    finished = False
-                    break
-            told = work.told
-            claims.append(
-                told if finished else f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}"
-            )
-            if not finished:
-                return Searched(front.kept, claims, of_two.kept, tried)
+        told = f"{family}."
+        try:
+            with _until(cases, budget):
+                for work in FAMILIES[family](cases, max_stages, front.kept, tried):
+                    told = work.told
+                    for number, job in enumerate(work.jobs, start=1):
+                        found = job(cases)
+                        front.add(found)
+                        for one in found:
+                            families.setdefault(_kind_of(cases, family, one), []).append(one)
+                        of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
+                        tried += found if family in UNLEARNED else []
+                        budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
+                        if budget.stopped and family not in ALWAYS:
+                            raise LimitReachedError  # noqa: TRY301  # as what a job learns does
+                    claims.append(told)
+        except LimitReachedError:
+            claims.append(f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}")
+            return Searched(front.kept, claims, of_two.kept, tried)
     if cases.n_judges > ALL_SETS_UP_TO and cases.folds is not None and tuple(objectives[1:]) == (PRICE,):
         front = PolicyFront(objectives)
         front.add(without_selection_bias(cases, families))
         claims.append(BIASED)
     return Searched(front.kept, claims, of_two.kept, tried)
 
+
+@contextmanager
+def _until(cases: Cases, budget: Budget) -> Iterator[None]:
+    """Let decisions learn nothing new once a budget is used up."""
+    with ExitStack() as stack:
+        for one in cases.decisions.values():
+            if isinstance(one, OutOfFold):
+                stack.enter_context(one.until(lambda: budget.stopped))
+        yield
+
+
+ALWAYS = {CONSTANT, SINGLE}
+"""Families that are measured completely whatever the limit; they take next to no time."""
 
 BIASED = (
     "Losses of policies count what was learned without the fold of each case, and the bias of having been "
