@@ -33,7 +33,7 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, pruning_methods
-from shortlist.ensembles.holdout import evolve_table
+from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruned_table import prune_table

@@ -8,15 +8,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles import holdout, pruned_table, rule_figures
+from shortlist.ensembles import evolved_table, pruned_table, rule_figures
 from shortlist.ensembles.committees import chosen
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, GreedyMeansPruner
+from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.holdout import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
@@ -281,7 +281,7 @@ def test_the_fingerprint_of_a_table_is_taken_once(of: str, monkeypatch: pytest.M
         taken.append(len(y))
         return table_fingerprint(X, y)
 
-    for module in (holdout, pruned_table, chosen):
+    for module in (evolved_table, pruned_table, chosen):
         monkeypatch.setattr(module, "table_fingerprint", counting)
     if of == "evolved":
         table = pd.DataFrame({"a": np.arange(80.0)})

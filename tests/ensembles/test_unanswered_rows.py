@@ -17,13 +17,13 @@ from shortlist.ensembles import BackfittingPruner, Pool, make_pool
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import split_rows
-from shortlist.ensembles.holdout import evolve_table
+from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.verification.recheck_model import recheck_committees, verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.errors import BadInputError, UnknownWordWarning
-from shortlist.results.measuring import Measuring
+from shortlist.results.measuring import PAPER, Measuring
 from shortlist.results.proof import Status
 from shortlist_papers.rules.rule_pruners import pruning_methods
 from tests.ensembles import plurality_oracles, rule_oracles
@@ -258,7 +258,7 @@ def test_evolution_learns_nothing_from_rows_without_a_value() -> None:
     assert rows.tolist() == np.flatnonzero(~blank).tolist()
     assert 1 - evolved.result_.error == pytest.approx((evolved.predict(table) == truth)[rows].mean())
     assert verify(evolved, table, truth).valid
-    found = evolve_table(table, truth, evolved)
+    found = evolve_table(table, truth, evolved, measuring=Measuring(PAPER))
     assert not found.test["evolved"].right[blank[split_rows(np.arange(160), truth, TEST_SHARE, 0)[1]]].any()
 
 

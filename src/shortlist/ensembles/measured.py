@@ -28,6 +28,8 @@ from shortlist.results.intervals import (
     Interval,
     difference_of,
     mean_share_interval,
+    variance_of_fits,
+    widened,
     wilson_interval,
 )
 from shortlist.results.verdicts import RuleVerdict, Word, decide, other_cost, sentence, verdict_facts
@@ -123,6 +125,8 @@ class Measured:
     """Price of asking all members for a row; None where they have no prices."""
     times: int = 1
     """Number of times that each row is measured: by repeated choice once in every partition."""
+    parts: NDArray[np.int8] | None = None
+    """Part of each measurement, -1 for none, where the rule was fitted anew for every part; else None."""
 
     @property
     def n_rows(self) -> int:
@@ -136,9 +140,13 @@ class Measured:
 
     @property
     def accuracy_interval(self) -> Interval:
-        """Wilson's interval of the accuracy, at 95 %."""
+        """Wilson's interval of the accuracy, at 95 %; it allows for how far other fits are apart."""
         right, n_rows = int(np.trace(self.decisions)), int(self.decisions.sum())
-        return wilson_interval(right / self.times, n_rows / self.times)
+        interval = wilson_interval(right / self.times, n_rows / self.times)
+        if self.parts is None:
+            return interval
+        of_fits = variance_of_fits(self.right.astype(np.float64), self.parts, self.times)
+        return widened(self.accuracy, interval, of_fits, (0.0, 1.0))
 
     @property
     def balanced_accuracy(self) -> float:
@@ -183,7 +191,7 @@ class Measured:
 
     def against(self, other: "Measured") -> Difference:
         """Return how this rule and another one differ on the same rows."""
-        return difference_of(self.right, other.right, times=self.times)
+        return difference_of(self.right, other.right, times=self.times, parts=self.parts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics for JSON; with more than two classes the decisions by true and decided class."""
@@ -275,15 +283,16 @@ def measured_of(
     ms: float,
     price: float | None = None,
     times: int = 1,
+    parts: NDArray[np.int8] | None = None,
 ) -> Measured:
     """Count decisions; a row without an answer is wrong.
 
     `decided`, `truth`, ``(times * n_rows,)``: indices of classes, :data:`NO_CLASS` without an answer. `ms`:
-    wall-clock time of 1,000 answers.
+    wall-clock time of 1,000 answers. `parts`: as :class:`Measured` has them.
     """
     decisions = np.zeros((len(classes), len(classes) + 1), dtype=np.int64)
     np.add.at(decisions, (truth, np.where(decided == NO_CLASS, len(classes), decided)), 1)
-    return Measured(decisions, classes, positive, size, ms, truth == decided, price, times)
+    return Measured(decisions, classes, positive, size, ms, truth == decided, price, times, parts)
 
 
 def time_of_answers(
@@ -362,6 +371,17 @@ class Advice:
         }
 
 
+def held_out_in_words(difference: Difference, n_rows: int) -> str:
+    """Say which differences of accuracy rows that were held out can tell, and what they cannot.
+
+    >>> held_out_in_words(Difference(0.01, (-0.04, 0.06), 0.7), 100)
+    'The 100 held-out rows tell differences from 5 points on, of this model alone.'
+    """
+    low, high = difference.interval
+    points = 50 * (high - low)
+    return f"The {n_rows:,} held-out rows tell differences from {points:.2g} points on, of this model alone."
+
+
 def difference_in_words(difference: Difference, objective: str) -> str:
     """Say a difference with its interval, in points of the objective; weighted sums in the user's unit.
 
@@ -396,7 +416,7 @@ def advise(
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
-    difference = difference_of(one.right, single.right, worth, times=one.times)
+    difference = difference_of(one.right, single.right, worth, times=one.times, parts=one.parts)
     cost, price = (one.price if spent is None else spent), single.price
     priced = cost is not None and price is not None
     paid = (float(cost), float(price)) if cost is not None and price is not None else (one.size, single.size)

@@ -21,7 +21,7 @@ from shortlist.ensembles.votes.hard_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
-from shortlist.report.held_out import NOT_TESTED, confusion_chart, measured_parts
+from shortlist.report.held_out import NOT_TESTED, confusion_chart, decisions_heading, measured_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
@@ -73,7 +73,7 @@ def pruned_parts(
         Heading("How it was chosen"),
         _facts(chosen, facts),
     ]
-    parts += [Heading("Held-out rows"), *confusions] if confusions else []
+    parts += [decisions_heading(n_parts), *confusions] if confusions else []
     codes = _answers(chosen)
     if chosen.front is not None and chosen.pick is not None:
         parts += _front(chosen.front, chosen.pick)

@@ -21,9 +21,12 @@ SHOWN = ("pruned", "evolved", "best_single", "backfitting", "full")
 """Order of the rules in a table."""
 
 NOT_TESTED = (
-    "Rows that were held out for testing are not in a model file: the page that the command writes when it "
+    "Figures on the rows that measured are not in a model file: the page that the command writes when it "
     "makes the model shows them."
 )
+
+ALONE = ", the most accurate individual of the last generation"
+"""Words for an individual that answers alone."""
 
 
 def held_out_table(
@@ -65,7 +68,7 @@ def held_out_table(
          "accuracy (95 % interval)", "balanced", "asked a row",
          *(["cost a row"] if priced else [])),
         tuple(lines),
-        ("In brackets Wilson's intervals at 95 %. Balanced: the mean over the classes.",),
+        ("In brackets intervals at 95 %. Balanced: the mean over the classes.",),
     )  # fmt: skip
 
 
@@ -90,6 +93,11 @@ def measured_parts(
         for name, measured in test.items()
     ]
     return [held_out_table(measured_facts(test), called, rows, exits), *charts]
+
+
+def decisions_heading(n_parts: int | None) -> Heading:
+    """Return the heading of the confusions; `n_parts`: parts of repeated choice, where that measured."""
+    return Heading(f"Decisions {'by repeated choice' if n_parts else 'on the test rows'}")
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
@@ -129,11 +137,14 @@ def evolved_parts(
     classifier: "EvolutionaryEnsembleClassifier",
     test: "Mapping[str, Measured] | None" = None,
     advice: "Advice | None" = None,
+    *,
+    n_parts: int | None = None,
+    note: str = "",
 ) -> Parts:
     """Return the parts of a page that show an evolved ensemble.
 
-    `test`: what the ensemble and others do on rows that were held out, by name; the ensemble first. `advice`:
-    which of them to take.
+    `test`: what the ensemble and others do on rows that measure, by name; the ensemble first. `advice`: which
+    of them to take. `n_parts`: parts of repeated choice. `note`: what the rows can tell and cannot.
     """
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""
@@ -143,7 +154,7 @@ def evolved_parts(
         proved = f"{among}: {told['proof']['sentence']}; of other candidates nothing is proved"
     facts = Facts(
         (
-            ("members", f"{told['size']:,}"),
+            ("members", f"{told['size']:,}{ALONE if classifier.is_alone else ''}"),
             ("error", f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
             ("search", f"{told['method']}, {told['space']}"),
             ("generations", f"{told['generations']:,} of {classifier.n_generations:,}{stopped}"),
@@ -153,10 +164,11 @@ def evolved_parts(
     generations: list[Any] = [Heading("Generations"), *_history(classifier)]
     if not test or advice is None:
         return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
-    table, *confusions = measured_parts(test, advice.names)
-    compared = [Text(told) for told in (advice.compared(),) if told]
+    table, *confusions = measured_parts(test, advice.names, n_parts=n_parts)
+    compared = [Text(told) for told in (advice.compared(), note) if told]
     first = [Heading("What to do"), Text(advice.sentence), table, *compared]
-    return [*first, Heading("The ensemble"), facts, Heading("Held-out rows"), *confusions, *generations]
+    decisions = [decisions_heading(n_parts), *confusions]
+    return [*first, Heading("The ensemble"), facts, *decisions, *generations]
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:

@@ -274,13 +274,57 @@ class Difference:
         return Kind.UNDECIDED if self.gain > 0 else Kind.NO_BETTER
 
 
-def difference_of(first: Mask, second: Mask, worth: Floats | None = None, *, times: int = 1) -> Difference:
+def variance_of_fits(values: Floats, parts: NDArray[np.int8], times: int = 1) -> float:
+    """Return the variance of a mean because models that are fitted on other rows answer otherwise.
+
+    Each part was answered by a model of its own: it is the variance of the means of the parts beyond that of
+    their rows, as in an analysis of variance, and at least zero.
+
+    `values`, `parts`, ``(times * n_rows,)``: part of each value, -1 for none; the parts are dealt `times`
+    times.
+
+    >>> variance_of_fits(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1], dtype=np.int8))
+    0.5
+    """
+    apart = []
+    for own, part_of in zip(values.reshape(times, -1), parts.reshape(times, -1), strict=True):
+        some = [own[part_of == part] for part in np.unique(part_of[part_of >= 0])]
+        some = [one for one in some if len(one) > 1]
+        if len(some) > 1:
+            of_rows = np.mean([one.var(ddof=1) / len(one) for one in some])
+            apart.append(np.var([one.mean() for one in some], ddof=1) - of_rows)
+    return max(0.0, float(np.mean(apart))) if apart else 0.0
+
+
+def widened(value: float, interval: Interval, variance: float, ends: Interval) -> Interval:
+    """Return the interval of a value that varies for another reason, too: squares of both are added.
+
+    `ends`: least and largest value there is.
+
+    >>> widened(0.5, (0.47, 0.53), (0.04 / Z) ** 2, (0.0, 1.0))
+    (0.45, 0.55)
+    """
+    more = Z * math.sqrt(variance)
+    low, high = (math.hypot(value - end, more) for end in interval)
+    return max(ends[0], value - low), min(ends[1], value + high)
+
+
+def difference_of(
+    first: Mask,
+    second: Mask,
+    worth: Floats | None = None,
+    *,
+    times: int = 1,
+    parts: NDArray[np.int8] | None = None,
+) -> Difference:
     """Compare two rules by the rows that each gets right; p is McNemar's exact one.
 
     `first`, `second`, ``(times * n_rows,)``. `worth`: what a right row adds to the objective, times their
     number; by default 1, for accuracy. `times`: how often each row is measured, by repeated choice in several
     partitions. Their mean is reported with the interval of one partition, as measurements of one row are not
-    independent; p is then the normal one, and for accuracy at least McNemar's.
+    independent; p is then the normal one, and for accuracy at least McNemar's. `parts`,
+    ``(times * n_rows,)``: part of each measurement, where both rules were fitted anew for every part; the
+    interval and p then allow for how far other fits are apart.
 
     >>> told = difference_of(np.array([1, 1, 1, 1, 0], dtype=bool), np.array([0, 0, 0, 1, 1], dtype=bool))
     >>> round(told.gain, 6), told.p_value, told.n_more
@@ -292,13 +336,17 @@ def difference_of(first: Mask, second: Mask, worth: Floats | None = None, *, tim
     most = np.ones(1) if worth is None else np.abs(worth).max(keepdims=True)
     interval = interval_of_mean(gains, -most, most, times=times)
     gain, error = float(gains.mean()), math.sqrt(times) * mean_error(gains)
+    of_fits = 0.0 if parts is None else variance_of_fits(gains, parts, times)
+    if of_fits:
+        interval = widened(gain, interval, of_fits, (-float(most[0]), float(most[0])))
     counts = (round(int((first & ~second).sum()) / times), round(int((second & ~first).sum()) / times))
-    if times == 1:
-        p = sign_flip_p(gains)
-    else:
-        p = 2 * float(ndtr(-abs(gain) / error)) if error else 1.0
+    p = sign_flip_p(gains) if times == 1 else 0.0
+    if times > 1 or of_fits:
+        both = math.hypot(error, math.sqrt(of_fits))
+        p = max(p, 2 * float(ndtr(-abs(gain) / both)) if both else 1.0)
         p = max(p, mcnemar_p(*counts)) if worth is None else p
-    more = more_rows(gain, error, len(gains) // times) if p > CHANCE and gain else None
+    apart = gain**2 - Z**2 * of_fits  # what more rows can tell of
+    more = more_rows(math.sqrt(apart), error, len(gains) // times) if p > CHANCE and apart > 0 else None
     return Difference(gain, interval, p, *counts, more)
 
 

@@ -1,12 +1,12 @@
 """Figures by repeated choice: all parts of the rows but one choose, and that one is answered.
 
 Rows are dealt to halves, several times: each row is measured by choices that it took no part in, once in
-each partition. Committees, stages
-and panels all take their figures from here where no other rows measure them.
+each partition. Committees, evolved ensembles, stages and panels all take their figures from here where no
+other rows measure them.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,19 @@ chooses always.
 
 
 def deal_parts(
-    y: Labels, seed: int, cases: Cases | None = None, *, n_candidates: int = 1, most: int = MOST_PARTITIONS
+    y: Labels,
+    seed: int,
+    cases: Cases | None = None,
+    *,
+    n_parts: int = N_PARTS,
+    n_candidates: int = 1,
+    most: int = MOST_PARTITIONS,
 ) -> Parts:
     """Deal rows, or whole cases, to parts, class by class, in one or more partitions.
 
     `y`, ``(n_rows,)``: classes. `cases`, ``(n_rows,)``: case of each row, where several rows are of one.
-    `n_candidates`: what is chosen from; with many rows and candidates there are :data:`LEAST_PARTITIONS`.
+    `n_parts`: of a partition. `n_candidates`: what is chosen from; with many rows and candidates there are
+    :data:`LEAST_PARTITIONS`, if `most` allows.
 
     >>> y = np.repeat([0, 1], 50)
     >>> deal_parts(y, 0).shape, deal_parts(y, 0, n_candidates=8000).shape
@@ -46,7 +53,7 @@ def deal_parts(
     """
     n = min(most, max(LEAST_PARTITIONS, MOST_NUMBERS // max(1, len(y) * n_candidates)))
     # other parts than the folds that fit
-    return np.stack([deal_folds(y, N_PARTS, (seed + one) % 2**32, cases) for one in range(1, n + 1)])
+    return np.stack([deal_folds(y, n_parts, (seed + one) % 2**32, cases) for one in range(1, n + 1)])
 
 
 def choose_again(
@@ -62,17 +69,45 @@ def choose_again(
     >>> choose_again(parts, lambda kept, held: {"kept": np.full(len(held), len(kept))})
     {'kept': array([1, 2, 1, 1, 1, 2])}
     """
-    partitions = [_choose_in(one, answer) for one in parts]
-    return {name: np.concatenate([one[name] for one in partitions]) for name in partitions[0]}
+    again = choices_again(parts)
+    return joined(again, [answer(one.kept, one.held) for one in again])
 
 
-def _choose_in(
-    part_of: NDArray[np.int8], answer: Callable[[RowNumbers, RowNumbers], Mapping[str, NDArray[Any]]]
+class ChoiceAgain(NamedTuple):
+    """A choice that is made again: the partition, the rows that choose, and those of the part, in order."""
+
+    partition: int
+    kept: RowNumbers
+    held: RowNumbers
+
+
+def choices_again(parts: Parts) -> list[ChoiceAgain]:
+    """Return the choice outside each part, partition after partition.
+
+    >>> again = choices_again(np.array([[0, 1, 0], [0, 0, 1]], dtype=np.int8))
+    >>> [(one.partition, one.kept.tolist(), one.held.tolist()) for one in again]
+    [(0, [1], [0, 2]), (0, [0, 2], [1]), (1, [2], [0, 1]), (1, [0, 1], [2])]
+    """
+    found = []
+    for partition, part_of in enumerate(parts):
+        for part in range(int(part_of.max()) + 1):
+            held = np.flatnonzero(part_of == part)
+            if len(held):
+                found.append(ChoiceAgain(partition, np.flatnonzero(part_of != part), held))
+    return found
+
+
+def joined(
+    again: Sequence[ChoiceAgain], found: Sequence[Mapping[str, NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
-    held = [np.flatnonzero(part_of == part) for part in range(int(part_of.max()) + 1)]
-    held = [rows for rows in held if len(rows)]
-    found = [answer(np.flatnonzero(part_of != part_of[rows[0]]), rows) for rows in held]
-    order = np.argsort(np.concatenate(held))
+    """Return answers in the order of the rows, partition after partition.
+
+    `found`: for each choice, by the name of a rule, the answers on the rows of the part.
+    """
+    order = np.lexsort((
+        np.concatenate([one.held for one in again]),
+        np.concatenate([np.full(len(one.held), one.partition) for one in again]),
+    ))  # fmt: skip
     return {name: np.concatenate([one[name] for one in found])[order] for name in found[0]}
 
 

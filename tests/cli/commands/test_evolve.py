@@ -26,7 +26,7 @@ from shortlist.cli.text.output import LINES
 from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
-from shortlist.ensembles.holdout import EvolvedTable, evolve_table
+from shortlist.ensembles.evolved_table import EvolvedTable, evolve_table
 from tests.cli.refusals import refuse
 from tests.cli.running import done, facts_of
 
@@ -57,7 +57,8 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
     facts = facts_of("evolve", "cmc.csv", *asked, *QUICK, cwd=folder)
     assert (facts["command"], facts["method"], facts["status"]) == ("evolve", mode, "feasible")
     assert facts["bound"] is facts["gap"] is None
-    assert facts["rows"] == {"train": 270, "test": 30}
+    assert facts["rows"] == {"train": 300, "test": 300, "parts": 5, "partitions": 2}
+    assert facts["held_out"] is None
     assert facts["classes"] == ["long", "none", "short"]
     assert facts["generations"] == len(facts["history"]) == 6
     assert facts["value"] > 0.34
@@ -65,9 +66,9 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
     assert facts["test"]["best_single"]["size"] == 1
     for measured in facts["test"].values():
         decided = measured["confusion"]
-        assert sum(sum(row.values()) for row in decided.values()) == 30
+        assert sum(sum(row.values()) for row in decided.values()) == pytest.approx(300, abs=5)
         right = sum(decided[name][name] for name in decided)
-        assert measured["error"] == pytest.approx(1 - right / 30)
+        assert measured["error"] == pytest.approx(1 - right / 300, abs=0.01)  # means, rounded
     if mode == "single":
         assert facts["size"] == 1
         assert facts["test"]["evolved"]["confusion"] == facts["test"]["best_single"]["confusion"]
@@ -115,6 +116,7 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
     endless = ["--set", "generations=1000000", "--out", "stopped.joblib"]
     facts = facts_of("evolve", "cmc.csv", *QUICK, *endless, cwd=folder)
     assert facts["limit"] == "interrupted"
+    assert facts["rows"] == {"train": 270, "test": 30}
     assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
     done("predict", "stopped.joblib", "cmc.csv", cwd=folder)
 
@@ -149,7 +151,7 @@ def test_the_facts_claim_no_bound_and_hold_every_generation(evolved: EvolvedTabl
     assert [one["generation"] for one in facts["history"]] == [
         one.number for one in evolved.classifier.result_.history
     ]
-    assert facts["rows"] == {"train": 135, "test": 15}
+    assert facts["rows"] == {"train": 150, "test": 150, "parts": 5, "partitions": 2}
     assert facts["test"]["evolved"]["error"] == 1 - facts["test"]["evolved"]["accuracy"]
     assert facts["model"] == "e.joblib"
 
@@ -178,13 +180,15 @@ def test_people_read_rows_generations_and_both_errors(
     print_evolved(evolved, facts, WrittenFiles(model=Path("e.joblib")), details=True)
     said = capsys.readouterr().out
     assert " ".join(said.split()).startswith(facts["advice"]["sentence"])
-    assert "\nNext: shortlist predict e.joblib NEW.csv --out ANSWERS.csv\n" in said
+    assert f"\nSaved {evolved.names[evolved.rule_saved]} to e.joblib.\n" in said
+    assert "\nUse the file with: shortlist predict e.joblib NEW.csv --out ANSWERS.csv\n" in said
+    other = {"evolved": "best-single", "best_single": "ensemble"}[evolved.rule_saved]
+    assert f": the same command with --pick {other}.\n" in said
     said = " ".join(said.split())
     result = evolved.classifier.result_
-    wrong = 1 - evolved.test["evolved"].accuracy
-    assert "135 rows to evolve on, 15 to test; 3 classes." in said
+    assert "150 rows to evolve on, and in 5 parts, dealt 2 times, to measure; 3 classes." in said
     assert f"{evolved.classifier.mode}, linear: 3 of 3 generations of 10 (" in said
-    assert f"error {result.error:.4f} on the rows it was evolved on, {wrong:.4f} on the test rows." in said
+    assert f"error {result.error:.4f} on the rows it was evolved on." in said
     print_evolved(evolved, facts, WrittenFiles())
     first = capsys.readouterr().out
     assert "Saved" not in first
@@ -206,7 +210,7 @@ def test_rows_of_a_file_measure_and_all_of_the_table_evolves(folder: Path) -> No
     table = pd.read_csv(folder / "cmc.csv").drop(columns="number")
     table.head(220).to_csv(folder / "known.csv", index=False)
     table.tail(80).to_csv(folder / "later.csv", index=False)
-    files = ["--test", "later.csv", "--margin", "0.5", "--out", "tested.joblib"]
+    files = ["--test", "later.csv", "--margin", "0.5", "--pick", "ensemble", "--out", "tested.joblib"]
     facts = facts_of("evolve", "known.csv", *files, *QUICK, cwd=folder)
     assert facts["rows"] == {"train": 220, "test": 80}
     refuse("evolve", "known.csv", "--margin", "-1", *QUICK, message="margin", cwd=folder)
@@ -214,3 +218,68 @@ def test_rows_of_a_file_measure_and_all_of_the_table_evolves(folder: Path) -> No
     right = (pd.read_csv(io.StringIO(answers))["prediction"] == table["method"].tail(80).to_numpy()).mean()
     assert facts["test"]["evolved"]["accuracy"] == pytest.approx(right)
     refuse("evolve", "known.csv", "--test", "gone.csv", *QUICK, message="gone.csv", cwd=folder)
+
+
+@pytest.mark.parametrize("n_calls", [3, 9], ids=["in the evolution", "in one of the parts"])
+def test_an_interrupt_before_the_figures_are_known_keeps_the_ensemble_and_says_so(
+    n_calls: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutate, calls = LinearClassifiers.mutate, []
+
+    def interrupted(*args: Any) -> Any:
+        calls.append(1)
+        if len(calls) == n_calls:
+            os.kill(os.getpid(), signal.SIGINT)
+        return mutate(*args)
+
+    monkeypatch.setattr(LinearClassifiers, "mutate", interrupted)
+    run = done("evolve", "cmc.csv", *QUICK, "--out", "early.joblib", "--out", "early.html", cwd=folder)
+    assert run.stdout.startswith("Interrupted: the ensemble was not measured.\n")
+    assert ("of 6 generations: interrupted" in run.stdout) == (n_calls == 3)
+    done("predict", "early.joblib", "new.csv", cwd=folder)
+    told = facts_of("measure", "early.joblib", "cmc.csv", cwd=folder)
+    assert all(one["reported"] is None for one in told["figures"].values())
+
+
+def test_the_protocol_of_the_paper_holds_a_tenth_out_and_says_what_it_tells(folder: Path) -> None:
+    paper = ["--set", "protocol=paper", "--pick", "ensemble", "--out", "paper.joblib"]
+    facts = facts_of("evolve", "cmc.csv", *QUICK, *paper, cwd=folder)
+    assert facts["rows"] == {"train": 270, "test": 30}
+    low, high = facts["advice"]["difference_interval"]
+    tells = f"The 30 held-out rows tell differences from {50 * (high - low):.2g} points on"
+    assert facts["held_out"].startswith(tells)
+    printed = done("evolve", "cmc.csv", *QUICK, *paper, "--out", "paper.html", cwd=folder).stdout
+    assert tells in " ".join(printed.split())
+    assert tells in (folder / "paper.html").read_text()
+    refuse(
+        "evolve",
+        "cmc.csv",
+        "--drop",
+        "number",
+        "--set",
+        "protocol=papers",
+        *QUICK,
+        message="protocol",
+        cwd=folder,
+    )
+    refuse(
+        "evolve", "cmc.csv", "--drop", "number", "--pick", "committee", *QUICK, message="--pick", cwd=folder
+    )
+
+
+@pytest.mark.parametrize("pick", ["ensemble", "best-single"])
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_the_model_that_is_picked_is_written_measured_and_verified(
+    pick: str, mode: str, folder: Path
+) -> None:
+    model = f"{pick}-{mode}.joblib"
+    asked = ["--method", mode, "--drop", "number", "--pick", pick, "--out", model, *QUICK]
+    facts = facts_of("evolve", "cmc.csv", *asked, cwd=folder)
+    rule = {"ensemble": "evolved", "best-single": "best_single"}[pick]
+    told = facts_of("measure", model, "cmc.csv", cwd=folder)["figures"]["right of all rows"]["reported"]
+    assert told == [facts["test"][rule]["accuracy"], *facts["test"][rule]["accuracy_interval"]]
+    verified = facts_of("verify", model, "cmc.csv", cwd=folder)
+    assert verified["status"] in {"valid", "counted"}
+    done("report", model, "--out", "picked.html", cwd=folder)
+    alone = "the most accurate individual of the last generation" in (folder / "picked.html").read_text()
+    assert alone == (pick == "best-single")

@@ -41,6 +41,7 @@ MEANINGS = {
         "measure": "prices of judges",
     },
     "--test": {"panel": "a log of cases; elsewhere a table of rows"},
+    "--pick": {"evolve": "the model to write; elsewhere a point"},
     "--target": {
         "panel": "a column or field of a log, which is mostly found",
     },
@@ -79,6 +80,7 @@ DEFAULTS = {
     "--pick": {
         "panel": "by the limit on the price",
         "prune": "the rule that the verdict names, or ideal of a front; stages have a rule of their own",
+        "evolve": "the rule that the verdict names",
         "front show": "none unless it is asked for",
         "front pick": "by the front, and by the options beside it",
     },

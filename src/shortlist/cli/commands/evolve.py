@@ -9,16 +9,17 @@ import typer
 from shortlist._words import counted
 from shortlist.cli.options.settings import grouped, having, note_settings
 from shortlist.cli.options.shared import (
+    PROTOCOL,
     Details,
     Json,
     MeasureOptions,
     ModelAndPageOut,
-    OwnRunOptions,
+    RunOptions,
     StudyOptions,
     TableFile,
     TableOptions,
     check_shared,
-    own_workers,
+    own_or_address,
 )
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
 from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
@@ -27,8 +28,9 @@ from shortlist.errors import BadInputError
 if TYPE_CHECKING:
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.holdout import EvolvedTable
+    from shortlist.ensembles.evolved_table import EvolvedTable
     from shortlist.report.page import Parts
+    from shortlist.results.measured_again import Figure
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,36 @@ def _refuse(options: SingleEvolution, names: tuple[str, ...], used: bool, belong
             raise BadInputError(f"`{name}` belongs to {belongs_to}. Leave it out.")
 
 
+SAVED = {"evolved": "ensemble", "best_single": "best-single"}
+"""Names of ``--pick`` for the rules whose model is written."""
+
+
+@dataclass(frozen=True)
+class EvolvedMeasure(MeasureOptions):
+    """Options of measuring, and of the model to write."""
+
+    protocol: Annotated[
+        str, f"{PROTOCOL}: auto (all, measured by evolving again on parts of them) or paper (90 : 10)."
+    ] = "auto"
+    pick: Annotated[
+        str | None,
+        typer.Option(
+            help="Model to write: ensemble or best-single.", show_default="the one that the first line names"
+        ),
+    ] = None
+
+    def rule_to_save(self) -> str:
+        """Return the rule whose model is written; refuse a name that there is not."""
+        from shortlist._validation import AUTO, as_choice
+
+        picks = {name: rule for rule, name in SAVED.items()}
+        return AUTO if self.pick is None else picks[as_choice(self.pick, "--pick", list(picks))]
+
+
 BOUNDED = "among the choices from the candidates of the last step"
 """Range of what an exact step proves; nothing is proved of other candidates."""
+
+AS_EVOLUTIONS_DIFFER = "Intervals of accuracy, and p, allow for how far evolutions on other rows are apart."
 
 MANY_MEMBERS = 100
 """From here on the number of members is worth a note."""
@@ -139,9 +169,8 @@ MANY_MEMBERS = 100
 
 def evolved_notes(evolved: "EvolvedTable") -> list[str]:
     """Return notes on the ensemble besides its accuracy."""
-    notes = one_answer_notes(
-        evolved.only_answer, evolved.test["evolved"].only_answer, who="the ensemble", rows="training"
-    )
+    tested = evolved.test["evolved"].only_answer if evolved.test else None
+    notes = one_answer_notes(evolved.only_answer, tested, who="the ensemble", rows="training")
     size = len(evolved.classifier.members_)
     if size >= MANY_MEMBERS:
         notes.append(
@@ -156,17 +185,19 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
     from shortlist.ensembles.estimators.evolved_ensemble import evolution_facts
     from shortlist.ensembles.measured import measured_facts
 
+    tested = evolved.test["evolved"].only_answer if evolved.test else None
     return {
         "command": "evolve",
         "seconds": evolved.seconds,
         **evolution_facts(evolved.classifier),
         "rows": evolved.n_rows,
-        "only_answer": {"train": evolved.only_answer, "test": evolved.test["evolved"].only_answer},
+        "only_answer": {"train": evolved.only_answer, "test": tested},
         "test": {
             name: facts | {"error": 1 - facts["accuracy"]}
             for name, facts in measured_facts(evolved.test).items()
         },
-        "advice": evolved.advice.as_dict(),
+        "advice": None if evolved.advice is None else evolved.advice.as_dict(),
+        "held_out": evolved.limits_of_measuring or None,
         "model": None if saved is None else str(saved),
     }
 
@@ -175,33 +206,36 @@ def print_evolved(
     evolved: "EvolvedTable", facts: dict[str, Any], written: "WrittenFiles", *, details: bool = False
 ) -> None:
     """Print what to do, how good that is, what is proved, what was written, and what to do next."""
-    from shortlist.cli.text.pruned import proof_line
+    from shortlist.cli.text.pruned import other_lines, proof_line, saved_lines, use_lines
     from shortlist.ensembles.evolution.evolution import PATIENCE
-    from shortlist.report.held_out import held_out_table
     from shortlist.results.proof import stopped_by
 
-    advice = evolved.advice
-    table = held_out_table(facts["test"], advice.names, evolved.n_rows)
     among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
-    proof = proof_line(facts["proof"], among=among)
-    compared = [told for told in (advice.compared(),) if told]
-    lines = [advice.sentence, "", *table.lines(), *compared, "", proof]
+    lines = [*_what_to_do(evolved, facts), "", proof_line(facts["proof"], among=among)]
     if stopped := evolved.classifier.result_.stopped:
         why = "no lower error within --set patience" if stopped == PATIENCE else stopped_by(stopped)
         done, wanted = len(evolved.classifier.result_.history), evolved.classifier.n_generations
         lines.append(f"Stopped after {done:,} of {wanted:,} generations: {why}.")
-    if written.model is not None:
-        lines.append(f"Saved {advice.names['evolved']} to {written.model}.")
-    if written.report is not None:
-        lines.append(f"Report in {written.report}.")
-    if written.model is not None:
-        lines.append(f"Next: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
-    else:
-        lines.append("Next: --out FILE.joblib keeps it; --details shows how it was found.")
-    print_lines(lines)
+    lines += saved_lines(evolved.names, evolved.rule_saved, written)
+    lines += use_lines(written, details=details)
+    print_lines([*lines, *other_lines(evolved.names, evolved.rule_saved, SAVED)])
     if details:
         print()
         _print_details(evolved)
+
+
+def _what_to_do(evolved: "EvolvedTable", facts: dict[str, Any]) -> list[str]:
+    """Say which to use and how good both are, or that nothing was measured."""
+    from shortlist.cli.text.pruned import MEASURED_BY_CHOICE
+    from shortlist.report.held_out import held_out_table
+
+    advice = evolved.advice
+    if advice is None:
+        return ["Interrupted: the ensemble was not measured."]
+    test = {name: one for name, one in facts["test"].items() if not evolved.is_alone or name == "evolved"}
+    table = held_out_table(test, advice.names, evolved.n_rows)
+    how = MEASURED_BY_CHOICE if "parts" in evolved.n_rows else evolved.limits_of_measuring
+    return [advice.sentence, "", *table.lines(), *(told for told in (advice.compared(), how) if told)]
 
 
 def _print_details(evolved: "EvolvedTable") -> None:
@@ -209,19 +243,37 @@ def _print_details(evolved: "EvolvedTable") -> None:
     stopped = f", stopped: {result.stopped}" if result.stopped else ""
     print_lines(
         [
-            f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.",
+            f"{_rows_in_words(rows)}; {len(classifier.classes_)} classes.",
             (
                 f"{classifier.mode}, {classifier.space}: {len(result.history)} of {classifier.n_generations} "
                 f"generations of {classifier.population_size} ({evolved.seconds:.1f} s{stopped})."
             ),
             (
                 f"The ensemble has {counted(len(result.members), 'member')}; error {result.error:.4f} on "
-                f"the rows it was evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
+                "the rows it was evolved on."
             ),
         ]
     )
-    print()
-    print_measured(evolved.test)
+    if evolved.test:
+        print()
+        print_measured(evolved.test)
+        if "parts" in rows:
+            print_lines([AS_EVOLUTIONS_DIFFER])
+
+
+def _rows_in_words(rows: dict[str, int]) -> str:
+    """Say which rows did what.
+
+    >>> _rows_in_words({"train": 90, "test": 10})
+    '90 rows to evolve on, 10 to test'
+    >>> _rows_in_words({"train": 90, "test": 90, "parts": 5, "partitions": 1})
+    '90 rows to evolve on, and in 5 parts to measure'
+    """
+    parts = f"{rows['train']:,} rows to evolve on"
+    if "parts" in rows:
+        dealt = f", dealt {counted(rows['partitions'], 'time')}," if rows["partitions"] > 1 else ""
+        return f"{parts}, and in {rows['parts']} parts{dealt} to measure"
+    return f"{parts}, {rows['test']:,} to test" if "test" in rows else parts
 
 
 @having(lambda: MODES)
@@ -240,19 +292,22 @@ def evolve(
         ),
     ] = "offline",
     settings: dict[str, Any],
-    figures: MeasureOptions,
+    figures: EvolvedMeasure,
     kept: StudyOptions,
-    run: OwnRunOptions,
+    run: RunOptions,
     out: ModelAndPageOut = None,
     details: Details = False,
     json: Json = False,
 ) -> None:
     """Evolve classifiers that correct each other's errors.
 
-    The ensemble is chosen by margins, or exactly. Nine rows of ten evolve, and the others test the
-    ensemble; with --test FILE all rows evolve, and those of the file test it. There may be any number of
-    classes, text columns and missing values. Ctrl-C stops evolution and keeps the ensemble so far; with
-    --study the same command continues from there.
+    The ensemble is chosen by margins, or exactly. All rows evolve it. It is measured by repeated choice:
+    evolution starts again outside each of five parts of the rows, and answers the part. Where that takes too
+    long (rows times individuals times generations above
+    400 million), a tenth is held out for the test; --test FILE measures in place of both. There may be any
+    number of classes, text columns and missing values. Ctrl-C stops evolution and keeps the ensemble so far;
+    with --study the same command continues from there. The model written is the one that the first line
+    names.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
 
@@ -262,22 +317,18 @@ def evolve(
         endings={"--out": MODEL_FILE + PAGE_FILE, "--study": STUDY_FILE},
     )
     model_file, page_file = files_by_kind(out, model=MODEL_FILE, page=PAGE_FILE)
-    from joblib import effective_n_jobs
-    from threadpoolctl import threadpool_limits
-
     from shortlist.cli.text.output import page_path, save_page
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.cli.work import long_work
-    from shortlist.ensembles.holdout import evolve_table
-    from shortlist.results.measured_again import ACCURACY
+    from shortlist.ensembles.evolved_table import evolve_table
     from shortlist.results.measuring import Measuring, TableRows
-    from shortlist.runs import Budget
+    from shortlist.runs import Work
     from shortlist.saved_models import SavedModel, save_model
 
     breeding = evolution(mode, settings)
     note_settings(context, breeding)
     check_shared(context.params)
-    n_threads = own_workers(run.workers, "evolve")
+    saves = figures.rule_to_save()
     notes: list[str] = []
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
@@ -291,25 +342,17 @@ def evolve(
             "--set max-members=N bounds it."
         )
     print_notes(notes)  # now, while there is time to stop
-    with (
-        threadpool_limits(limits=effective_n_jobs(n_threads)),
-        kept.opened(context) as study,
-        long_work(kept.study) as (cancellation, tell),
-    ):
+    with kept.opened(context) as study, long_work(kept.study) as (cancellation, tell):
         evolved = evolve_table(
-            X,
-            labels,
-            classifier,
-            seed=run.seed,
-            cases=learning.cases,
-            measuring=Measuring(test=None if tested is None else TableRows(*tested), margin=figures.margin),
-            budget=Budget(report=tell, cancellation=cancellation, study=study),
-        )
+            X, labels, classifier, seed=run.seed, cases=learning.cases,
+            measuring=Measuring(
+                figures.protocol, None if tested is None else TableRows(*tested), figures.margin, saves
+            ),
+            work=Work(own_or_address(run.workers), study, tell, cancellation),
+        )  # fmt: skip
         if model_file is not None:
-            measured = evolved.test["evolved"]
-            reported = {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
             model = SavedModel(
-                classifier, learning.features, rows.target, ids=learning.ids, reported=reported
+                evolved.saved, learning.features, rows.target, ids=learning.ids, reported=_reported(evolved)
             )
             model_file = save(model_file, lambda path: save_model(model, path))
         page_file = save_page(page_file, f"Evolved ensemble: {Path(table).name}", lambda: _parts(evolved))
@@ -323,7 +366,19 @@ def evolve(
         print_evolved(evolved, facts, WrittenFiles(model=model_file, report=page_file), details=details)
 
 
+def _reported(evolved: "EvolvedTable") -> "dict[str, Figure]":
+    """Return the figures of the model that is saved, as new rows are measured."""
+    from shortlist.results.measured_again import ACCURACY
+
+    measured = evolved.test.get(evolved.rule_saved)
+    return {} if measured is None else {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
+
+
 def _parts(evolved: "EvolvedTable") -> "Parts":
     from shortlist.report.held_out import evolved_parts
 
-    return evolved_parts(evolved.classifier, evolved.test, evolved.advice)
+    test = {name: one for name, one in evolved.test.items() if not evolved.is_alone or name == "evolved"}
+    return evolved_parts(
+        evolved.classifier, test, evolved.advice, n_parts=evolved.n_rows.get("parts"),
+        note=evolved.limits_of_measuring,
+    )  # fmt: skip

@@ -9,7 +9,15 @@ import typer
 
 from shortlist._words import any_of
 from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
-from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, MeasureOptions, Trust
+from shortlist.cli.options.shared import (
+    POINT,
+    POOL,
+    PROTOCOL,
+    SECONDS_HELP,
+    WHAT_MATTERS,
+    MeasureOptions,
+    Trust,
+)
 from shortlist.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -274,8 +282,7 @@ class PickOptions(MeasureOptions):
 
     protocol: Annotated[
         str,
-        "Rows that fit, select and measure: auto (all, by answers out of fold and repeated choice) or paper "
-        "(63 : 27 : 10).",
+        f"{PROTOCOL}: auto (all, by answers out of fold and repeated choice) or paper (63 : 27 : 10).",
     ] = "auto"
     pick: Annotated[
         str | None,

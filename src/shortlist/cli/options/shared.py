@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from shortlist.tables.numbers import CellRules
 
 SEED = "Seed of all randomness."
-OWN_WORKERS = "Number of workers or threads; -1 uses every core."
-WORKERS = f"{OWN_WORKERS[:-1]}; or the address of a Dask scheduler."
+WORKERS = "Number of workers or threads; -1 uses every core; or the address of a Dask scheduler."
 SECONDS_HELP = "Time limit in seconds"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
 POINT = "Point of the front"
+PROTOCOL = "Rows that fit, select and measure"
 MARGIN_HELP = "How much worse is still as good, in the objective"
 NODES = "Most nodes of the diagram that counts products"
 JOBS = Fills("n_jobs")
@@ -105,21 +105,6 @@ Details: TypeAlias = Annotated[
     bool, typer.Option("--details", help="Print all that is known, not just the answer and how good it is.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
-
-
-def own_workers(workers: int | str | None, what: str) -> int:
-    """Return a number of threads of this machine, by default one for every core.
-
-    Raises BadInputError if an address was given; `what` runs here only.
-    """
-    from shortlist.errors import BadInputError
-
-    if isinstance(workers, str):
-        raise BadInputError(
-            f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
-            "goes with prune, stage, compare, reproduce, and configure --method solrep."
-        )
-    return -1 if workers is None else workers
 
 
 def own_or_address(workers: int | str | None) -> int | str:
@@ -236,16 +221,6 @@ class RunOptions:
         Any,
         typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="every core", help=WORKERS),
         JOBS,
-    ] = None
-
-
-@dataclass(frozen=True)
-class OwnRunOptions:
-    """Options of a command that learns from a table on this machine alone, in threads or processes."""
-
-    seed: Seed = 0
-    workers: Annotated[
-        Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS), JOBS
     ] = None
 
 

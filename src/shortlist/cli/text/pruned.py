@@ -235,28 +235,41 @@ def _rule_written(facts: dict[str, Any], written: WrittenFiles) -> str:
 
 
 def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
+    return saved_lines(facts["advice"]["names"], _rule_written(facts, written), written)
+
+
+def saved_lines(names: Mapping[str, str], rule: str, written: WrittenFiles) -> list[str]:
+    """Say which files were written; `names`: what rules are called; `rule`: whose model was saved."""
     lines = [] if written.front is None else [f"Front saved to {written.front}."]
-    if written.model is not None:
-        rule = facts["advice"]["names"][_rule_written(facts, written)]
-        lines.append(f"Saved {rule} to {written.model}.")
+    lines += [] if written.model is None else [f"Saved {names[rule]} to {written.model}."]
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
 
 
 def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> list[str]:
-    lines, names = [], facts["advice"]["names"]
+    names, promised = facts["advice"]["names"], facts["guarantee"]
     rule = _rule_written(facts, written)
-    if written.model is not None:
-        lines.append(f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv")
-    elif facts["guarantee"] is None or facts["guarantee"]["promised"]:
-        lines.append(
-            f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."
-        )
-    other = "best_single" if rule != "best_single" else "pruned"
-    if facts["guarantee"] is None and names[other] != names[rule] and "points" not in facts:
-        lines.append(f"For {names[other]}: the same command with --pick {OTHER_PICKS[other]}.")
+    is_kept = promised is None or promised["promised"]
+    lines = use_lines(written, details=details) if written.model is not None or is_kept else []
+    if promised is None and "points" not in facts:
+        lines += other_lines(names, rule, OTHER_PICKS)
     if written.front is not None and written.front.suffix == ".parquet":
         lines.append(f"Other points: shortlist front show {written.front}")
     return lines
+
+
+def use_lines(written: WrittenFiles, *, details: bool) -> list[str]:
+    """Say how the model that was written is used, or how one is."""
+    if written.model is not None:
+        return [f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv"]
+    return [f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."]
+
+
+def other_lines(names: Mapping[str, str], rule: str, picks: Mapping[str, str]) -> list[str]:
+    """Say how the model of the other rule is had; `picks`: the word for each, the chosen one first."""
+    other = "best_single" if rule != "best_single" else next(iter(picks))
+    if names[other] == names[rule]:
+        return []
+    return [f"For {names[other]}: the same command with --pick {picks[other]}."]
 
 
 OTHER_PICKS = {"pruned": "committee", "best_single": "best-single"}

@@ -1,5 +1,7 @@
 """Scikit-learn estimator of evolved ensembles; a thin shell around functions."""
 
+import copy
+import dataclasses
 from typing import Any, Self
 
 import numpy as np
@@ -82,6 +84,12 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
 
+    is_repeated = False
+    """Whether this fit repeats a choice to measure it, and takes search alone in exact steps."""
+
+    is_alone = False
+    """Whether the best individual of the last generation answers in place of the ensemble."""
+
     def __init__(
         self,
         mode: str = "offline",
@@ -129,7 +137,8 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     def _settings(self) -> EvolutionSettings:
         own = self.get_params(deep=False)
         return EvolutionSettings(
-            **{name: value for name, value in own.items() if name not in ("space", "random_state")}
+            **{name: value for name, value in own.items() if name not in ("space", "random_state")},
+            proves=not self.is_repeated,
         )
 
     def fit(
@@ -190,7 +199,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             budget=Budget(report=report, cancellation=cancellation or Cancellation()),
             study=study,
         )
-        self.members_ = self.result_.members
+        self.members_, self.is_alone = self.result_.members, False
         self.training_: RecordedRows = record_rows(X, y, kept, codes[kept], within=within)
         return self
 
@@ -235,6 +244,33 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             codes = self.space_.predict(self.members_, encoded[start : start + 1024])
             shares[start : start + 1024] = vote_shares(codes, len(self.classes_))
         return shares
+
+
+def best_alone(
+    classifier: EvolutionaryEnsembleClassifier, X: Any, y: Labels
+) -> EvolutionaryEnsembleClassifier:
+    """Return a classifier that asks the most accurate individual of the last generation alone.
+
+    Of equal ones it is the first. Rows without a single value have evolved nothing, and choose nothing.
+
+    `classifier`: fitted on these rows. `X`, ``(n_samples, n_features)``; `y`, ``(n_samples,)``.
+    """
+    kept = np.flatnonzero(~empty_rows(X))
+    encoded, truth = classifier.encoder_.transform(take_rows(X, kept)), np.asarray(y)[kept]
+    codes = classifier.space_.predict(classifier.result_.population, encoded)
+    wrong = codes != np.searchsorted(classifier.classes_, truth)[:, None]
+    place = int(np.count_nonzero(wrong, axis=0).argmin())
+    members = classifier.result_.population[[place]]
+    alone = copy.copy(classifier)
+    alone.is_alone, alone.members_ = True, members
+    alone.result_ = dataclasses.replace(
+        classifier.result_,
+        members=members,
+        error=float(wrong[:, place].mean()),
+        error_bound=None,
+        exact_step=None,
+    )
+    return alone
 
 
 def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:

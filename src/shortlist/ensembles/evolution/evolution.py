@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,6 +89,10 @@ class EvolutionSettings:
     """Generations from one exact step to the next in ``online``."""
     exact_time_limit_s: float = 10.0
     """Wall-clock limit of an exact step; where it ends one, the answer depends on the machine."""
+    proves: bool = True
+    """Whether an exact step bounds what its search finds. Where a choice is repeated the search alone
+    decides, by a number of moves, and no clock does.
+    """
 
     def __post_init__(self) -> None:
         as_choice(self.mode, "mode", list(MODES))
@@ -242,11 +247,10 @@ class EnsembleChoice:
         A limit may end exact pruning before it has found what the margins find.
         """
         settings, rows = self.settings, self.rows
-        limit = Budget(
-            settings.exact_time_limit_s, seed=self.budget.seed, cancellation=self.budget.cancellation
-        )
+        seconds = settings.exact_time_limit_s if settings.proves else math.inf
+        limit = Budget(seconds, seed=self.budget.seed, cancellation=self.budget.cancellation)
         started = None if settings.mode == "offline" else ensemble  # offline it is one of the population
-        exact, step = rows.chosen(started, population, codes, most, limit)
+        exact, step = rows.chosen(started, population, codes, most, limit, proves=settings.proves)
         both = (exact, rows.grown(ensemble, population, codes, most))
         return min(both, key=lambda one: (rows.error(one), len(one))), step
 

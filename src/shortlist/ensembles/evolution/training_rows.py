@@ -227,13 +227,15 @@ class TrainingRows:
         codes: ClassCodes,
         most: int | None,
         budget: Budget,
+        *,
+        proves: bool = True,
     ) -> tuple[GrownEnsemble, ExactStep]:
         """Choose by exact pruning among the members so far and a population.
 
         All candidates are asked again at once, as a recheck does: another grouping rounds otherwise.
 
         `ensemble`: the members so far, asked again; None: the population alone is chosen from. `population`,
-        `codes`: individuals and their answers. `most`: most members.
+        `codes`: individuals and their answers. `most`: most members. `proves`: whether a bound is looked for.
 
         Members right on most rows, as a plurality; with as few of them as the search gets by with. What was
         chosen from, and the proof.
@@ -245,7 +247,7 @@ class TrainingRows:
         codes = self.codes(candidates)
         votes = merge_class_rows(class_votes(codes, self.labels, n_classes=self.n_classes))
         limits = selection_limits(len(candidates), max_size=most)
-        result = prune_exactly(votes, class_weights("accuracy", votes), limits, budget)
+        result = prune_exactly(votes, class_weights("accuracy", votes), limits, budget, proves=proves)
         joined = np.flatnonzero(result.mask)
         return self._joined(None, candidates[joined], codes[:, joined]), ExactStep(candidates, result)
 

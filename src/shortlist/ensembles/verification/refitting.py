@@ -77,7 +77,8 @@ def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes:
 
     `rows`, `classes`: those that it was evolved on.
     """
-    from shortlist.ensembles.evolution.evolution import PATIENCE  # its kernels take seconds to load
+    from shortlist.ensembles.estimators.evolved_ensemble import best_alone  # its kernels take seconds to load
+    from shortlist.ensembles.evolution.evolution import PATIENCE
 
     result = model.result_
     if not isinstance(model.random_state, int | np.integer):
@@ -85,6 +86,8 @@ def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes:
     if result.stopped not in {"", PATIENCE}:
         return FitCheck(doubts=(f"Its evolution was stopped ({result.stopped}), so it was not repeated",))
     again = clone(model).fit(rows, classes)
+    if model.is_alone:
+        again = best_alone(again, rows, classes)
     for name in ("classes_", "encoder_", "space_"):
         if [*differences(getattr(model, name), getattr(again, name), within=CLOSE)]:
             return FitCheck(failures=(f"`{name}` is not what the rows that it was evolved on give",))
