@@ -93,6 +93,16 @@ STAGES = {
     ],
     "stages, evolved": ["stage", "three.csv", "--method", "emsco", "--set", "generations=3"],
     "stages, positive": ["stage", "two.csv", "--set", "max-stages=2", "--set", "positive=no"],
+    "stages, costs of errors": [
+        "stage",
+        "two.csv",
+        "--set",
+        "max-stages=2",
+        "--error-costs",
+        "yes=5",
+        "--final",
+        "hand-over=0.7",
+    ],
     "stages, windows": ["stage", "three.csv", "--method", "windows", "--set", "max-stages=2"],
 }
 KINDS = FRONTS | COMMITTEES | MODELS | STAGES

@@ -13,6 +13,7 @@ from shortlist.multistage.presets import preset as preset
 from shortlist.multistage.problem.cost_files import read_costs as read_costs
 from shortlist.multistage.problem.costs import CostAttribute as Attribute
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
+from shortlist.multistage.problem.error_prices import ErrorPrices
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.multistage.search.emsco import EmscoOptions

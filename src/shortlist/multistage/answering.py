@@ -6,7 +6,7 @@ database for days.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -43,6 +43,7 @@ from shortlist.multistage.predict.prediction import (
 )
 from shortlist.multistage.predict.stage_answers import Figures, answers_of_model, measured_points
 from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.error_prices import ErrorPrices
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.question import encoded_rows
@@ -83,6 +84,9 @@ class StagedAnswers(TableClassifier):
     _encoding: Encoding
     _rule: RejectRule
     _models: dict[bytes, Any]
+    errors_: ErrorPrices | None = None
+    _early: float = 0.0
+    """Least probability of an answer before the last stage, besides those of the rule."""
 
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
@@ -103,6 +107,8 @@ class StagedAnswers(TableClassifier):
             return model, max(least, promised)
 
         stages = fitted_stages(subsets, fit, self.costs_)
+        early = [replace(stage, least=max(stage.least, self._early)) for stage in stages[:-1]]
+        stages = (*early, *stages[-1:])
         self.model_ = StagedModel(self._encoding, stages, self._rule, self.costs_)
         is_promised = self.guarantee_ is not None and self.guarantee_.promised
         share = float(self.coverage_[self.point_])
@@ -235,13 +241,17 @@ class StagedAnswers(TableClassifier):
         given = encoded_rows(self, self._encoding, X, y)
         return measured_points(
             self.front_,
-            lambda subset: answers_of_model(
-                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
+            lambda subset, is_last: answers_of_model(
+                self._behind(subset, is_last=is_last), self._rule, self._encoding, given, subset
             ),
             self.costs_,
             given.labels,
             len(self.classes_),
         )
+
+    def _behind(self, subset: Mask, *, is_last: bool) -> tuple[Any, float]:
+        model, least = self._models[subset.tobytes()]
+        return model, least if is_last else max(least, self._early)
 
     def _check_chosen(self) -> None:
         check_is_fitted(self, "front_")

@@ -1,5 +1,6 @@
 """A scikit-learn classifier that buys features stage by stage; a thin shell around functions."""
 
+import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,12 +21,15 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.multistage.question import (
     calibration_rows,
+    confidence_asked,
     demand_of,
     encoded_rows,
+    errors_asked,
     fits_of,
     folded_rows,
     n_subsets,
     numbered_cases,
+    objectives_asked,
     question_of,
     refined_front,
     rows_to_fit_and_validate,
@@ -34,6 +38,7 @@ from shortlist.multistage.question import (
 )
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.multistage.search.replayed import answered_shares
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.pickles import saved_from
@@ -74,8 +79,8 @@ class MultiStageClassifier(StagedAnswers):
     feature_costs : mapping, sequence, FeatureCosts or None, default=None
         Price per feature; :func:`shortlist.multistage.feature_costs` adds groups with a shared first price.
         None: 1 each.
-    confidence : float or mapping from class to float, default=0.75
-        p̂, in (0, 1].
+    confidence : float or mapping from class to float or None, default=None
+        p̂, in (0, 1]; None: 0.75, or 0.99 where errors have costs.
     max_stages : int or None, default=None
         k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
@@ -129,6 +134,14 @@ class MultiStageClassifier(StagedAnswers):
         rows.
     penalties : mapping from class to number in [0, 1] or None, default=None
         What a wrong answer about a row of that class takes from its credit in conclusive accuracy.
+    error_costs : mapping from class, or from pair of answer and class, to whole number, or None, default=None
+        What a wrong answer about a row of that class costs; errors that are not named cost 1. Then
+        `objectives` are by default ``error_cost`` and ``acquisition_cost``. Probabilities are weighed by the
+        costs, so that the answer is the one of least expected cost. The last stage answers every row, or
+        hands over.
+    hand_over : float or None, default=None
+        Price of a person who decides a row that the last stage leaves, in the unit of `error_costs`: it does
+        so where an answer would cost more. With two classes.
     call_cost, call_cost_per_feature : float, default=1.0 and 0.0
         What calling a classifier costs, and per feature that it reads: for the objective
         ``"evaluation_cost"``. Of an ensemble of Shortlist every member is called, once; its ``member_costs``
@@ -193,6 +206,10 @@ class MultiStageClassifier(StagedAnswers):
         Answer for rejected rows.
     costs_ : FeatureCosts
         Prices.
+    errors_ : ErrorPrices or None
+        What errors cost.
+    objectives_ : tuple of str
+        Objectives.
 
     Examples
     --------
@@ -221,7 +238,7 @@ class MultiStageClassifier(StagedAnswers):
         self,
         *,
         feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
+        confidence: float | Mapping[Any, float] | None = None,
         max_stages: int | None = None,
         method: str = "auto",
         objectives: Sequence[str] = DEFAULT_OBJECTIVES,
@@ -236,6 +253,8 @@ class MultiStageClassifier(StagedAnswers):
         reject_label: Any = None,
         answer_rejected: bool = False,
         penalties: Mapping[Any, float] | None = None,
+        error_costs: Mapping[Any, int] | None = None,
+        hand_over: float | None = None,
         call_cost: float = 1.0,
         call_cost_per_feature: float = 0.0,
         positive: Any = None,
@@ -267,6 +286,8 @@ class MultiStageClassifier(StagedAnswers):
         self.reject_label = reject_label
         self.answer_rejected = answer_rejected
         self.penalties = penalties
+        self.error_costs = error_costs
+        self.hand_over = hand_over
         self.call_cost = call_cost
         self.call_cost_per_feature = call_cost_per_feature
         self.positive = positive
@@ -346,6 +367,10 @@ class MultiStageClassifier(StagedAnswers):
             calibration = (take_rows(X, held), y[held])
             X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
         rows = self._rows(X, y, names, validation=validation, cases=cases, seed=seed)
+        self.errors_ = errors_asked(self, len(rows.validation_labels))
+        self.objectives_ = objectives_asked(self)
+        if self.errors_ is not None:
+            rows = dataclasses.replace(rows, class_weights=self.errors_.weights)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
@@ -360,10 +385,9 @@ class MultiStageClassifier(StagedAnswers):
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
-            self.front_, self.coverage_ = promised_front(
-                self.front_, self.problem_, self._models, tested, demand
-            )
+            self.front_, coverage = promised_front(self.front_, self.problem_, self._models, tested, demand)
             self.keep_models()
+            self.coverage_ = coverage
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
@@ -412,18 +436,24 @@ class MultiStageClassifier(StagedAnswers):
                 )
         if not len(self.front_):
             raise BadInputError("fitting was stopped before a stage assignment was found. Allow more time.")
-        measures = problem.measures(self.front_.decisions.astype(np.int8))
-        self.coverage_ = measures[:, CONCLUSIVE] / problem.n_rows
         self.keep_models()
 
     def keep_models(self) -> None:
-        """Keep the models behind the front after a search, fitted on all rows that fit.
+        """Keep the models behind the front after a search, fitted on all rows that fit, and what it answers.
 
         Where other rows validate, they are those that made the bits, to the last coefficient.
         """
         decisions = self.problem_.decisions
         self._encoding, self._rule = decisions.subclassifiers.rows.encoding, decisions.rule
+        if decisions.last_rule is not None:  # of stages before the last one the confidence is asked for, too
+            self._rule, self._early = decisions.last_rule, float(confidence_asked(self))
         self._models = models_behind(self.problem_, self.front_)
+        assignments = self.front_.decisions.astype(np.int8)
+        if self.errors_ is None:
+            measures = self.problem_.measures(assignments)
+            self.coverage_ = measures[:, CONCLUSIVE] / self.problem_.n_rows
+        else:
+            self.coverage_ = answered_shares(self.problem_, assignments)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

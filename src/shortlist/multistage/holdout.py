@@ -13,15 +13,23 @@ from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import Decisions, decide_validation_rows
 from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.costs import FeatureCosts
-from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.problem.reject_rules import RejectRule, answers_by
 from shortlist.multistage.question import calibration_rows
 from shortlist.multistage.repeated_stages import repeat_stages
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
-from shortlist.results.class_shares import Confusion, class_shares, shown_positive
+from shortlist.results.class_shares import Confusion, class_shares, cost_of_errors, shown_positive
 from shortlist.results.front import without_promises
-from shortlist.results.intervals import MARGIN, Difference, difference_of
-from shortlist.results.measured_again import ACCURACY, ANSWERED, PRICE, RIGHT_OF_ANSWERS, Figure, share
+from shortlist.results.intervals import MARGIN, Difference, difference_of, difference_of_losses
+from shortlist.results.measured_again import (
+    ACCURACY,
+    ANSWERED,
+    ERROR_COST,
+    PRICE,
+    RIGHT_OF_ANSWERS,
+    Figure,
+    share,
+)
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import N_PARTS
 from shortlist.results.verdicts import RuleVerdict, decide, sentence
@@ -176,7 +184,10 @@ def stage_table(
     _tell(classifier, REACHED, {"shares": reached})
     n_fit = len(rows.fit_labels) if rows.fold_of is not None or validation is not None else len(y)
     costs = (measured.test.cost, measured.single.cost)
-    verdict = decide(measured.difference, spent=costs, priced=True, margin=how.margin)
+    # with costs of errors a point of right answers is worth the cheapest of them
+    errors = classifier.errors_
+    worth = 1.0 if errors is None else min(errors.losses) / errors.scale
+    verdict = decide(measured.difference, spent=costs, priced=True, margin=worth * how.margin)
     return StagedTable(
         classifier,
         {"train": n_fit, "validation": len(rows.validation_labels), "test": measured.test.n_rows} | n_rows,
@@ -185,7 +196,9 @@ def stage_table(
         measured.single,
         measured.difference,
         verdict,
-        _sentence(verdict, measured, how.margin),
+        _sentence(verdict, measured, how.margin)
+        if errors is None
+        else _sentence_of_costs(verdict, measured, worth * how.margin),
         reached,
     )
 
@@ -218,17 +231,52 @@ def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
     return told if share == 100 else f"{told[:-1]}; on the {share:.3g} % of rows that the stages answer."
 
 
+def _sentence_of_costs(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:
+    """Say whether to use the stages or to buy everything at once, by what errors cost."""
+    costs, difference = (measured.test.cost, measured.single.cost), measured.difference
+    shown = difference.turned() if verdict.takes_first else difference  # of costs, of which less is better
+    use, other = costs if verdict.takes_first else costs[::-1]
+    n_more = difference.n_more
+    return sentence(
+        verdict, NAMES, shown.in_words("in the cost of errors a row"),
+        margin=f"{margin:g} in the cost of errors",
+        costs=f", which cost {other:.4g} in place of {use:.4g}" if other < use else "",
+        more="" if n_more is None else f"; about {n_more:,} more rows would decide",
+    )  # fmt: skip
+
+
 def _on_test_rows(classifier: MultiStageClassifier, X: Any, y: Labels) -> _Measured:
     staged, single = classifier.decisions(X), _single_stage(classifier, X)
     classes, costs = classifier.classes_, classifier.costs_
+    truth, answered = _codes(classes, y), staged.labels != UNDECIDED
     return _Measured(
         summarize(staged, classes, costs, y),
         summarize(single, classes, costs, y),
-        difference_of(
-            right_rows(staged, classes, y), right_rows(single, classes, y) & (staged.labels != UNDECIDED)
-        ),
+        _difference(classifier, (staged.labels, single.labels), truth)
+        if classifier.errors_ is not None
+        else difference_of(right_rows(staged, classes, y), right_rows(single, classes, y) & answered),
         staged.stages,
     )
+
+
+def _codes(classes: Labels, y: Labels) -> NDArray[np.int64]:
+    """Return the class numbers of labels, -1 for a class that is not known."""
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    return np.array([places.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
+
+
+def _difference(
+    classifier: MultiStageClassifier,
+    said: tuple[NDArray[np.int64], NDArray[np.int64]],
+    truth: NDArray[np.int64],
+    *,
+    times: int = 1,
+) -> Difference:
+    """Return by how much errors of the first answers cost less than those of the second."""
+    errors = classifier.errors_
+    assert errors is not None
+    first, second = (errors.of_rows(one, truth) for one in said)
+    return difference_of_losses(first, second, float(errors.table.max()), times=times)
 
 
 def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) -> _Measured:
@@ -245,7 +293,9 @@ def _repeated(classifier: MultiStageClassifier, seed: int, cases: Cases | None) 
     return _Measured(
         _staged_measure(staged, total, None),
         _staged_measure(single, total, None),
-        difference_of(found.said == truth, (found.all_said == truth) & answered, times=times),
+        _difference(classifier, (found.said, found.all_said), truth, times=times)
+        if classifier.errors_ is not None
+        else difference_of(found.said == truth, (found.all_said == truth) & answered, times=times),
         validation_decisions(classifier).stages,
     )
 
@@ -331,6 +381,8 @@ def reported_figures(classifier: MultiStageClassifier) -> dict[str, Figure]:
         PRICE: (told["cost"], *told["cost_interval"]),
     }
     labels = classifier.classes_.tolist()
+    if classifier.errors_ is not None:
+        found[ERROR_COST] = cost_of_errors(told["confusion"], classifier.errors_.table)
     return found | {f"recall of {one.label}": one.right for one in class_shares(told["confusion"], labels)}
 
 
@@ -349,8 +401,7 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
 def summarize(decisions: Decisions, classes: Labels, costs: FeatureCosts, y: Labels) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
     answers = classes[np.unique(decisions.labels[decisions.labels != UNDECIDED])]
-    places = {label: place for place, label in enumerate(classes.tolist())}
-    truth = np.array([places.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
+    truth = _codes(classes, y)
     return _staged_measure(
         figures(decisions.labels, truth, decisions.costs, decisions.possible_costs, n_classes=len(classes)),
         costs.total / costs.scale,
@@ -393,7 +444,7 @@ def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:
     rows, _ = classifier.model_.encoding.encode_known(X)
     n = len(rows)
     total = classifier.costs_.total / classifier.costs_.scale
-    labels = model.probabilities(rows).argmax(axis=1)
+    labels = answers_by(model.probabilities(rows), classifier.problem_.decisions.last_rule)
     return Decisions(
         labels, np.ones(n, dtype=np.int64), np.full(n, total), (total, total), np.ones(n, dtype=bool), labels
     )

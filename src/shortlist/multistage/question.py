@@ -13,11 +13,20 @@ from shortlist._validation import as_count
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import label_text
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.multistage.predict.stage_answers import LabelledCodes
+from shortlist.multistage.problem.error_prices import ErrorPrices, error_prices
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem, within_rules
+from shortlist.multistage.search.stage_objectives import (
+    DEFAULT_OBJECTIVES,
+    PRICED_OBJECTIVES,
+    StageProblem,
+    stage_problem,
+    with_errors,
+    within_rules,
+)
 from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
@@ -31,6 +40,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     Subclassifiers,
     rows_in_folds,
 )
+from shortlist.results.error_costs import costs_by_class
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
@@ -48,6 +58,8 @@ from shortlist.tables.splits import (
 )
 
 USUAL_STAGES = 4
+USUAL_CONFIDENCE, USUAL_PRICED_CONFIDENCE = 0.75, 0.99
+"""Least probability of an answer before the last stage; the second one where errors have costs."""
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
@@ -94,23 +106,65 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
                 repr(unknown[0]),
                 did_you_mean(unknown[0], labels),
             )
+    errors = asked.errors_
+    if errors is None:
+        rule = reject_rule(confidence_asked(asked), asked.classes_, risk=asked.accuracy_risk, max_stages=k)
+        decisions = DecisionBits(subclassifiers, rule)
+    else:
+        decisions = DecisionBits(subclassifiers, errors.early_rule(confidence_asked(asked)), errors.last_rule)
     problem = stage_problem(
-        DecisionBits(
-            subclassifiers,
-            reject_rule(asked.confidence, asked.classes_, risk=asked.accuracy_risk, max_stages=k),
-        ),
+        decisions,
         asked.costs_,
         max_stages=k,
-        objectives=asked.objectives,
+        objectives=asked.objectives_,
         penalties={labels.index(label): value for label, value in (asked.penalties or {}).items()},
         positive=len(labels) - 1 if asked.positive is None else labels.index(asked.positive),
         call_cost=asked.call_cost,
         call_cost_per_feature=asked.call_cost_per_feature,
         removal=asked.removal,
     )
+    problem = with_errors(problem, errors)
     if asked.purchase_rules is None:
         return problem
     return within_rules(problem, asked.purchase_rules.of_columns(asked.costs_.names))
+
+
+def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
+    """Return what errors cost, if that was said; refuse what has no meaning then."""
+    if asked.error_costs is None and asked.hand_over is None:
+        return None
+    for name, usual, why in (
+        ("answer_accuracy", None, "a promise is about right answers"),
+        ("accuracy_risk", None, "thresholds follow from the costs"),
+        ("answer_rejected", False, "what no stage answers has a price"),
+        ("penalties", None, "they say another thing of errors"),
+    ):
+        if getattr(asked, name) != usual:
+            raise BadInputError(
+                name, f"must be left out where errors have costs, as {why}", repr(getattr(asked, name))
+            )
+    level = USUAL_PRICED_CONFIDENCE if asked.confidence is None else asked.confidence
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level <= 1:
+        raise BadInputError("confidence", "must be one number in (0, 1] where errors have costs", repr(level))
+    labels = [label_text(label) for label in asked.classes_.tolist()]
+    by_pair: dict[tuple[str | None, str], int] = {}
+    for one, cost in (asked.error_costs or {}).items():
+        said, true = one if isinstance(one, tuple) else (None, one)
+        by_pair[None if said is None else label_text(said), label_text(true)] = cost
+    return error_prices(costs_by_class(by_pair, labels), asked.hand_over, n_rows)
+
+
+def confidence_asked(asked: Any) -> Any:
+    """Return the least probability of an answer."""
+    if asked.confidence is not None:
+        return asked.confidence
+    return USUAL_CONFIDENCE if asked.errors_ is None else USUAL_PRICED_CONFIDENCE
+
+
+def objectives_asked(asked: Any) -> tuple[str, ...]:
+    """Return the objectives; where errors have costs the default is these and the price."""
+    names = tuple(asked.objectives)
+    return PRICED_OBJECTIVES if asked.errors_ is not None and names == DEFAULT_OBJECTIVES else names
 
 
 def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
@@ -125,13 +179,16 @@ def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
     """Return what decides what a search finds: the rows, the seed, and the parameters that it uses."""
     arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
     folds = () if rows.fold_of is None else (rows.fold_of,)
-    passed_over = CHOICES | _unused(asked)
+    passed_over = CHOICES | _unused(asked) | {"error_costs", "hand_over"}
     given = {name: value for name, value in asked.get_params(deep=False).items() if name not in passed_over}
     settings = given | {"random_state": seed, "feature_costs": asked.costs_.as_settings()}
+    settings["confidence"] = confidence_asked(asked)
     if "evaluation_cost" in asked.objectives and counts_members(asked.subclassifier):
         settings["objectives"] = [
             "evaluation_cost of members" if name == "evaluation_cost" else name for name in asked.objectives
         ]
+    if asked.errors_ is not None:
+        settings |= {"error_costs": dataclasses.asdict(asked.errors_), "objectives": asked.objectives_}
     return as_settings(settings) | {"the rows": digest_of_arrays((*arrays, *folds))}
 
 
@@ -198,7 +255,9 @@ def refined_front(
     ``extras["largest_change"]`` says by how much each objective of one of them changed. `changed`, which it
     returns: the latter, for people.
     """
-    refined = dataclasses.replace(problem, decisions=DecisionBits(own, problem.decisions.rule))
+    refined = dataclasses.replace(
+        problem, decisions=DecisionBits(own, problem.decisions.rule, problem.decisions.last_rule)
+    )
     assignments = found.decisions.astype(np.int8)
     measures = refined.measures(assignments)
     changes = np.abs(refined.values(measures) - found.values).max(axis=0)

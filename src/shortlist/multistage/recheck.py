@@ -22,8 +22,8 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_table
 from shortlist.multistage.predict.stage_answers import answers_as_chosen
 from shortlist.multistage.problem.stages import REMOVED
-from shortlist.multistage.search._evaluation import CONCLUSIVE
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
+from shortlist.multistage.search.replayed import ERROR_APART
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, ERROR_COST, StageProblem
 from shortlist.results.front import Front
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.proof import ProofKind, proof_conflict
@@ -32,7 +32,7 @@ from shortlist.tables.splits import Cases
 
 ANSWERED_BY = (
     "classes_", "reject_label_", "n_features_in_", "feature_names_in_", "costs_", "coverage_", "_encoding",
-    "_rule", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
+    "_rule", "_early", "errors_", "_models", "guarantee_", "point_", "assignment_", "model_", "notes_",
 )  # fmt: skip
 """Attributes by which a classifier answers, and describes its points."""
 
@@ -138,7 +138,7 @@ def recheck_stages(
         raise ShortlistError("the front was not searched again to its end, so nothing was compared.")
     front, problem = classifier.front_, again.problem_
     promises = "promises" in front.extras
-    uncounted = tuple(name for name in problem.names if name not in DEFAULT_OBJECTIVES)
+    uncounted = tuple(name for name in problem.names if name not in {*DEFAULT_OBJECTIVES, ERROR_COST})
     facts = StageCheck((), len(front), len(problem.labels), front.proof.kind, uncounted)
     failures = tuple(filter(None, [proof_conflict(front)])) or _other_values(problem, front)
     if (front.proof.kind is ProofKind.COMPLETE or promises) and not failures:
@@ -165,9 +165,6 @@ def _other_parts(
     front = classifier.front_
     if not same:
         again.front_ = front
-        again.coverage_ = (
-            again.problem_.measures(front.decisions.astype(np.int8))[:, CONCLUSIVE] / again.problem_.n_rows
-        )
         again.keep_models()
     if hasattr(classifier, "point_"):
         again.use(int(classifier.point_))
@@ -176,7 +173,7 @@ def _other_parts(
         for part in differences(kept, meant, name, within=CLOSE):
             yield f"`{part}` is not what fitting and searching again gives"
     apart = {"held_out", REACHED} if TESTED_APART in front.extras else set()
-    told = [*MEASURED, *(name for name in (REPEATED, REACHED) if name in front.extras)]
+    told = [*MEASURED, *(name for name in (REPEATED, REACHED, ERROR_APART) if name in front.extras)]
     measured = [name for name in told if name not in apart]
     kept, meant = ({name: one.front_.extras.get(name) for name in measured} for one in (classifier, again))
     for part in differences(kept, meant, "front_.extras", within=CLOSE):
@@ -219,6 +216,31 @@ def outcome(problem: StageProblem, assignment: NDArray[np.int8], threshold: floa
     )
 
 
+def error_cost(problem: StageProblem, assignment: NDArray[np.int8]) -> Fraction:
+    """Return the mean cost of errors, row by row from probabilities and thresholds."""
+    assert problem.errors is not None
+    decisions, errors = problem.decisions, problem.errors
+    stages: list[tuple[Any, Any, tuple[float, ...]]] = []
+    gaps = decisions.subclassifiers.rows.encoding.gaps(decisions.subclassifiers.rows.validation_rows)
+    last = int(assignment.max())
+    for stage in range(last + 1):
+        known = (assignment >= 0) & (assignment <= stage)
+        rule = errors.last_rule if stage == last else decisions.rule
+        probabilities = decisions.subclassifiers.validation_probabilities(known).tolist()
+        stages.append((probabilities, (~gaps[:, known].all(axis=1)).tolist(), rule.thresholds))
+    total = 0
+    for row, label in enumerate(problem.labels.tolist()):
+        cost = errors.unanswered
+        for probabilities, has_value, thresholds in stages:
+            own = probabilities[row]
+            said = own.index(max(own))
+            if has_value[row] and own[said] >= thresholds[said]:
+                cost = 0 if said == label else errors.losses[label]
+                break
+        total += cost
+    return Fraction(total, len(problem.labels) * errors.scale)
+
+
 def _stages(
     problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None
 ) -> Iterator[tuple[list[bool], list[bool], int]]:
@@ -228,7 +250,7 @@ def _stages(
         price = int(problem.costs.price(known))
         if threshold is None:
             slot = int(problem.decisions.slots(known[None, :])[0])
-            confident, right = problem.decisions.bits[slot]
+            confident, right = problem.decisions.bits[slot][:2]
             n = len(problem.labels)
             yield unpack(confident, n).tolist(), unpack(right, n).tolist(), price
         else:
@@ -236,11 +258,19 @@ def _stages(
             yield (answers.scores >= threshold).tolist(), answers.right.tolist(), price
 
 
+def _exact(
+    problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None
+) -> dict[str, Fraction]:
+    """Return the objectives that are counted here, by name."""
+    found = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment, threshold), strict=True))
+    return found if problem.errors is None else found | {ERROR_COST: error_cost(problem, assignment)}
+
+
 def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
     said = []
     thresholds = front.extras.get("answer_from") or [None] * len(front)
     for number, assignment in enumerate(front.decisions.astype(np.int8)):
-        exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment, thresholds[number]), strict=True))
+        exact = _exact(problem, assignment, thresholds[number])
         for name, value in zip(front.names, front.values[number].tolist(), strict=True):
             if name in exact and not math.isclose(exact[name], value, rel_tol=1e-12, abs_tol=1e-12):
                 counted_value = number_text(float(exact[name]))
@@ -266,12 +296,11 @@ def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple
 
     The draw has a seed of its own, so that a recheck repeats.
     """
-    places = [DEFAULT_OBJECTIVES.index(name) for name in front.names]
     signs = [objective.sign for objective in front.objectives]
 
     def minimised(assignment: NDArray[np.int8]) -> list[Fraction]:
-        exact = outcome(problem, assignment)
-        return [sign * exact[place] for sign, place in zip(signs, places, strict=True)]
+        exact = _exact(problem, assignment)
+        return [sign * exact[name] for sign, name in zip(signs, front.names, strict=True)]
 
     points = [minimised(assignment) for assignment in front.decisions.astype(np.int8)]
     rng = np.random.default_rng(0)

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._bits import unpack
-from shortlist.arrays import Mask
 from shortlist.errors import UnmetChoiceError
 from shortlist.multistage.predict.point_choice import choose_point
-from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.problem.reject_rules import answers_by
+from shortlist.multistage.search.replayed import decided
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.policies import UNDECIDED
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.results.repeated_choice import choose_again, deal_parts, measured_rows
@@ -57,7 +55,8 @@ def repeat_stages(
     truth = problem.labels
     parts = deal_parts(truth, seed, _validation_cases(problem, cases), n_candidates=len(whole))
     everything = np.ones(problem.n_features, dtype=bool)
-    guesses = problem.decisions.subclassifiers.validation_probabilities(everything).argmax(axis=1)
+    probabilities = problem.decisions.subclassifiers.validation_probabilities(everything)
+    guesses = answers_by(probabilities, problem.decisions.last_rule)
 
     def answer(kept: RowNumbers, held: RowNumbers) -> dict[str, NDArray[Any]]:
         half = problem.counting(kept)
@@ -85,35 +84,6 @@ def front_on(half: StageProblem, whole: Front) -> Front:
     best = half.best(measures)
     front = half.front(assignments[best], measures[best], Proof(ProofKind.APPROXIMATE))
     return replace(front, objectives=whole.objectives)
-
-
-def decided(
-    problem: StageProblem, assignment: NDArray[np.int8]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the classes that stages answer, -1 for none, and the price of each row, ``(n_rows,)``."""
-    masks = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
-    rows = problem.decisions.subclassifiers.rows
-    n = len(rows.validation_labels)
-    slots = problem.decisions.slots(masks)
-    bits = unpack(problem.decisions.bits[slots], n)
-    prices = problem.costs.price(masks) / problem.costs.scale
-    confident = bits[:, 0]
-    answered = np.asarray(confident.any(axis=0))
-    last = np.where(answered, confident.argmax(axis=0), len(masks) - 1)
-    right: Mask = answered & bits[last, 1, np.arange(n)]
-    said = np.where(right, rows.validation_labels, UNDECIDED)
-    for stage in np.unique(last[answered & ~right]):
-        wrong = np.flatnonzero(answered & ~right & (last == stage))
-        said[wrong] = _wrong_answers(problem, masks[stage], wrong)
-    return said, prices[last]
-
-
-def _wrong_answers(problem: StageProblem, subset: Mask, rows: RowNumbers) -> NDArray[np.int64]:
-    """Return the classes that a set of features answers about rows that it answers wrongly."""
-    truth = problem.decisions.subclassifiers.rows.validation_labels[rows]
-    probabilities = problem.decisions.subclassifiers.validation_probabilities(subset)[rows]
-    probabilities[np.arange(len(rows)), truth] = -1.0
-    return np.asarray(probabilities.argmax(axis=1))
 
 
 def _chosen(

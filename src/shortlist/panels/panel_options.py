@@ -1,7 +1,7 @@
 """Options for choosing panels, and the cases that choose and measure by them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -46,10 +46,10 @@ from shortlist.panels.objectives import (
     RECALL,
     leading,
     measure_of,
-    right_or_wrong,
 )
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Cases
+from shortlist.results.error_costs import ErrorCosts, losses_of
 
 AUTO = "auto"
 FEWEST_CASES = 20
@@ -89,7 +89,7 @@ class PanelOptions:
     ties: str = UNANSWERED
     final: Final = field(default_factory=Final)
     max_stages: int = 3
-    error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    error_costs: ErrorCosts = field(default_factory=dict)
     test_share: float | None = USUAL_SHARE
     demand: Demand | None = None
     n_folds: int = 5
@@ -345,16 +345,4 @@ def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int
 
 
 def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:
-    losses = right_or_wrong(len(log.classes))
-    for (said, true), cost in options.error_costs.items():
-        for label, known in ((said, (*log.classes, "")), (true, log.classes)):
-            if label not in known:
-                raise BadInputError(
-                    "error_costs", f"must name classes, {', '.join(log.classes)}", repr(label)
-                )
-        row = len(log.classes) if not said else log.classes.index(said)
-        losses[row, log.classes.index(true)] = cost
-    for place, true in enumerate(log.classes):
-        if ("", true) not in options.error_costs:  # no answer is then as bad as the worst one
-            losses[-1, place] = losses[:-1, place].max()
-    return losses
+    return losses_of(options.error_costs, log.classes)

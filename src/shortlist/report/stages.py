@@ -15,7 +15,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_
 from shortlist.report.fronts import front_parts
 from shortlist.report.held_out import confusion_chart
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
-from shortlist.results.class_shares import class_shares
+from shortlist.results.class_shares import class_shares, cost_of_errors
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, with_interval
 from shortlist.results.picking import why_none
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage
+    from shortlist.multistage.problem.error_prices import ErrorPrices
 
 CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
 """The confidence thresholds that are tried for the picture, from one half to one."""
@@ -33,6 +34,9 @@ PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected 
 
 NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""
+
+ALL = "all that is left"
+"""From which probability on the last stage answers where no person is asked."""
 
 MOST_FEATURES = 40
 """Largest number of features in the picture of what is bought when."""
@@ -56,7 +60,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
             parts += guarantee_parts(classifier.guarantee_)
         parts += _chosen(classifier)
         if hasattr(classifier, "problem_"):
-            parts += [*_path(classifier), *_confidence(classifier)]
+            parts += [*_path(classifier), *(_confidence(classifier) if classifier.errors_ is None else ())]
     else:
         parts += [Heading("What to do"), Text(_without_point(classifier))]
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the selection rows")
@@ -111,7 +115,8 @@ def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
         for number, step in enumerate(steps, start=1)
     ]  # fmt: skip
     last = "Take the most probable class" if classifier.answer_rejected else "Ask a person"
-    rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken), "what is left"))
+    if steps[-1]["answers_from"] != ALL:
+        rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken), "what is left"))
     columns = ("step", "price", "paid by then", *taken, "answers from a probability of")
     told = [] if staged is None else [Text(staged.sentence)]
     return [Heading("What to do"), *told, Table("Step after step, until one answers", columns, tuple(rows))]
@@ -120,6 +125,8 @@ def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:
     """Say from which probability on a stage answers each class, once where it is the same for all."""
     least = [max(one, stage.least) for one in classifier.model_.rule.thresholds]
+    if classifier.errors_ is not None and classifier.errors_.hand_over is None and stage.least == 0:
+        return ALL
     texts = [f"{one:.4g}" if one <= 1 else NEVER for one in least]
     if len(set(texts)) == 1:
         return texts[0]
@@ -210,9 +217,9 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
                 note=True,
             )
         ]
-    names = ("coverage", "accuracy", "cost")
+    names, errors = ("coverage", "accuracy", "cost"), classifier.errors_
     rows = tuple(
-        (name, *(_with_interval(one[each], one[f"{each}_interval"]) for each in names))
+        (name, *(_with_interval(one[each], one[f"{each}_interval"]) for each in names), *_errors(errors, one))
         for name, one in measured.items()
     )
     n_rows = next(iter(measured.values()))["n_rows"]
@@ -222,7 +229,13 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
             f"Repeated choice: {counted(n_rows, 'row')}, each measured by choices made without it"
             if repeated
             else f"Held out: {counted(n_rows, 'test row')}, on which nothing was fitted and nothing chosen",
-            ("classifier", "answered", "right of these", "mean cost"),
+            (
+                "classifier",
+                "answered",
+                "right of these",
+                "mean cost",
+                *(["cost of errors"] if errors else []),
+            ),
             rows,
         ),
         Text(
@@ -232,6 +245,13 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
         ),
         *_by_class(classifier, next(iter(measured.values())), repeated=repeated),
     ]
+
+
+def _errors(errors: "ErrorPrices | None", told: Mapping[str, Any]) -> list[str]:
+    if errors is None:
+        return []
+    cost, *interval = cost_of_errors(told["confusion"], errors.table)
+    return [with_interval(cost, (interval[0], interval[1]))]
 
 
 def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, repeated: bool) -> Parts:

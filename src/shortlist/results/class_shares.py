@@ -1,5 +1,6 @@
 """Rows of each true class: shares answered rightly, answered with another class, and not answered."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -7,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.results.intervals import Z
 from shortlist.results.measured_again import Figure, share
 
 Confusion: TypeAlias = Sequence[Sequence[float]]
@@ -67,6 +69,25 @@ def class_shares(confusion: Confusion, labels: Sequence[Any]) -> list[ClassShare
             outcomes = (share(one, n_rows) for one in (row[place], wrong, row[-1]))
             found.append(ClassShare(str(label), n_rows, *outcomes))
     return found
+
+
+def cost_of_errors(confusion: Confusion, costs: NDArray[np.float64]) -> Figure:
+    """Return the mean cost of a row of known class, with its normal interval at 95 %.
+
+    `costs`: of each answer, and of none, by class, ``(n_classes + 1, n_classes)``.
+
+    >>> cost, *interval = cost_of_errors([[90, 0, 0], [1, 9, 0]], np.array([[0.0, 10], [1, 0], [1, 10]]))
+    >>> cost, [round(end, 4) for end in interval]
+    (0.1, [-0.0951, 0.2951])
+    """
+    counts = np.array(confusion, dtype=np.float64)
+    n_rows, own = counts.sum(), costs.T
+    if not n_rows:
+        return math.nan, 0.0, float(costs.max())
+    mean = float((counts * own).sum() / n_rows)
+    spread = float((counts * (own - mean) ** 2).sum()) / max(1.0, n_rows - 1)
+    half = Z * math.sqrt(spread / n_rows)
+    return mean, mean - half, mean + half
 
 
 def are_unequal(confusion: Confusion) -> bool:

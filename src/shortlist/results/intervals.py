@@ -350,6 +350,27 @@ def difference_of(
     return Difference(gain, interval, p, *counts, more)
 
 
+def difference_of_losses(first: Floats, second: Floats, most: float, *, times: int = 1) -> Difference:
+    """Compare two rules by what each row loses; the gain is what the first one loses less.
+
+    `first`, `second`, ``(times * n_rows,)``. `most`: what a row may lose at most. `times`: as of
+    :func:`difference_of`.
+
+    >>> told = difference_of_losses(np.array([0.0, 0, 10, 0]), np.array([10.0, 1, 10, 0]), 10)
+    >>> told.gain, told.only_first, told.only_second
+    (2.75, 2, 0)
+    """
+    gains = second - first
+    ends = np.array([most])
+    interval = interval_of_mean(gains, -ends, ends, times=times)
+    gain, error = float(gains.mean()), math.sqrt(times) * mean_error(gains)
+    counts = (round(int((gains > 0).sum()) / times), round(int((gains < 0).sum()) / times))
+    normal = 2 * float(ndtr(-abs(gain) / error)) if error else 1.0
+    p = sign_flip_p(gains) if times == 1 else normal
+    more = more_rows(gain, error, len(gains) // times) if p > CHANCE and gain else None
+    return Difference(gain, interval, p, *counts, more)
+
+
 def mcnemar_p(only_first: int, only_second: int) -> float:
     """Return the two-sided p-value of McNemar's exact test: a fair coin parts those rows as unevenly."""
     return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))

@@ -17,7 +17,7 @@ Figure: TypeAlias = tuple[float, float, float]
 ACCURACY, ANSWERED, CALLS, PRICE = "right of all rows", "answered", "asked a row", "cost a row"
 """Names of figures. A row without an answer is not right."""
 
-RIGHT_OF_ANSWERS = "right of the answers"
+RIGHT_OF_ANSWERS, ERROR_COST = "right of the answers", "cost of errors a row"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class NewRows:
     """Answers to rows of known class.
 
     `decided`, `truth`, ``(n_rows,)``: indices of classes, -1 without an answer. `classes`: sorted. `calls`,
-    `prices`, ``(n_rows,)``: members or features asked, and their price, where that is known.
+    `prices`, ``(n_rows,)``: members or features asked, and their price, where that is known. `errors`,
+    ``(n_rows,)``: what the error about each row costs, where errors have costs.
     """
 
     decided: NDArray[np.int64]
@@ -33,6 +34,7 @@ class NewRows:
     classes: Labels
     calls: Floats | None = None
     prices: Floats | None = None
+    errors: Floats | None = None
 
 
 def share(n: float, n_rows: float) -> Figure:
@@ -59,7 +61,7 @@ def figures_of(rows: NewRows) -> dict[str, Figure]:
     if not answered.all():
         found[ANSWERED] = share(int(answered.sum()), n)
         found[RIGHT_OF_ANSWERS] = share(int(right.sum()), int(answered.sum()))
-    for name, values in ((CALLS, rows.calls), (PRICE, rows.prices)):
+    for name, values in ((ERROR_COST, rows.errors), (CALLS, rows.calls), (PRICE, rows.prices)):
         if values is not None:
             found[name] = mean(np.asarray(values, dtype=np.float64))
     for place, label in enumerate(rows.classes.tolist()):

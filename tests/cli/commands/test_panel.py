@@ -190,7 +190,7 @@ def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) 
 
 @pytest.mark.parametrize("kind", ["reject", "hand-over=1", "answer"])
 def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
-    costs = ["--objectives", "min error-cost, min price", "--set", "error-costs=unsure.csv"]
+    costs = ["--objectives", "min error-cost, min price", "--error-costs", "unsure.csv"]
     told = facts(folder, *PRICED, "--final", kind, "--pick", "best", *costs)
     held_out = told["held_out"]
     assert told["final"]["kind"] == kind.split("=", maxsplit=1)[0]
@@ -228,7 +228,7 @@ def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
 
 def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
     told = facts(
-        folder, *PRICED, "--objectives", "min error-cost, min price", "--set", "error-costs=costs.csv", "--pick", "best"
+        folder, *PRICED, "--objectives", "min error-cost, min price", "--error-costs", "costs.csv", "--pick", "best"
     )  # fmt: skip
     assert told["objective"] == "error-cost"
     held_out = told["held_out"]
@@ -431,7 +431,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
 def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Path, tmp_path: Path) -> None:
     costs, out = tmp_path / "costs.csv", tmp_path / "panel.json"
     costs.write_text("said,truth,cost\nno,yes,7\nyes,no,2\n,yes,9\n", encoding="utf-8")
-    dear = ["--objectives", "min error-cost, min price", "--set", f"error-costs={costs}"]
+    dear = ["--objectives", "min error-cost, min price", "--error-costs", str(costs)]
     done("panel", *PRICED, *dear, "--limit", "price<=4", "--out", out, cwd=folder)
     costs_of = {
         "objectives": ["error-cost", "price"],
@@ -560,9 +560,9 @@ REFUSED = [
     ("P --columns confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set truth=gone.csv", "gone.csv cannot be read"),
     ("P --set token-prices=gone.json", "gone.json cannot be read"),
-    ("P --set error-costs=gone.csv", "gone.csv cannot be read"),
-    ("P --set error-costs=prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
-    ("P --set error-costs=parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
+    ("P --error-costs gone.csv", "gone.csv cannot be read"),
+    ("P --error-costs prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
+    ("P --error-costs parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
     ("answers.csv --target truth --router gone", "answers.csv must have the column 'gone', got none of that name."),
     ("P --set positive=x", "--set positive must come with recall and specificity"),
     ("cut.json P", "cut.json must be a policy of Shortlist"),

@@ -277,8 +277,8 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
     rare.csv --answer-accuracy 0.9                                | 4 rows of each, got
     credit.csv --drop id                                          | must have a column 'id'
     credit.csv --workers 0                                        | --workers must be a number of workers
-    credit.csv --costs attributes.csv --objectives coverage,hour  | evaluation_cost and hours, got 'hour'. Did you mean 'hours'?
-    credit.csv --costs attributes.csv --objectives coverage,cost  | evaluation_cost and hours, got 'cost'.
+    credit.csv --costs attributes.csv --objectives coverage,hour  | evaluation_cost, error_cost and hours, got 'hour'. Did you mean 'hours'?
+    credit.csv --costs attributes.csv --objectives coverage,cost  | evaluation_cost, error_cost and hours, got 'cost'.
     credit.csv --costs attributes.csv --objectives coverage,laboratory | laboratory of 'age' must be a number of at least 0, got 'north'.
     credit.csv --drop history --costs from.csv                    | got 'from'. Did you mean 'form'?
     credit.csv --feature-model credit.uvl --set recall=2          | --set recall cannot be used with --feature-model

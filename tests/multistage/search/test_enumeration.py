@@ -20,6 +20,7 @@ from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.problem.stages import PurchaseRules, has_gaps
 from shortlist.multistage.search import enumeration
+from shortlist.multistage.search._evaluation import N_MEASURES
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.enumeration import (
     ChainLimits,
@@ -398,7 +399,9 @@ class Counting(Walker):
 
     def found(self) -> FoundAssignments:
         ties = np.array([self.counts["ties"]], dtype=np.int64)
-        return FoundAssignments(np.zeros((1, 7), dtype=np.int64), ties, np.zeros((1, 1), dtype=np.int64))
+        return FoundAssignments(
+            np.zeros((1, N_MEASURES), dtype=np.int64), ties, np.zeros((1, 1), dtype=np.int64)
+        )
 
     def state(self) -> dict[str, Any]:
         return {name: np.array([count]) for name, count in self.counts.items()}
@@ -456,7 +459,7 @@ def first_of(_problem: Any, parts: list[FoundAssignments]) -> FoundAssignments:
 
 
 def fresh_walker(problem: StageProblem, k: int, walk: WalkSettings) -> Walker:
-    space, nothing = enumeration._space(problem), np.zeros((0, 7), dtype=np.int64)
+    space, nothing = enumeration._space(problem), np.zeros((0, N_MEASURES), dtype=np.int64)
     return Walker(problem, space, k, nothing, bounds=True, walk=walk)
 
 

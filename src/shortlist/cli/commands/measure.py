@@ -186,7 +186,10 @@ def _answered(estimator: Any, X: Any, truth: Any) -> "NewRows":
     codes = np.searchsorted(classes, truth)
     if hasattr(estimator, "decisions"):
         found = estimator.decisions(X)
-        return NewRows(found.labels, codes, classes, prices=np.asarray(found.costs, dtype=np.float64))
+        priced = getattr(estimator, "errors_", None)
+        errors = None if priced is None else priced.of_rows(found.labels, codes)
+        paid = np.asarray(found.costs, dtype=np.float64)
+        return NewRows(found.labels, codes, classes, prices=paid, errors=errors)
     if hasattr(estimator, "committee"):
         early = estimator.predict_early(X)
         decided = np.where(early.answered, places_of(early.labels, classes), -1)

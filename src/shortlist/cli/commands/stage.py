@@ -150,7 +150,9 @@ def stage(
         ),
         "reject_label": no_class(labels),
         "random_state": run.seed,
-        "confidence": read_confidence(prices.confidence, paper, labels),
+        "confidence": None
+        if prices.confidence is None and paper is None
+        else read_confidence(prices.confidence, paper, labels),
     }
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     searched = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from shortlist.cli.options.error_costs import FINAL, ErrorCostsText, read_error_costs
 from shortlist.cli.options.settings import Fills, read_names, read_pairs
 from shortlist.cli.options.shared import (
     MARGIN_HELP,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shortlist.panels.panel_choice import PanelChoice
     from shortlist.panels.panel_options import PanelOptions
     from shortlist.panels.policy import Final, Panel, Question
+    from shortlist.results.error_costs import ErrorCosts
     from shortlist.results.objective import Limit
     from shortlist.runs import Budget
 
@@ -145,10 +147,7 @@ class PolicyOptions:
     ] = 0.01
     final: Annotated[
         str | None,
-        typer.Option(
-            help="What happens to a case of which the last stage is not sure: answer (the default), reject, "
-            "or hand-over=PRICE to a person."
-        ),
+        typer.Option(help=f"{FINAL}: answer (the default), reject, or hand-over=PRICE to a person."),
     ] = None
     decide: Annotated[
         str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes, agreement or auto."
@@ -171,9 +170,7 @@ class PolicyOptions:
         str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
     ] = "unanswered"
     positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
-    error_costs: Annotated[str | None, "CSV file with columns said,truth,cost: the cost of each mistake."] = (
-        None
-    )
+    error_costs: ErrorCostsText = None
     test_share: Annotated[
         float | None,
         "Share of the cases in the hold-out set; by default 0.25, or 0 with at most 20,000 cases.",
@@ -216,7 +213,7 @@ class PolicyOptions:
             options = replace(options, demand=Demand(*saved.question.promise))
         return options if self.final is not None else replace(options, final=saved.final)
 
-    def with_question(self, saved: "Panel") -> "tuple[Self, dict[tuple[str, str], int], str]":
+    def with_question(self, saved: "Panel") -> "tuple[Self, ErrorCosts, str]":
         """Return options with the question of a saved panel, what mistakes cost, and what is to be said.
 
         An option that is given says otherwise; nothing is said where it does not differ.
@@ -246,7 +243,8 @@ class PolicyOptions:
 
         known = [f"{one.sense} {name}" for name, one in OBJECTIVES.items()]
         names = []
-        for text in (self.objectives or "max accuracy, min price").split(","):
+        usual = "max accuracy, min price" if self.error_costs is None else "min error-cost, min price"
+        for text in (self.objectives or usual).split(","):
             wanted = " ".join(text.split())
             if wanted not in known:
                 raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
@@ -284,7 +282,7 @@ def in_senses(objectives: "Sequence[str]") -> str:
     return ", ".join(f"{sense} {name}" for sense, name in zip(senses, objectives, strict=True))
 
 
-def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str, str], int]:
+def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str | None, str], int]:
     """Return what each mistake costs, by the labels that are said and true."""
     return {
         (said, true): cost
@@ -335,28 +333,6 @@ def read_final(text: str) -> "Final":
     if (kind == "hand-over") != (number is not None) or (sign and number is None):
         raise BadInputError("--final", "must be answer, reject or hand-over=PRICE", repr(text))
     return Final(kind, float(number or 0))
-
-
-def read_error_costs(path: str | None) -> dict[tuple[str, str], int]:
-    """Read what each mistake costs, in whole numbers; answering nothing is said as an empty cell."""
-    if path is None:
-        return {}
-    import pandas as pd
-
-    from shortlist.errors import BadInputError
-    from shortlist.panels.answer_log import label_of
-    from shortlist.tables.learning import read_table
-
-    table = read_table(path, [])
-    if not {"said", "truth", "cost"} <= set(table.columns):
-        raise BadInputError(path, "must have the columns said, truth and cost", ", ".join(table.columns))
-    costs = pd.to_numeric(table["cost"], errors="coerce")
-    if costs.isna().any() or (costs < 0).any() or (costs % 1 != 0).any() or costs.max() > 10**6:
-        raise BadInputError(path, "must have whole numbers from 0 to 1,000,000 as costs", "other ones")
-    return {
-        (label_of(said), label_of(true)): int(cost)
-        for said, true, cost in zip(table["said"], table["truth"], costs, strict=True)
-    }
 
 
 ROUNDING = 1e-9

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.options.error_costs import FINAL, ErrorCostsText, read_error_costs
 from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, check_shared
 
@@ -63,7 +64,7 @@ class PriceOptions:
         str | None,
         typer.Option(
             help="Least probability of an answer, in (0, 1], or per class, as in ill=0.9,well=0.7; by "
-            "default 0.75."
+            "default 0.75, or 0.99 before the last stage with --error-costs."
         ),
     ] = None
 
@@ -91,7 +92,8 @@ class GoalOptions:
         str,
         typer.Option(
             help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, "
-            "stages, worst_case_cost, evaluation_cost, or a column of --costs such as hours."
+            "stages, worst_case_cost, evaluation_cost, or a column of --costs such as hours; with "
+            "--error-costs by default error_cost,acquisition_cost."
         ),
     ] = USUAL_OBJECTIVES
     pick: Annotated[
@@ -110,7 +112,17 @@ class GoalOptions:
         str | None,
         "Loss of accuracy for a wrong answer, by true class, such as ill=0.5,well=0.1.",
         measured("conclusive_accuracy"),
+        excludes("error_costs"),
         Fills("penalties"),
+    ] = None
+    error_costs: ErrorCostsText = None
+    final: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{FINAL}: reject (the default), answer (the default with --error-costs), or "
+            "hand-over=PRICE to a person, in the unit of --error-costs."
+        ),
+        Fills("hand_over"),
     ] = None
     call_cost: Annotated[
         float,
@@ -130,7 +142,25 @@ class GoalOptions:
             "penalties": read_penalties((self.penalty or "").split(",") if self.penalty else (), labels),
             "call_cost": self.call_cost,
             "call_cost_per_feature": self.call_cost_per_feature,
+            **self.prices_of_errors(),
         }
+
+    def prices_of_errors(self) -> dict[str, Any]:
+        """Return what errors and a person cost; without either stages reject what they are not sure of."""
+        from shortlist.cli.options.panel_options import read_final
+        from shortlist.errors import BadInputError
+
+        final = None if self.final is None else read_final(self.final)
+        kind = "" if final is None else final.kind
+        costs = read_error_costs(self.error_costs)
+        if kind == "reject" and costs:
+            raise BadInputError(
+                "--final", "must be answer or hand-over=PRICE where errors have costs", "'reject'",
+                "Give what a rejected row costs, as --final hand-over=0.5.",
+            )  # fmt: skip
+        if not costs and kind in {"", "reject"}:
+            return {}
+        return {"error_costs": costs, "hand_over": None if final is None or kind == "answer" else final.price}
 
 
 OF_ENSEMBLES = Needs(

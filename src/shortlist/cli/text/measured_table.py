@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shortlist.cli.text.output import print_lines
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shortlist.ensembles.measured import Measured
     from shortlist.results.intervals import Difference, Interval
 
@@ -15,12 +18,20 @@ POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean c
 
 
 def print_held_out(
-    measured: Mapping[str, Mapping[str, Any]], *, repeated: bool = False, classes: "Classes | None" = None
+    measured: Mapping[str, Mapping[str, Any]],
+    *,
+    repeated: bool = False,
+    classes: "Classes | None" = None,
+    errors: "NDArray[np.float64] | None" = None,
 ) -> None:
     """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured.
 
     `repeated`: whether repeated choice measured. `classes`: two, whose recall and specificity are printed.
+    `errors`: what each answer costs by class, which is then told in place of the share of right answers.
     """
+    from shortlist.results.class_shares import cost_of_errors
+    from shortlist.results.intervals import with_interval
+
     n_rows = next(iter(measured.values()))["n_rows"]
     within = "" if classes is None else "; in brackets 95 % intervals"
     print(
@@ -28,12 +39,15 @@ def print_held_out(
         if repeated
         else f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen{within}."
     )
-    print(f"{'':<14}{'answered':<25}{'right of these':<25}mean cost")
+    print(f"{'':<14}{'answered':<25}{'right of these' if errors is None else 'cost of errors':<25}mean cost")
     for name, one in measured.items():
         answered, right = (
             _with_interval(one, share, ".4f", ".3f") if one[f"{share}_interval"] else "none"
             for share in ("coverage", "accuracy")
         )
+        if errors is not None:
+            mean, *ends = cost_of_errors(one["confusion"], errors)
+            right = with_interval(mean, (ends[0], ends[1]))
         print(f"{name:<14}{answered:<25}{right:<25}{_with_interval(one, 'cost', '.4g', '.4g')}")
     if classes is None:
         print(POINT_INTERVALS)

@@ -8,7 +8,7 @@ from shortlist.cli.text.output import listed, print_lines
 if TYPE_CHECKING:
     from shortlist.cli.text.measured_table import Classes
     from shortlist.multistage.estimators import MultiStageClassifier
-    from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.holdout import StagedMeasure, StagedTable
     from shortlist.multistage.recall import Recall
     from shortlist.results.class_shares import Confusion
     from shortlist.results.front import Front
@@ -101,8 +101,8 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
     difference, labels = staged.difference, staged.classifier.classes_.tolist()
     facts = front_part(staged.classifier, seconds) | {
         "test": {
-            "multi_stage": staged.test.as_dict(),
-            "single_stage": staged.single_stage.as_dict(),
+            "multi_stage": staged.test.as_dict() | _error_facts(staged, staged.test),
+            "single_stage": staged.single_stage.as_dict() | _error_facts(staged, staged.single_stage),
             "classes": [one.as_dict() for one in class_shares(staged.test.confusion, labels)],
             "reached": staged.reached,
         },
@@ -120,6 +120,16 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
     if found is not None:
         facts["recall"] = _recall_facts(found)
     return facts
+
+
+def _error_facts(staged: "StagedTable", measured: "StagedMeasure") -> dict[str, Any]:
+    """Return what errors cost a row; nothing where they are only counted."""
+    from shortlist.results.class_shares import cost_of_errors
+
+    if staged.classifier.errors_ is None:
+        return {}
+    cost, *interval = cost_of_errors(measured.confusion, staged.classifier.errors_.table)
+    return {"error_cost": cost, "error_cost_interval": interval}
 
 
 def _evolution_facts(front: "Front") -> dict[str, Any] | None:
@@ -205,7 +215,11 @@ def print_used(classifier: "MultiStageClassifier", rule: str, *, details: bool =
     print_lines(chosen_lines(classifier, rule, details=details))
     print()
     if (held := held_out_facts(front, point)) is not None:
-        print_held_out({f"point {point}": held}, classes=_classes(classifier, held.get("confusion", ())))
+        print_held_out(
+            {f"point {point}": held},
+            classes=_classes(classifier, held.get("confusion", ())),
+            errors=None if classifier.errors_ is None else classifier.errors_.table,
+        )
         print_after_looking(held["n_rows"])
     if classifier.guarantee_ is None or classifier.guarantee_.promised:
         print("\n".join(range_lines(front, front.point(point), details=details)))
@@ -223,13 +237,14 @@ def chosen_lines(
     `reached`: share of the rows for which each stage buys, if it is known.
     """
     from shortlist.cli.text.front_text import MEANINGS
-    from shortlist.report.stages import NEVER, step_facts
+    from shortlist.report.stages import ALL, NEVER, step_facts
 
     point, n = classifier.point_, len(classifier.front_)
     by = "" if rule.isdecimal() else f", {MEANINGS.get(rule, f'by {rule}')}"
     lines = [f"Buy in this order, point {point} of {n:,}{by}:"]
     steps = step_facts(classifier)
-    same = {step["answers_from"] for step in steps}
+    priced = classifier.errors_ is not None
+    same = {step["answers_from"] for step in (steps[:-1] if priced else steps)}
     each = same.pop() if len(same) == 1 and classifier.guarantee_ is None and same != {NEVER} else ""
     for number, step in enumerate(steps, start=1):
         paid = f"cost {step['more']:g}" if step["more"] > 0 else "free"
@@ -241,6 +256,7 @@ def chosen_lines(
         answers = (
             "only buys, and never answers" if least == NEVER else f"answers at probability {least} or more"
         )
+        answers = f"answers {ALL}" if least == ALL else answers
         head = f"  stage {number}, {paid}: " if each else f"  stage {number}, {paid}, {answers}: "
         lines.append(listed(head, step["bought"], most_lines=MOST_NAMED, details=details))
     bought = {name for step in steps for name in step["bought"]}
@@ -248,7 +264,8 @@ def chosen_lines(
     if never:
         head = f"  never bought, {len(never)} of {len(classifier.costs_.names)}: "
         lines.append(listed(head, never, most_lines=MOST_NAMED, details=details))
-    return [*lines, promise_text(classifier, each)]
+    last = steps[-1]["answers_from"] if priced else ""
+    return [*lines, promise_text(classifier, each, last)]
 
 
 def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Classes | None":
@@ -260,16 +277,22 @@ def _classes(classifier: "MultiStageClassifier", confusion: "Confusion") -> "Cla
     return None if positive is None else Classes(classifier.classes_.tolist(), positive)
 
 
-def promise_text(classifier: "MultiStageClassifier", answers_from: str = "") -> str:
+def promise_text(classifier: "MultiStageClassifier", answers_from: str = "", last: str = "") -> str:
     """Say the promise about answers of the point that predicts, or that there is none.
 
-    `answers_from`: the probability from which on all stages answer; empty where they differ.
+    `answers_from`: the probability from which on all stages answer; empty where they differ. `last`: the rows
+    that the last one answers, where errors have costs.
     """
     from shortlist.guarantees.guarantee import assumption
+    from shortlist.report.stages import ALL
 
     found = classifier.guarantee_
     if found is None:
         each = "The confidence that an answer needs is"
+        if last:
+            own = last if last == ALL else f"from {last} on, and a person decides the others"
+            rest = "" if not answers_from else f"each answers at {answers_from} or more, the last one {own}: "
+            return f"By probabilities weighed by the costs of errors {rest}thresholds, and no guarantee."
         if answers_from:
             each = f"Each answers at probability {answers_from} or more:"
         return f"{each} a threshold, and no guarantee about new rows."
@@ -292,6 +315,7 @@ def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> Non
         {"these stages": staged.test.as_dict(), "all at once": all_at_once.as_dict()},
         repeated="parts" in counts,
         classes=_classes(classifier, staged.test.confusion),
+        errors=None if classifier.errors_ is None else classifier.errors_.table,
     )
     print_lines(["", *_searched_lines(classifier, seconds)])
     if not details:

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, OutOfReachError, UnmetChoiceError
-from shortlist.multistage.search.stage_objectives import StageProblem, merits
+from shortlist.multistage.search.replayed import ERROR_APART
+from shortlist.multistage.search.stage_objectives import ERROR_COST, StageProblem, merits
 from shortlist.results.front import Front
 from shortlist.results.picking import PICK_RULES, LimitsAsked, numbered_point, pick_index, within_limits
 
@@ -29,8 +31,10 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
     ``one-se`` is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`): of all points with as
     many right answers as the best one has, up to the standard error of that share of the rows, the cheapest.
     Right answers are coverage times conclusive accuracy, so that a rejected row is none; where these two are
-    not both objectives, the rule is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of
-    coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing, at nearly no cost.
+    not both objectives, the rule is ``ideal``. Where errors have costs, it takes the cheapest point whose
+    errors cost no more than the least, up to the standard error of the difference. ``norm`` is the paper's
+    fitness, the largest ℓ2 norm of coverage, accuracy and inverse cost: it may choose a point that answers
+    nearly nothing, at nearly no cost.
     The others are those of ``Front.pick``. Raises UnmetChoiceError if there is no point of that number, or
     none is within the limits.
 
@@ -109,6 +113,8 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
 
     None where the front does not tell them.
     """
+    if ERROR_COST in front.names and ERROR_APART in front.extras:
+        return _cheapest_of_few_errors(front, within)
     if not {"coverage", "conclusive_accuracy"} <= set(front.names):
         return None
     coverage, accuracy = (
@@ -118,15 +124,25 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
     n_rows = front.objectives[front.names.index("coverage")].scale or 1
     slack = np.sqrt(right.max() * (1 - right.max()) / n_rows)
     enough = np.flatnonzero(right >= right.max() - slack)
-    told = {"coverage", "conclusive_accuracy"}
-    saved = [
-        front.values[enough, front.names.index(name)] * (1 if one.sense == "min" else -1)
+    saved = _saved(front, enough, {"coverage", "conclusive_accuracy"})
+    # ties in price go to more right answers, then to the first point
+    return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])
+
+
+def _cheapest_of_few_errors(front: Front, within: Mask) -> int:
+    errors = np.where(within, front.values[:, front.names.index(ERROR_COST)], np.inf)
+    enough = np.flatnonzero(errors <= errors.min() + np.array(front.extras[ERROR_APART]))
+    return int(enough[np.lexsort((errors[enough], *_saved(front, enough, {ERROR_COST})[:1]))[0]])
+
+
+def _saved(front: Front, points: NDArray[np.int64], told: set[str]) -> list[NDArray[np.float64]]:
+    """Return what is saved on at some points, the first kind first; `told`: objectives that say how good."""
+    return [
+        front.values[points, front.names.index(name)] * (1 if one.sense == "min" else -1)
         for name in dict.fromkeys((*SAVED_ON, *front.names))
         for one in front.objectives
         if one.name == name not in told
     ]
-    # ties in price go to more right answers, then to the first point
-    return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])
 
 
 def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:

@@ -161,7 +161,10 @@ def decide_validation_rows(
         subset = model.stages[number].subset
         least = np.maximum(asked.validation_least(subset, decisions.rule), promised)
         probabilities = asked.validation_probabilities(subset)
-        codes, confident = confident_answers(probabilities, rule or decisions.rule, least)
+        own = rule or decisions.rule
+        if number == len(model.stages) - 1 and decisions.last_rule is not None:
+            own = decisions.last_rule
+        codes, confident = confident_answers(probabilities, own, least)
         return Said(codes[places], (confident & there[:, subset].any(axis=1))[places])
 
     return _decisions(model, follow(len(there), len(model.stages), decide))

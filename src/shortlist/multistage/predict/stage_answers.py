@@ -148,17 +148,18 @@ class StageAnswers(NamedTuple):
 
 
 def point_answers(
-    decisions: NDArray[np.integer[Any]], ask: Callable[[Mask], StageAnswers]
+    decisions: NDArray[np.integer[Any]], ask: Callable[[Mask, bool], StageAnswers]
 ) -> list[list[StageAnswers]]:
-    """Return the answers of the stages of each point, and ask about each feature subset once."""
-    known: dict[bytes, StageAnswers] = {}
+    """Return the answers of the stages of each point; `ask` gets a feature subset, and if it is the last."""
+    known: dict[tuple[bytes, bool], StageAnswers] = {}
     found = []
     for assignment in decisions:
         subsets = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
-        for subset in subsets:
-            if subset.tobytes() not in known:
-                known[subset.tobytes()] = ask(subset)
-        stages = [known[subset.tobytes()] for subset in subsets]
+        keys = [(subset.tobytes(), place == len(subsets)) for place, subset in enumerate(subsets, start=1)]
+        for key, subset in zip(keys, subsets, strict=True):
+            if key not in known:
+                known[key] = ask(subset, key[1])
+        stages = [known[key] for key in keys]
         enters = np.logical_and.accumulate([stage.enters for stage in stages])
         found.append(
             stages
@@ -227,7 +228,7 @@ def models_behind(problem: StageProblem, front: Front) -> dict[bytes, tuple[Any,
 
 def measured_points(
     front: Front,
-    answers: Callable[[Mask], StageAnswers],
+    answers: Callable[[Mask, bool], StageAnswers],
     costs: FeatureCosts,
     truth: NDArray[np.int64],
     n_classes: int,
@@ -284,10 +285,10 @@ def promised_front(
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
-    chose = point_answers(assignments, lambda subset: answers_as_chosen(problem, subset))
+    chose = point_answers(assignments, lambda subset, _: answers_as_chosen(problem, subset))
     tested = point_answers(
         assignments,
-        lambda subset: answers_of_model(models[subset.tobytes()], rule, encoding, calibration, subset),
+        lambda subset, _: answers_of_model(models[subset.tobytes()], rule, encoding, calibration, subset),
     )
     trials = []
     for as_chosen, held in zip(chose, tested, strict=True):

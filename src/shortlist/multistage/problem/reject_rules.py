@@ -103,3 +103,11 @@ def confident_answers(
     best = probabilities[np.arange(len(labels)), labels]
     thresholds = np.array(rule.thresholds)
     return labels, np.asarray((best >= thresholds[labels]) & (best >= least))
+
+
+def answers_by(probabilities: NDArray[np.float64], rule: RejectRule | None) -> NDArray[np.int64]:
+    """Return the most probable class per row, -1 where that is not confident; without a rule all are."""
+    if rule is None:
+        return np.asarray(probabilities.argmax(axis=1))
+    codes, confident = confident_answers(probabilities, rule)
+    return np.where(confident, codes, -1)

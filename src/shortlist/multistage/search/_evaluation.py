@@ -9,11 +9,12 @@ from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Flags, Longs, LongTable
 
-CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
+CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRORS = range(9)
 """Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive;
-stages; what the dearest row pays; what all calls of classifiers cost.
+stages; what the dearest row pays; what all calls of classifiers cost; what wrong answers cost, and with them
+what becomes of the rows that wait, if this is the last stage.
 """
-N_MEASURES = 7
+N_MEASURES = 9
 """Number of measures. A column for each attribute follows: what all rows take of it."""
 
 
@@ -28,6 +29,10 @@ class StageScoring(NamedTuple):
     """Value of a right decision."""
     negatives: Words
     """The rows that count as false positives where they are wrong."""
+    losses: Longs
+    """Cost of a wrong answer about a row of each class; empty where errors are only counted."""
+    unanswered: int
+    """Cost of a row that the last stage does not answer."""
 
 
 class StageCall(NamedTuple):
@@ -47,7 +52,9 @@ class StagedRows(NamedTuple):
     """Rows at stages; of one assignment, or of each beginning of one."""
 
     bits: WordBlock
-    """By slots, the rows of which a classifier is confident, and those of which it is right too."""
+    """By slots, the rows of which a classifier is confident, and those of which it is right too; where errors
+    have costs followed by the same of a last stage.
+    """
     waiting: WordTable
     """The rows that wait."""
     measures: LongTable
@@ -66,14 +73,14 @@ def add_stage(
 ) -> None:
     """Send the rows that wait through one more stage: write its measures, and who waits after it.
 
-    This is what each measure is, but those of attributes. All except the conclusive rows and their credit
-    only grow from stage to stage: a walk goes by that. `before`, `after`: rows of the tables of `rows`, read
-    and written, which may be the same; a view of each would take longer than the work on it. `n_rows`: all
-    validation rows. `weighs`: whether it matters which wrong answers are given.
+    This is what each measure is, but those of attributes. All except the conclusive rows, their credit and
+    the cost of errors only grow from stage to stage: a walk goes by that. `before`, `after`: rows of the
+    tables of `rows`, read and written, which may be the same; a view of each would take longer than the work
+    on it. `n_rows`: all validation rows. `weighs`: whether it matters which wrong answers are given.
     """
     bits, waiting, measures, slot = rows.bits, rows.waiting, rows.measures, stage.slot
     penalties, unit = scoring.penalties, scoring.unit
-    n_decided, credit, n_false = 0, 0, 0
+    n_decided, credit, n_false, lost, last = 0, 0, 0, 0, 0
     for w in range(waiting.shape[1]):
         row = waiting[before, w]
         decided = row & bits[slot, 0, w]
@@ -86,6 +93,14 @@ def add_stage(
             for c in range(len(penalties)):
                 credit += (unit - penalties[c]) * popcount(wrong & scoring.classes[c, w])
             n_false += popcount(wrong & scoring.negatives[w])
+        if len(scoring.losses):
+            wrong, left = decided & ~right, row & ~decided
+            answered = left & bits[slot, 2, w]
+            missed = answered & ~bits[slot, 3, w]
+            last += scoring.unanswered * popcount(left & ~answered)
+            for c in range(len(scoring.losses)):
+                lost += scoring.losses[c] * popcount(wrong & scoring.classes[c, w])
+                last += scoring.losses[c] * popcount(missed & scoring.classes[c, w])
     entering = n_rows - measures[before, CONCLUSIVE]
     measures[after, CONCLUSIVE] = measures[before, CONCLUSIVE] + n_decided
     measures[after, CREDIT] = measures[before, CREDIT] + credit
@@ -94,6 +109,8 @@ def add_stage(
     measures[after, STAGES] = measures[before, STAGES] + 1
     measures[after, WORST] = stage.price if entering else measures[before, WORST]
     measures[after, EVALUATION] = measures[before, EVALUATION] + entering * stage.call_price
+    measures[after, LOST] = measures[before, LOST] + lost
+    measures[after, ERRORS] = measures[after, LOST] + last
 
 
 @kernel(

@@ -15,7 +15,9 @@ from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
     CREDIT,
+    ERRORS,
     EVALUATION,
+    LOST,
     N_MEASURES,
     STAGES,
     StageCall,
@@ -325,8 +327,9 @@ def is_hopeless(
 ) -> int:
     """Tell whether a known outcome dominates whatever may follow a node.
 
-    Every measure but the conclusive rows and the credit grows along a chain, so its value so far bounds what
-    follows. Where it can, rows that cannot but be answered wrongly bound the ratio.
+    Every measure but the conclusive rows, the credit and the cost of errors grows along a chain, so its value
+    so far bounds what follows; that of errors is bounded by wrong answers so far. Where it can, rows that
+    cannot but be answered wrongly bound the ratio.
     """
     bits, reach, prices, removal = space.bits, space.reach, space.prices, rules.removal
     known, size, uses, mask, full = (
@@ -345,6 +348,7 @@ def is_hopeless(
     hoped, at = path.measures, depth + 1  # which what follows writes anew
     for m in range(hoped.shape[1]):
         hoped[at, m] = hoped[depth, m]
+    hoped[at, ERRORS] = hoped[depth, LOST]
     left = rules.n_rows - hoped[at, CONCLUSIVE]
     hoped[at, STAGES] += 1 if removal else 2
     hoped[at, COST] += (left if removal else left - stuck) * space.least_steps[mask]

@@ -16,11 +16,13 @@ from shortlist.arrays import Mask, Values, products_in_order
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
 from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
+from shortlist.multistage.problem.error_prices import ErrorPrices
 from shortlist.multistage.problem.stages import PurchaseRules, acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
     CREDIT,
+    ERRORS,
     EVALUATION,
     FALSE_POSITIVES,
     N_MEASURES,
@@ -30,6 +32,7 @@ from shortlist.multistage.search._evaluation import (
     measure,
     nondominated_rows,
 )
+from shortlist.multistage.search.replayed import ERROR_APART, errors_apart
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
@@ -67,6 +70,8 @@ def _cheapest_feature(problem: "StageProblem") -> float:
     return int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
 
 
+ERROR_COST = "error_cost"
+
 OBJECTIVES = {
     "coverage": StageObjective(CONCLUSIVE, Sense.MAX, _n_rows),
     "conclusive_accuracy": StageObjective(CREDIT, Sense.MAX, lambda _: None),
@@ -85,6 +90,10 @@ OBJECTIVES = {
         EVALUATION, Sense.MIN, lambda problem: problem.n_rows * problem.call_scale,
         lambda problem: problem.max_stages * problem.most_call_price / problem.call_scale,
     ),
+    ERROR_COST: StageObjective(
+        ERRORS, Sense.MIN, lambda problem: problem.n_rows * (problem.errors.scale if problem.errors else 1),
+        lambda problem: float(problem.errors.table.max()) if problem.errors else 0.0,
+    ),
 }  # fmt: skip
 """Objectives by name. The first three are g1, g2 and g3* of the paper (Eqs. 3 to 5), and the default.
 
@@ -92,10 +101,15 @@ OBJECTIVES = {
 positive, rejected rows included in the whole; ``stages`` the number of stages, also of those that no
 validation row reaches; ``worst_case_cost`` what the dearest validation row pays, which a new row may exceed;
 ``evaluation_cost`` what the calls of the stages' classifiers cost per row, of ensembles those of all their
-members. Attributes of the prices may be objectives too: what a row takes on average, over the stages that it
+members; ``error_cost`` what errors, and rows left to a person, cost per row, where errors have costs.
+Attributes of the prices may be objectives too: what a row takes on average, over the stages that it
 goes through the sum of the largest number of all that is new in each.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
+PRICED_OBJECTIVES = (ERROR_COST, "acquisition_cost")
+"""The default where errors have costs."""
+OF_ANSWERED = ("coverage", "conclusive_accuracy", "false_positive_rate")
+"""Objectives that count what the confidence answers: with costs of errors the last stage answers more."""
 
 
 @saved_from("shortlist.multistage")
@@ -132,6 +146,8 @@ class StageProblem:
     """Whether features may be left out of every stage."""
     rules: PurchaseRules | None = None
     """Rules on the sets of features that may have been bought after a stage; None: any."""
+    errors: ErrorPrices | None = None
+    """Costs of errors; None: they are only counted."""
     counted: Mask | None = None
     """Mask of the validation rows that count, ``(n_validation_rows,)``; None: all."""
 
@@ -201,7 +217,10 @@ class StageProblem:
         rows = self.decisions.subclassifiers.rows
         labels = rows.validation_labels
         classes = np.stack([self._bits(labels == label) for label in range(rows.n_classes)])
-        return StageScoring(classes, self.penalties, self.unit, self._bits(labels != self.positive))
+        negatives, priced = self._bits(labels != self.positive), self.errors
+        losses = np.array(() if priced is None else priced.losses, dtype=np.int64)
+        unanswered = 0 if priced is None else priced.unanswered
+        return StageScoring(classes, self.penalties, self.unit, negatives, losses, unanswered)
 
     def _bits(self, flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
         return pack(flags, self.decisions.subclassifiers.rows.n_words)
@@ -320,7 +339,13 @@ class StageProblem:
     def front(
         self, assignments: NDArray[np.int8], measures: NDArray[np.int64], proof: Proof, **facts: Any
     ) -> Front:
-        """Make a front of assignments that are known to be mutually non-dominated."""
+        """Make a front of assignments that are known to be mutually non-dominated.
+
+        Where errors have costs, it tells the standard error of what each costs more than the least.
+        """
+        if self.errors is not None and ERROR_COST in self.names and len(assignments):
+            apart = errors_apart(self, assignments, measures[:, ERRORS])
+            facts["extras"] = {**facts.get("extras", {}), ERROR_APART: apart}
         return Front.from_values(
             self.objectives, self.values(measures), assignments, self.costs.names, proof, **facts
         )
@@ -485,6 +510,24 @@ def within_rules(problem: StageProblem, rules: PurchaseRules) -> StageProblem:
     Where not all features can be bought, some may be left out of every stage.
     """
     return replace(problem, rules=rules, removal=problem.removal or not rules.allow_everything)
+
+
+def with_errors(problem: StageProblem, errors: ErrorPrices | None) -> StageProblem:
+    """Return the problem where errors have costs, if they have; refuse objectives that do not go with it.
+
+    `errors`: the decisions of the problem have a rule of the last stage then.
+    """
+    if errors is None:
+        if ERROR_COST in problem.names:
+            raise BadInputError(
+                "objectives", "must be others than error_cost", "no costs of errors", "Pass `error_costs`."
+            )
+        return problem
+    unused = [name for name in problem.names if name in OF_ANSWERED]
+    if unused:
+        what = "must be error_cost in place of shares of answers where errors have costs"
+        raise BadInputError("objectives", what, repr(unused[0]))
+    return replace(problem, errors=errors)
 
 
 def _part(argument: str, value: Any, most: float) -> Fraction:

@@ -239,7 +239,7 @@ def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], 
     A call of what is invalid or not fitted costs nothing, as it is passed by.
     """
     decisions = window.problem.decisions
-    bits = np.zeros((len(sets), 2, decisions.bits.shape[2]), dtype=np.uint64)
+    bits = np.zeros((len(sets), *decisions.bits.shape[1:]), dtype=np.uint64)
     calls = np.zeros(len(sets), dtype=np.int64)
     fitted = np.zeros(len(sets), dtype=bool)
     wanted = np.flatnonzero(valid)

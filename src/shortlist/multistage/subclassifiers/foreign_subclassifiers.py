@@ -205,12 +205,17 @@ class ForeignModel:
     estimator: Any
     columns: NDArray[np.int64]
     n_classes: int
+    class_weights: tuple[float, ...] | None = None
+    """Factors of the probabilities of the classes; None: 1 each."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
         known = self.estimator.predict_proba(rows[:, self.columns])
         probabilities = np.zeros((len(rows), self.n_classes))
         probabilities[:, self.estimator.classes_] = known
+        if self.class_weights is not None:
+            probabilities *= self.class_weights
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
 
@@ -235,7 +240,9 @@ def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> t
     if rows.fold_of is not None:
         fitted += [(part.rows, part.labels) for part in rows.parts]
     return tuple(
-        ForeignModel(clone(estimator).fit(given[:, columns], labels), columns, rows.n_classes)
+        ForeignModel(
+            clone(estimator).fit(given[:, columns], labels), columns, rows.n_classes, rows.class_weights
+        )
         for given, labels in fitted
     )
 
@@ -328,7 +335,8 @@ class SharedSubclassifiers(Subclassifiers):
         known = rng.random((copies * n_rows, n)).argsort(axis=1).argsort(axis=1) < sizes
         seen = with_gaps(np.tile(part.rows, (copies, 1)), self.rows.encoding.columns(known))
         fitted = clone(self.own.estimator).fit(seen, np.tile(part.labels, copies))
-        return ForeignModel(fitted, np.arange(part.rows.shape[1]), self.rows.n_classes)
+        columns = np.arange(part.rows.shape[1])
+        return ForeignModel(fitted, columns, self.rows.n_classes, self.rows.class_weights)
 
     def _validated(self, place: int, subsets: Mask) -> Floats:
         rows = self.rows.validation_rows[self._parts[place].validates]

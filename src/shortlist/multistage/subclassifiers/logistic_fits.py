@@ -166,6 +166,8 @@ class FitRows:
     """Sums of their products."""
     penalties: NDArray[np.float64]
     """Of each coefficient, ``(n_columns + 1,)``; none of the intercept, which is last."""
+    offsets: NDArray[np.float64]
+    """Numbers added to the fitted intercepts, ``(n_scores,)``, as probabilities are weighed by class."""
 
 
 def prepared_rows(
@@ -176,13 +178,18 @@ def prepared_rows(
     n_scores: int,
     C: float,
     scale: bool,
+    class_weights: tuple[float, ...] | None = None,
 ) -> FitRows:
     """Standardise encoded rows, ``(n_rows, n_columns)``."""
     design, centres, spreads = standardised(rows)
     columns = np.ascontiguousarray(design.T)
     per_column = 1.0 / C if scale else 1.0 / (C * spreads**2)
     penalties = np.append(np.broadcast_to(per_column, len(centres)), 0.0)
-    return FitRows(encoding, labels, n_scores, centres, spreads, columns, sums(columns), penalties)
+    offsets = np.zeros(n_scores)
+    if class_weights is not None:
+        logs = np.log(class_weights)
+        offsets = logs[1:] - logs[:1] if n_scores == 1 else logs
+    return FitRows(encoding, labels, n_scores, centres, spreads, columns, sums(columns), penalties, offsets)
 
 
 def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
@@ -211,7 +218,9 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
             f"logistic regression must converge on every feature subset, got {failed} that did not. "
             "Scale the columns or lower C."
         )
-    return in_own_units(coefficients, rows.centres, rows.spreads)
+    found = in_own_units(coefficients, rows.centres, rows.spreads)
+    found[..., -1] += rows.offsets
+    return found
 
 
 def standardised(rows: NDArray[np.float64]) -> tuple[Floats, Floats, Floats]:
@@ -298,7 +307,14 @@ class LogisticSubclassifiers(Subclassifiers):
         self.places = SubsetPlaces(rows.n_features, n_places, dense=dense)
         self.n_fits = 0
         self.n_scores = n_scores
-        prepared = functools.partial(prepared_rows, rows.encoding, n_scores=n_scores, C=C, scale=scale)
+        prepared = functools.partial(
+            prepared_rows,
+            rows.encoding,
+            n_scores=n_scores,
+            C=C,
+            scale=scale,
+            class_weights=rows.class_weights,
+        )
         self._parts = [prepared(part.rows, part.labels) for part in parts]
         self._all = self._parts[0] if rows.fold_of is None else prepared(rows.fit_rows, rows.fit_labels)
         starts = np.array([0, *(part.validates.stop for part in parts)])

@@ -53,6 +53,8 @@ class StageRows:
     """Fold of each row where the rows that fit validate as well, -1 for those in none: see
     :func:`rows_in_folds`. None: other rows validate.
     """
+    class_weights: tuple[float, ...] | None = None
+    """Factors of the probabilities of the classes; None: 1 each."""
 
     @property
     def runs(self) -> list[slice]:
@@ -246,15 +248,21 @@ SUBSETS_AT_ONCE = 8192
 
 
 class DecisionBits:
-    """Decision bits of subsets under one rule, made when first asked for."""
+    """Decision bits of subsets under one rule, made when first asked for.
 
-    def __init__(self, subclassifiers: Subclassifiers, rule: RejectRule) -> None:
+    `last_rule`: of the last stage, where that has its own; its bits follow those of the rule.
+    """
+
+    def __init__(
+        self, subclassifiers: Subclassifiers, rule: RejectRule, last_rule: RejectRule | None = None
+    ) -> None:
         self.subclassifiers = subclassifiers
-        self.rule = rule
+        self.rule, self.last_rule = rule, last_rule
+        rules = [rule] if last_rule is None else [rule, last_rule]
         self._epoch = subclassifiers.places.epoch
         self._ready = np.zeros(subclassifiers.places.capacity, dtype=bool)
         self.bits = np.zeros(
-            (subclassifiers.places.capacity, 2, subclassifiers.rows.n_words), dtype=np.uint64
+            (subclassifiers.places.capacity, 2 * len(rules), subclassifiers.rows.n_words), dtype=np.uint64
         )
 
     def slots(self, subsets: Mask) -> NDArray[np.int64]:
@@ -269,7 +277,13 @@ class DecisionBits:
             if start and self.subclassifiers.budget.stopped:
                 raise FitsStoppedError(STOPPED)
             piece = wanted[start : start + SUBSETS_AT_ONCE]
-            self.subclassifiers.write_bits(piece, self.rule, self.bits)
+            if self.last_rule is None:
+                self.subclassifiers.write_bits(piece, self.rule, self.bits)
+            else:
+                for place, rule in enumerate((self.rule, self.last_rule)):
+                    own = np.zeros((int(piece.max()) + 1, 2, self.bits.shape[2]), dtype=np.uint64)
+                    self.subclassifiers.write_bits(piece, rule, own)
+                    self.bits[piece, 2 * place : 2 * place + 2] = own[piece]
             self._leave_out_rows_without_a_value(piece, subsets[first[start : start + SUBSETS_AT_ONCE]])
             self._ready[piece] = True
         return slots

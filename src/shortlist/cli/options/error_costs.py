@@ -1,0 +1,64 @@
+"""Costs of errors, as typed in every command: by class, or for pairs of classes in a file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from shortlist.results.error_costs import ErrorCosts
+
+FINAL = "What happens to a case of which the last stage is not sure"
+
+ErrorCostsText: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Cost of errors, such as ill=10 for a wrong answer about a row that is ill, where others cost "
+        "1; or a CSV file with columns said,truth,cost."
+    ),
+]
+
+
+def read_error_costs(text: str | None) -> "ErrorCosts":
+    """Read what errors cost, in whole numbers; of a file, no answer is said as an empty cell.
+
+    >>> read_error_costs("ill=10,hurt=3")
+    {(None, 'ill'): 10, (None, 'hurt'): 3}
+    """
+    if text is None:
+        return {}
+    from shortlist.cli.options.settings import read_numbers
+    from shortlist.errors import BadInputError
+    from shortlist.results.error_costs import LARGEST_COST
+
+    if "=" not in text or Path(text).exists():
+        return _of_file(text)
+    found: dict[tuple[str | None, str], int] = {}
+    for label, cost in read_numbers(text, "error-costs").items():
+        if not 0 <= cost <= LARGEST_COST or cost != int(cost):
+            what = f"must be whole numbers from 0 to {LARGEST_COST:,}"
+            raise BadInputError("--error-costs", what, f"{cost:g} for {label!r}", "Take a smaller unit.")
+        found[None, label] = int(cost)
+    return found
+
+
+def _of_file(path: str) -> "ErrorCosts":
+    import pandas as pd
+
+    from shortlist.errors import BadInputError
+    from shortlist.panels.answer_log import label_of
+    from shortlist.results.error_costs import LARGEST_COST
+    from shortlist.tables.learning import read_table
+
+    table = read_table(path, [])
+    if not {"said", "truth", "cost"} <= set(table.columns):
+        raise BadInputError(path, "must have the columns said, truth and cost", ", ".join(table.columns))
+    costs = pd.to_numeric(table["cost"], errors="coerce")
+    if costs.isna().any() or (costs < 0).any() or (costs % 1 != 0).any() or costs.max() > LARGEST_COST:
+        raise BadInputError(
+            path, f"must have whole numbers from 0 to {LARGEST_COST:,} as costs", "other ones"
+        )
+    return {
+        (label_of(said), label_of(true)): int(cost)
+        for said, true, cost in zip(table["said"], table["truth"], costs, strict=True)
+    }

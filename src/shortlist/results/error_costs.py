@@ -1,0 +1,81 @@
+"""Costs of errors: what answering one class costs where another is the truth, in whole numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of, did_you_mean
+from shortlist.errors import BadInputError
+
+LARGEST_COST = 10**6
+
+ErrorCosts: TypeAlias = Mapping[tuple[str | None, str], int]
+"""Cost of the first class as the answer where the second is the truth; None stands for every other answer, ""
+for no answer. Errors that are not named cost 1.
+"""
+
+
+def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs") -> NDArray[np.int64]:
+    """Return what each answer costs where each class is the truth, ``(n_classes + 1, n_classes)``.
+
+    The last row is no answer; unless it has a cost it costs as much as the worst answer. Raises BadInputError
+    if a class is unknown, or a cost no whole number from 0 to a million.
+
+    >>> losses_of({(None, "ill"): 10}, ["healthy", "ill"]).tolist()
+    [[0, 10], [1, 0], [1, 10]]
+    """
+    n = len(labels)
+    losses = np.vstack([1 - np.eye(n, dtype=np.int64), np.ones((1, n), dtype=np.int64)])
+    # a cost of every other answer comes first, so that one pair may say otherwise
+    for (said, true), cost in sorted(costs.items(), key=lambda one: one[0][0] is not None):
+        for label, known in ((said, (*labels, "")), (true, labels)):
+            if label is not None and label not in known:
+                raise BadInputError(
+                    argument, f"must name classes, {', '.join(labels)}", repr(label),
+                    did_you_mean(label, labels),
+                )  # fmt: skip
+        if isinstance(cost, bool) or cost != int(cost) or not 0 <= cost <= LARGEST_COST:
+            raise BadInputError(argument, f"must be whole numbers from 0 to {LARGEST_COST:,}", repr(cost))
+        place = labels.index(true)
+        if said is None:
+            losses[[row for row in range(n) if row != place], place] = cost
+        else:
+            losses[n if not said else labels.index(said), place] = cost
+    for place, true in enumerate(labels):
+        if ("", true) not in costs:
+            losses[-1, place] = losses[:-1, place].max()
+    return losses
+
+
+def costs_by_class(
+    costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs"
+) -> tuple[int, ...]:
+    """Return what any wrong answer about a row of each class costs, where that is all that the costs say.
+
+    Raises BadInputError if a right answer costs something, an error nothing, or errors about one class
+    different costs.
+    """
+    losses, n = losses_of(costs, labels, argument), len(labels)
+    if losses[:-1].diagonal().any():
+        raise BadInputError(argument, "must leave right answers free", "a cost of one", "Leave it out.")
+    if any(said == "" for said, _ in costs):
+        raise BadInputError(
+            argument,
+            "must be of answers here",
+            "a cost of no answer",
+            "Give it with `final='hand-over=PRICE'`.",
+        )
+    found = []
+    for place, label in enumerate(labels):
+        own = {int(losses[row, place]) for row in range(n) if row != place}
+        if len(own) > 1:
+            raise BadInputError(
+                argument, f"must be the same for every wrong answer about a row of {label}",
+                all_of(map(str, sorted(own))), "Only panels take a cost for each pair of classes.",
+            )  # fmt: skip
+        found.append(own.pop())
+    if not min(found):
+        raise BadInputError(argument, "must be at least 1 for every error", "0", "Give it a small cost.")
+    return tuple(found)
