@@ -269,7 +269,7 @@ def _judges(rng: np.random.Generator, classes: list[str]) -> pd.DataFrame:
 
 @pytest.fixture(scope="module", autouse=True)
 def _remembered() -> Iterator[None]:
-    """Fit and search the same thing once: it is asked for after every change."""
+    """Fit and search the same thing once: it is requested after every change."""
     with contextlib.ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         for name in ("members_called", "refit_members", "cross_fit"):

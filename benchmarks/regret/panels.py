@@ -16,7 +16,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.runs.budget import Budget
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
-"""Of the price of the most accurate judge: what a case may cost where panels are compared."""
+"""Largest price of a case where panels are compared, as a share of the most accurate judge's."""
 MOST_CASES = 3000
 
 

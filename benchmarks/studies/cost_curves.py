@@ -45,7 +45,7 @@ RULES = ("best", "one-se")
 """Rules for the candidate within a limit: the most accurate on the rows that choose, or the cheapest within a
 standard error of it."""
 LIMITS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
-"""Of what a row may pay on the rows that choose, as a share of the price of all features."""
+"""Largest price of a row on the rows that choose, as a share of the price of all features."""
 COMMON = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 """Mean costs at which methods are compared, as shares."""
 OURS = "stages"

@@ -46,7 +46,7 @@ ROUNDS = (5, 10, 25, 50, 100)
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Of some rows: the class that each is given, how probable it is, and what the row paid."""
+    """Answers to some rows: the class of each, its probability, and the price that the row paid."""
 
     labels: NDArray[np.int64]
     confidence: NDArray[np.float64]

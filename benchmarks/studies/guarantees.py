@@ -30,7 +30,7 @@ TABLES = (
 ACCURACIES = (0.8, 0.9, 0.95)
 CONFIDENCE_LEVEL = 0.95
 TEST_SHARE, CALIBRATION_SHARE, CHOOSING_SHARE = 0.3, 0.3, 0.3
-"""Of all rows, of what is not tested, and of what is left then."""
+"""Shares of all rows, of the rows that are not tested, and of those left then."""
 MAPIES = ("bonferroni_holm", "fixed_sequence")
 """MAPIE's own default, and the procedure that we use, each on its own 100 thresholds."""
 

@@ -47,7 +47,7 @@ SIZES = ((20, 800, 20.0), (100, 10_000, 120.0), (4, 30_000, 20.0))
 N_BUDGETS = 200
 N_FOLDS = 5
 PLANNED_SHARE = 0.47
-"""Of the answers of a crowd: a little less than half, as other tasks need other numbers of answers."""
+"""Share of the answers of a crowd: a little less than half, as other tasks need other numbers of answers."""
 MOST_CENTS = 3.5
 
 
@@ -283,7 +283,7 @@ def _crowd_half(answers: Heard, truth: NDArray[np.int64], unknown: NDArray[np.bo
 def _until_sure(answers: Heard, truth: NDArray[np.int64], unknown: NDArray[np.bool_]) -> tuple[float, float]:
     """Ask the workers of each task, the best first, until it is sure; return accuracy and share of answers.
 
-    How sure is chosen on the tasks with truth, so that half of their answers are asked for. In the end the
+    How sure is chosen on the tasks with truth, so that half of their answers are requested. In the end the
     model is fitted again to all that was heard.
     """
     judges = tuple(range(answers.words.shape[1]))

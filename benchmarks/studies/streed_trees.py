@@ -22,7 +22,7 @@ ERRORS = (0.3, 0.7, 1.5, 3.0, 6.0, 12.0, 40.0, 1000.0)
 """Prices of an error, relative to the price of all features."""
 DEPTHS, DEPTHS_OF_WIDE = (2, 4), (2, 3)
 MOST_COLUMNS = 70
-"""With more binary columns trees have depth 3 at most: depth 4 takes half a minute a tree on 240."""
+"""Number of binary columns; with more, trees have depth 3 at most: depth 4 takes half a minute a tree on 240."""
 CUTS = 6
 """Quantiles of a column that it may be cut at; every value, where there are no more."""
 

@@ -57,7 +57,7 @@ class CompilingClock:
 
 
 COMPILING = CompilingClock()
-"""Of this process."""
+"""Clock of this process."""
 
 
 class Deferred(Generic[P, R]):

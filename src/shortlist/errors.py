@@ -59,7 +59,7 @@ class UnwritableFileError(BadFileError):
 
 
 class UnmetChoiceError(BadInputError):
-    """A front was found and is kept, but it has no point as it was asked for."""
+    """A front was found and is kept, but it has no point that meets the request."""
 
 
 class OutOfReachError(BadInputError):

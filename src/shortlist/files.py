@@ -24,7 +24,7 @@ PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", 
 """First bytes of what joblib writes: a pickle, or one packed by zlib, gzip, bz2, xz, lzma or lz4."""
 
 OWN_MODULE = re.compile(r"'shortlist[.']")
-"""In the message of an error, that a module of Shortlist or a name in one was not found."""
+"""Pattern of an error's message that a module of Shortlist, or a name in one, was not found."""
 
 _LACKING = re.compile(
     r"Can't get attribute '([^']+)' on <module '([^']+)'|module '([^']+)' has no attribute '([^']+)'"

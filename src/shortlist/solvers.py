@@ -22,7 +22,7 @@ SOLVERS: Mapping[str, ListedSolver] = {
     "gurobi": ListedSolver("Gurobi", "Gurobi", "gurobipy"),
     "cplex": ListedSolver("CPLEX", "Cplex", "cplex"),
 }
-"""By name; the first is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
+"""Solvers by name; the first is the default. :func:`shortlist.milp.backends.open_solver` opens each."""
 
 TITLES: Mapping[str, str] = {name: one.title for name, one in SOLVERS.items()}
 """Titles of the solvers for people."""

@@ -60,7 +60,7 @@ class EmscoSize:
     """Extent of the measurement."""
 
     sets: tuple[str, ...]
-    """Of :data:`SETS`, and Synthetic30."""
+    """Names of :data:`SETS`, and Synthetic30."""
     splits: int
     """Splits of every set whose fronts are counted."""
     plain_splits: int
@@ -118,7 +118,7 @@ def size_of(extent: Extent) -> EmscoSize:
 
 
 def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = None) -> PaperPlan:
-    """Return units for the tables and figures that are asked for, of every set that is there."""
+    """Return units for the tables and figures that are requested, of every set that is there."""
     size = size or size_of(extent)
     tables, missing = sets_of([SETS[name] for name in size.sets if name in SETS], folder)
     there = [name for name in size.sets if name not in SETS or SETS[name] in tables]

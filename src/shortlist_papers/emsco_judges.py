@@ -40,7 +40,7 @@ SPACES = {("heart", 4): 15_199_275, ("credit", 4): 254_152_083}
 TEST_ROWS = {"pima": 192, "credit": 173, "heart": 75, "synthetic30": 250}
 """A quarter of each set, by class."""
 CLASSES = {"synthetic30": 3}
-"""Of sets with more than two."""
+"""Number of classes of sets with more than two."""
 
 Check: TypeAlias = tuple[str, str, str, str | tuple[str, ...] | float]
 """A measure, a method, ``<``, ``>`` or ``=``, and another method, the best of several, or per cent. Or a

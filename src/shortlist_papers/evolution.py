@@ -81,7 +81,7 @@ class EvolutionSize:
     population: int
     generations: int
     stumps: int = 200
-    """Of evolution, and of boosting."""
+    """Stumps of evolution, and of boosting."""
 
 
 SIZES = {

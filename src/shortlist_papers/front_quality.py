@@ -84,9 +84,9 @@ class FrontTables:
     and ``extras["n_proved"]`` counts those that a front of proved points has.
     """
     box: Box | None
-    """Its range; None without points."""
+    """Range of the joint front; None without points."""
     qualities: dict[str, Quality]
-    """By name."""
+    """Qualities by name."""
     unique: dict[str, int]
     """Number of points of the joint front in this front alone."""
     shares: dict[str, float] | None

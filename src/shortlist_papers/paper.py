@@ -49,11 +49,11 @@ class Extent:
     """Time limit of each exact method or program, in seconds."""
 
     def wants(self, *tables: str) -> bool:
-        """Whether at least one of these tables and figures is asked for, or what is claimed of them all."""
+        """Whether at least one of these tables and figures is requested, or what is claimed of them all."""
         return not self.tables or not {"claims", *tables}.isdisjoint(self.tables)
 
     def of(self, sets: Sequence[str]) -> tuple[str, ...]:
-        """Return the sets that are asked for, or else these."""
+        """Return the sets that are requested, or else these."""
         return self.sets or tuple(sets)
 
     def folds_of(self, most: int) -> int | None:
@@ -212,16 +212,16 @@ class Reproduction:
     """Result of a reproduction."""
 
     tables: tuple[ResultTable, ...]
-    """Of the units that are finished."""
+    """Tables of the finished units."""
     rows: "pd.DataFrame"
-    """Everything that was measured."""
+    """Rows of all measurements."""
     n_done: int
     n_wanted: int
     """Units."""
     unit_seconds: float
     """Seconds that all finished units took, those of earlier runs included."""
     missing: tuple[str, ...] = field(default=())
-    """A sentence for each set that is not there, and for each table that was asked for and could not be made.
+    """A sentence for each set that is not there, and for each table that was requested and could not be made.
     """
 
 
@@ -230,7 +230,7 @@ def reproduce(
 ) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
-    Raises BadInputError if the tables that are asked for are not of the sets that are asked for, none of the
+    Raises BadInputError if the tables that are requested are not of the sets that are requested, none of the
     data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
     unit was finished.
 

@@ -6,4 +6,4 @@ from shortlist_papers.products import PRODUCTS
 from shortlist_papers.pruning import PRUNING
 
 PAPERS = {paper.name: paper for paper in (PRUNING, EMSCO, PRODUCTS, EVOLUTION)}
-"""By the name that the user types."""
+"""Papers by the name that the user types."""

@@ -61,11 +61,11 @@ class MethodRow:
     """One method in the table of all methods."""
 
     method: str
-    """Its name."""
+    """Name of the method."""
     n_runs: int
     """Finished runs; several seeds for evolution, one for the others."""
     union: Quality
-    """Of the non-dominated points of all its runs."""
+    """Quality of the non-dominated points of all its runs."""
     unique: int
     """Number of points of the joint front of this method alone."""
     share: float | None
@@ -81,7 +81,7 @@ class MethodRow:
     """Medians over the runs."""
     mean_hypervolume: float
     hypervolume_margin: float | None
-    """Of a run: the mean over the runs with its 95 % margin, None of one run."""
+    """Margin of the mean over the runs, at 95 %; None of one run."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from shortlist_papers.product_evolution.evolved_front import evolved_products
 from shortlist_papers.product_evolution.variation import Evolution
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
-"""In the order by which the study sorts points."""
+"""Objectives in the order by which the study sorts points."""
 RENAMES = {"Enrcyption": "Encryption"}
 """A feature that the published JCS attribute files misspell."""
 
@@ -37,7 +37,7 @@ class ProductSystem:
     """One product line of the study."""
 
     model: str
-    """Its file, in ``feature-models``."""
+    """File of the model, in ``feature-models``."""
     n_features: int
     """Features, as Table 2 counts them."""
     attributes: tuple[str, ...]

@@ -53,7 +53,7 @@ class Printed:
     n_programs: int = 0
     """Calls of ``bintpro``."""
     bound: int | None = None
-    """Of Algorithm 2, the bound of the outermost loop that comes next; None before the first."""
+    """Next bound of the outermost loop of Algorithm 2; None before the first."""
 
 
 def epsilon_constraint_as_printed(

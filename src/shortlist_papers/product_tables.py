@@ -59,7 +59,7 @@ COLUMNS = (
     "A corr %", "B corr %", "A s", "B s", "A HV", "B HV", "A SP", "B SP", "|A|", "|B|", "|A ∩ B|",
     "|N_A ∪ N_B|", "N_U(A)", "N_U(B)",
 )  # fmt: skip
-"""Of the paper's Tables 3 to 6: A is the first method, B the second."""
+"""Columns of the paper's Tables 3 to 6: A is the first method, B the second."""
 
 
 def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:

@@ -42,7 +42,7 @@ REPAIRED_ON = (ECOS[0], UCLINUX[0])
 BY_THE_TEXT = (*SHOP, ECOS[0], UCLINUX[0])
 """Systems for SolRep as the text has it too, which minimises the cost."""
 TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *BOTH_LINUX)
-"""Its twelve rows, and a third set of attributes of eCos."""
+"""Rows of the table, twelve, and a third set of attributes of eCos."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class PruningSize:
     """Numbers of classifiers; a pool holds the first of each kind of a larger one."""
     time_limit_s: float | None
     node_limit: int | None = None
-    """Of each exact method."""
+    """Limit on the nodes of each exact method."""
 
 
 SIZES = {

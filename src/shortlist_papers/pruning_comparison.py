@@ -47,9 +47,9 @@ COMPARISON_COLUMNS = (
     "size",
     "seconds",
 )
-"""Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
-pool. Where a pool has prices, ``cost`` follows: what asking all members costs; where a committee has one
-member only, ``only_member``: who that is.
+"""Columns of a result: data set, fold and method; shares of the test rows; members, or missing; seconds of
+fitting without the pool. Where a pool has prices, ``cost`` follows: what asking all members costs; where a
+committee has one member only, ``only_member``: who that is.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
@@ -302,7 +302,7 @@ def _let_answer(pruner: PoolPruner, pool: Pool) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FittedMethod:
-    """A fitted method, to be asked for rows of its table by their numbers."""
+    """A fitted method; it answers rows of its table by their numbers."""
 
     estimator: Any
     prunes: bool
@@ -367,9 +367,9 @@ class Fold:
     """Rows."""
     n_classifiers: int
     seed: int
-    """Of the pool; the seed is also that of the methods."""
+    """Seed of the pool, and of the methods."""
     cases: Cases | None = None
-    """Of which case each row is, ``(n_samples,)``."""
+    """Case of each row, ``(n_samples,)``."""
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):

@@ -73,7 +73,9 @@ MEAN_RANKS = {
     "accuracy": (3.84, 3.74, 3.75, 4.06, 3.61, 3.61, 5.38),
     "balanced_accuracy": (2.94, 2.40, 3.97, 3.27, 3.39, 5.03),
 }
-"""Their last rows, over all four numbers of classifiers, although Table 6 does not print the row of 40."""
+"""Last rows of the tables, over all four numbers of classifiers, although Table 6 does not print the row of
+40.
+"""
 
 BALANCED = {
     ("DRD", 80): ((0.7457, 0.7468, 0.7503, 0.7525, 0.7525, 0.7126), (64, 46, 57, 65, 72, 77)),
@@ -90,7 +92,7 @@ BALANCED = {
 """Table 5: mean balanced accuracy of the methods of Table 6, and its deviation in ten-thousandths."""
 
 BALANCED_AVERAGE = ((0.8433, 0.8665, 0.8313, 0.8397, 0.8383, 0.8111), (80, 63, 69, 75, 76, 57))
-"""Its last row, over all nine sets and four numbers of classifiers."""
+"""Last row of the table, over all nine sets and four numbers of classifiers."""
 
 
 RANKED = {"accuracy": ACCURACY_METHODS, "balanced_accuracy": BALANCED_METHODS}

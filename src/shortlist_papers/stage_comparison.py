@@ -41,7 +41,9 @@ OPPONENTS: dict[str, type[BudgetedClassifier]] = {
 SEARCHES = ("emsco", "enumerate", "windows")
 """Ways to find stage assignments, compared with the opponents."""
 COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
-"""Of a result: the split, the method, what it does on the test rows, and processor seconds of fitting."""
+"""Columns of a result: the split, the method, its measures on the test rows, and processor seconds of
+fitting.
+"""
 
 
 def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class OpponentsSize:
     """Runs of evolution on each split."""
     population: int = 300
     generations: int = 150
-    """Of evolution."""
+    """Generations of evolution."""
 
 
 def paper_stages(n_features: int) -> int:

@@ -118,7 +118,7 @@ def test_who_is_taken_several_times_is_asked_once(kind: str) -> None:
 
 
 def asked_one_by_one(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a row that are asked for, one judge after the other."""
+    """The columns of a row that are requested, one judge after the other."""
     known: dict[str, Any] = {}
     while asks := reader.next_step(policy, known)["ask"]:
         judge = next(judge for judge in policy["judges"] if [judge["name"]] == asks)

@@ -131,7 +131,7 @@ def command_named(name: str) -> Any:
 
 
 class Loaded(Mapping[str, Any]):
-    """The commands behind a first word, each imported when it is asked for; without one all groups too."""
+    """The commands behind a first word, each imported when it is requested; without one all groups too."""
 
     def __init__(self, first: str) -> None:
         begin = f"{first} " if first else ""

@@ -53,7 +53,7 @@ class Deciding:
     """Files that ``save`` must not overwrite."""
     stage: str = ""
     by: str = ""
-    """Of the decisions that come next."""
+    """Author of the decisions that come next."""
     saved: tuple[Decision, ...] = ()
     """Decisions in the last written file."""
     ended: bool = False

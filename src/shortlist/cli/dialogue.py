@@ -73,7 +73,7 @@ def decide_in_lines(
 ) -> dict[str, Any]:
     """Hold a dialogue about a product line, and return what the JSON says of it.
 
-    Answers go to stdout line by line, or to stderr where JSON is asked for, which has them too. The end of
+    Answers go to stdout line by line, or to stderr where JSON is requested, which has them too. The end of
     the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said. So it is, on stderr,
     where an unforeseen error ends it.
 

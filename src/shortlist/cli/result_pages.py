@@ -1,4 +1,4 @@
-"""From a saved result to its page, whatever kind of result it is."""
+"""Pages of saved results, whatever their kind."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

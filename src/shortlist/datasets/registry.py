@@ -28,9 +28,9 @@ class SetSource:
     url: str
     """Address of the download."""
     sha256: str
-    """Of the file that is read, in hexadecimal."""
+    """Digest of the file that is read, in hexadecimal."""
     size: int
-    """Of the same file, in bytes."""
+    """Size of the same file, in bytes."""
     separator: str = ","
     """Between the cells of a row."""
     header: bool = False
@@ -64,7 +64,7 @@ class DataSet:
     licence: str
     rows: int
     columns: tuple[str, ...]
-    """Their names; the last one is ``target``."""
+    """Names of the columns; the last one is ``target``."""
     note: str = ""
     """Note to read before use."""
     classes: Mapping[str, int] = field(default_factory=dict)

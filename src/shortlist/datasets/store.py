@@ -136,7 +136,7 @@ FOLDERS = ("", "uci")
 """Parts of a user's folder that are looked into."""
 
 TABLE_ENDINGS = (".csv", ".csv.gz")
-"""Of tables that have the columns of a set, with their names in the first line."""
+"""Endings of tables with the columns of a set, and their names in the first line."""
 
 
 def cached_file(data_set: DataSet) -> Path | None:

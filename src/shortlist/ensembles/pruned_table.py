@@ -139,7 +139,7 @@ def _keeps_members(pruner: "ExactPruner | RulePruner") -> bool:
 def _choose(
     pruner: "ExactPruner | RulePruner", pool: PoolRows, within: RowsOfTable, work: Work
 ) -> PruningRows:
-    """Choose members, and return the rows that chose them."""
+    """Choose members, and return the selection rows."""
     if isinstance(pruner, FrontPruner):
         pruner.cases = cases_of_rows(pool.cases, pool.selecting)
     run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation, "within": within}

@@ -142,7 +142,7 @@ class RuleFigures:
     truth: NDArray[np.integer[Any]]
     early: EarlyAnswers | None = None
     answered: tuple[int, int] | None = None
-    """With a promise, rows answered and answered rightly."""
+    """Numbers of rows answered, and answered rightly, with a promise."""
     n_partitions: int = 0
     """Partitions of repeated choice, in each of which every row is measured; 0 on test rows."""
 

@@ -113,7 +113,7 @@ def everyone(votes: ClassVotes) -> Mask:
 
 
 LEAST_BETTER = 1e-12
-"""By how much a mean logarithm must be larger to count as better."""
+"""Least increase with which a mean logarithm counts as better."""
 
 
 def greedy_means(

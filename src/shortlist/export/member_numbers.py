@@ -248,11 +248,11 @@ class _ColumnsOfTrees(NamedTuple):
     """Encoded columns that trees over words and gaps compare."""
 
     numbers: list[int]
-    """Of each feature that holds numbers, after the words."""
+    """Columns of the features that hold numbers, after the words."""
     marks: dict[int, int]
     """Column that marks the gaps of a column of numbers."""
     codes: list[list[int]]
-    """Of each feature that holds words: for every code the column that is 1 where it is the word."""
+    """Columns of each feature that holds words: for every code the one that is 1 where it is the word."""
 
 
 def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 OPSET, TREE_OPSET = 19, 3
-"""From opset 19 on text is compared, and from tree opset 3 on trees compare in double precision."""
+"""Opsets of ONNX: from 19 on text is compared, and from tree opset 3 on trees compare in double precision."""
 
 
 OUTPUTS = ("label", "answered", "probabilities", "stage", "cost")

@@ -46,7 +46,7 @@ class ScorePart(NamedTuple):
     column: int | None
     adds: NDArray[np.float64]
     fill: tuple[int, float] | None = None
-    """Of a gap in a number: the column of the number, and what stands there in its place."""
+    """Filling of a gap in a number: the column of the number, and the value in its place."""
 
 
 class LinearScore(NamedTuple):
@@ -54,7 +54,9 @@ class LinearScore(NamedTuple):
 
     parts: tuple[ScorePart, ...]
     limits: tuple[float, ...]
-    """With two classes log-odds, otherwise probabilities; infinite where a class is never answered."""
+    """Limits of the score: log-odds with two classes, otherwise probabilities; infinite where a class is
+    never answered.
+    """
     probabilities: tuple[float, ...]
 
 
@@ -178,9 +180,9 @@ class FeaturePoints(NamedTuple):
 
     feature: str
     limits: tuple[str, ...]
-    """Of a number: from which value on the next of `points` counts, rising."""
+    """Values of a number from which on the next of `points` counts, rising."""
     points: tuple[int, ...]
-    """Of a number: one more than `limits`; empty for words."""
+    """Points of a number, one more than `limits`; empty for words."""
     words: tuple[tuple[str, int], ...]
     """The points of words, and of a gap."""
 
@@ -211,13 +213,13 @@ class Points:
     left_out: tuple[str, ...]
     """Features whose values all count the same."""
     at_most: int | None
-    """Up to how many points the first class is answered; None for never."""
+    """Number of points up to which the first class is answered; None for never."""
     at_least: int | None
-    """From how many points on the second class is answered; None for never."""
+    """Number of points from which on the second class is answered; None for never."""
     n_rows: int
     """Rows that reach the step when scores are added up exactly."""
     n_changed: int
-    """Of those, the ones that the points answer otherwise, or that only one of both answers."""
+    """Number of those that the points answer otherwise, or that only one of both answers."""
     exact: AnswersGiven
     by_points: AnswersGiven
 

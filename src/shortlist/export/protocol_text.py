@@ -12,9 +12,9 @@ from shortlist.export.protocol_scores import Points
 from shortlist.export.protocols import Protocol, Route, Rule, Step, Wording
 
 SIZE, LEADING, PADDING = 13, 18, 10
-"""Of text in pixels: how high it is, from line to line, and from the edge of its box."""
+"""Pixels of text: its height, from line to line, and from the edge of its box."""
 WIDTH, GAP = 372, 40
-"""Of the picture in pixels, which fits a telephone, and from a step down to the next one."""
+"""Pixels of the picture, which fits a telephone, and from a step down to the next one."""
 BOX_WIDTH = WIDTH - 4
 ROOM = 8
 """Around the ruler between what a step orders and what it answers, in pixels."""
@@ -182,7 +182,7 @@ def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
 
 
 def _ems(text: str) -> float:
-    """Return how wide a text is at most, in heights of a letter, in any of the fonts that are asked for."""
+    """Return how wide a text is at most, in heights of a letter, in any of the fonts that are requested."""
     return sum(map(_em, text))
 
 

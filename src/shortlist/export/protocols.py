@@ -70,7 +70,7 @@ class Step:
     """One step of a protocol."""
 
     number: int
-    """From 1."""
+    """Number, from 1."""
     orders: tuple[str, ...]
     """Orders of the step, all at once."""
     amounts: tuple[Amount, ...]
@@ -86,7 +86,7 @@ class Step:
     rules: tuple[Rule, ...]
     """One per class."""
     share: float | None = None
-    """Of all cases that are on record, those that this step answers."""
+    """Share of all cases on record that this step answers."""
     points: Points | None = None
     """Whole points that may be added up in place of the score."""
 
@@ -100,7 +100,7 @@ class Route(NamedTuple):
     last: int
     """The numbers of the steps."""
     share: float | None
-    """Of all cases that are on record."""
+    """Share of all cases on record."""
 
 
 class Wording(NamedTuple):
@@ -121,7 +121,7 @@ class Wording(NamedTuple):
 
 
 OF_STAGES = Wording()
-"""Of stages that buy features."""
+"""Wording of stages that buy features."""
 
 
 @dataclass(frozen=True)
@@ -239,9 +239,10 @@ class _Met(NamedTuple):
 
     rows: NDArray[np.float64]
     decided: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]
-    """Of each stage the rows that it decides about, and the class that it answers, -1 for none."""
+    """Rows that each stage decides about, and the class that it answers, -1 for none."""
     known: tuple[NDArray[np.bool_], ...]
-    """Of each stage the rows of which it knows a value, and none lacks a value that a step needs."""
+    """Mask, for each stage, of the rows of which it knows a value, and none lacks a value that a step needs.
+    """
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":

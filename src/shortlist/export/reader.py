@@ -27,9 +27,9 @@ Opinion = list[float] | None
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
 PANEL_VERSION = 2
-"""Of policies of panels; stages of version 1 had a threshold for each class."""
+"""Version of policies of panels; stages of version 1 had a threshold for each class."""
 EQUAL = 1e-9
-"""Of panels: how far equal probabilities are apart at most."""
+"""Largest difference of equal probabilities of panels."""
 
 
 class ReaderError(ValueError):

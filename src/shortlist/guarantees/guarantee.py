@@ -106,7 +106,7 @@ class Guarantee:
     Attributes
     ----------
     accuracy, confidence_level : float
-        What was asked for, each in (0, 1).
+        What was requested, each in (0, 1).
     threshold : float
         Least confidence of an answered row; infinite if nothing can be promised, and then no row is answered.
     n_rows, n_answered, n_right : int
@@ -190,5 +190,5 @@ def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) ->
 
 
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
-    """Return what is promised about each point of a front; none where nothing was asked for."""
+    """Return what is promised about each point of a front; none where nothing was requested."""
     return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

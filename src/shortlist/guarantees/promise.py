@@ -159,7 +159,7 @@ class Trial(NamedTuple):
     """Found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
     chosen: AnswerCounts
     calibration: AnswerCounts
-    """Of rows that have no part in the tests, and of the calibration rows."""
+    """Counts of the rows without a part in the tests, and of the calibration rows."""
 
 
 def promise_each(

@@ -1,4 +1,4 @@
-"""From clauses to a decision diagram: smaller clauses with the same models, and OxiDD."""
+"""Compilation of clauses to a decision diagram: smaller clauses with the same models, and OxiDD."""
 
 import itertools
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Presolved:
     no model.
     """
     places: NDArray[np.int32]
-    """For every original variable its new variable minus 1, or -1 if it has the same value in every model,
+    """New variable, minus 1, of every original variable, or -1 if it has the same value in every model,
     ``(n_variables,)``.
     """
     polarities: Mask

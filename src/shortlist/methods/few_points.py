@@ -47,15 +47,17 @@ class FewPoints:
     """A few points of a front, and how much they leave to regret."""
 
     points: tuple[int, ...]
-    """Their numbers, rising."""
+    """Numbers of the points, rising."""
     weights: tuple[dict[str, float], ...]
-    """For whom each is the best of them: the middle of the weights, by objective, that add up to 1."""
+    """Weights of the customer for whom each is the best: the middle of the weights, by objective, that add up
+    to 1.
+    """
     regret: float
-    """Of the customer who regrets most, as a share."""
+    """Regret of the customer who regrets most, as a share."""
     bound: float
     """Proved: no so few points leave less; but for rounding the regret itself with two objectives."""
     curve: tuple[tuple[int, float, float], ...]
-    """For one point, two and so on the least regret that was found, and its bound."""
+    """Numbers of points, from one on, with the least regret that was found, and its bound."""
 
 
 def few_points(

@@ -153,7 +153,7 @@ class CheckedSession:
         return solution
 
     def _engine(self, *, handed_over: bool) -> SolverEngine:
-        """Return the engine asked for, or CP-SAT in its place, with the program as it stands."""
+        """Return the engine requested, or CP-SAT in its place, with the program as it stands."""
         if handed_over not in self._engines:
             load = self._load_exactly if handed_over and self._load_exactly else self._load
             program = without_empty_intervals(self._current.program)

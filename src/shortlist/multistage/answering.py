@@ -92,7 +92,7 @@ class StagedAnswers(TableClassifier):
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
 
         What is promised holds for all points together, whichever is chosen. One about which nothing is
-        promised, though that was asked for, answers no row.
+        promised, though that was requested, answers no row.
         """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
@@ -125,7 +125,7 @@ class StagedAnswers(TableClassifier):
         :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. Where
         the row needs them, it gets ``reject_label_`` as well (with `answer_rejected` only where not even the
         first stage is known), and :meth:`decision_report` says what it waits for. So does a row with a word
-        that was in no row that was fitted on. Any other gap was asked for and is silent, as it was when
+        that was in no row that was fitted on. Any other gap was requested and is silent, as it was when
         fitting; a row of which nothing but gaps is known is answered by no stage.
         """
         rows, states = self._known(X)
@@ -233,7 +233,7 @@ class StagedAnswers(TableClassifier):
     def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
         """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
 
-        A point about which nothing is promised, though that was asked for, is told as it would do without.
+        A point about which nothing is promised, though that was requested, is told as it would do without.
 
         `y`: their classes, ``(n_samples,)``; one that was not fitted on is never answered rightly.
         """
@@ -331,7 +331,7 @@ class NextStep:
 def without_empty_stages(classifier: StagedAnswers, table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table of a file in which a stage of which a row has no value was not bought.
 
-    An empty cell of a file says that a feature was asked for and is silent, where gaps are values. Where all
+    An empty cell of a file says that a feature was requested and is silent, where gaps are values. Where all
     that a stage buys is empty, nothing says that anybody has asked.
     """
     import pandas as pd

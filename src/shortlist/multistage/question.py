@@ -70,7 +70,7 @@ rows calibrate shows in those that are left."""
 
 
 def _unused(asked: Any) -> set[str]:
-    """Return the parameters that decide nothing by the method, the classifier and the objectives asked for.
+    """Return the parameters that decide nothing by the method, the classifier and the objectives requested.
 
     A study is not bound to them either, so that another default of theirs in a later version refuses no
     study.

@@ -18,7 +18,7 @@ from shortlist.panels.policy import ANSWER, HAND_OVER
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe
 
 MOST_OF_CASCADES = {2: 100, 3: 40, 4: 15}
-"""For cascades of 2, 3 and 4 judges: out of how many judges, the most promising, they are made."""
+"""Number of the most promising judges from which cascades of 2, 3 and 4 judges are made."""
 
 
 def agrees_from(n_asked: int) -> float:

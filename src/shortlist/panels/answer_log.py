@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_OPEN = 10
-"""With fewer cases of known truth than this, answers are taken to be of the classes of the truth."""
+"""Number of cases of known truth; with fewer, answers are taken to be of the classes of the truth."""
 ONCE = 0.1
 """Answers are open if more than this share of the cases has a truth of its own."""
 

@@ -1,4 +1,4 @@
-"""From a log to a front of panels: which cases choose, which measure, and what each point does on them."""
+"""Fronts of panels from a log: the cases that choose, the cases that measure, and figures of each point."""
 
 from collections.abc import Sequence
 from dataclasses import replace

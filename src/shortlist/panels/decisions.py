@@ -1,7 +1,7 @@
 """Decision on a case by the answers so far: by votes, by learned scores, or by the latest confidence.
 
 A decision names a class and how sure it is of it, between 0 and 1. It names none without an answer
-and, unless it is asked for, where two classes are equal; such a case is never sure.
+and, unless it is requested, where two classes are equal; such a case is never sure.
 """
 
 from collections.abc import Sequence
@@ -196,7 +196,7 @@ class JudgesDecision(Protocol):
 class JudgeVotes:
     """Every judge has votes, and the class with most of them, or with more than half, is decided.
 
-    Equal classes are not decided, unless the first or the latest of equals is asked for.
+    Equal classes are not decided, unless the first or the latest of equals is requested.
 
     `votes`: how many each has. `rule`: one of ``"plurality", "majority"``. `missing`, one of ``"ignored"``
     and ``"counted"``: whether the votes of the silent count in the denominator. `ties`: one of

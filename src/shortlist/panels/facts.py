@@ -373,7 +373,7 @@ def what_one_gets(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return for round budgets a case the best point of the front, and the best judge alone.
 
-    They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
+    They keep the limits that were requested, but for those on the price. The budgets go up to about twice
     the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
     the one before is left out.
     """

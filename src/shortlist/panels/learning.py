@@ -28,7 +28,7 @@ from shortlist.panels.decisions import (
 )
 
 PENALTY = 0.3
-"""Of the squared weights, against the sum of the log loss."""
+"""Penalty of the squared weights, against the sum of the log loss."""
 GRADIENT = 3e-4
 """A fit ends where no entry of the gradient of the mean loss is larger."""
 MOST_STEPS = 200

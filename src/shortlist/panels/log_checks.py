@@ -1,6 +1,6 @@
 """Checks of a log of answers: refusals, notes, and the mask of its right answers.
 
-By the log's own scores where it has any, and otherwise by the truth, but for spelling if that is asked for.
+By the log's own scores where it has any, and otherwise by the truth, but for spelling if that is requested.
 """
 
 import math
@@ -253,7 +253,7 @@ def checked_groups(given: ArrayLike | None, cases: NDArray[Any]) -> NDArray[np.i
 
 
 FEWEST_COPIED = 20
-"""With fewer cases of known truth than this, a judge may well be right on all of them."""
+"""Number of cases of known truth; with fewer, a judge may well be right on all of them."""
 
 
 def log_notes(

@@ -35,7 +35,7 @@ class Summed(Protocol):
 
     @property
     def price(self) -> int:
-        """Of all cases, in steps."""
+        """Price of all cases, in steps."""
 
     @property
     def seconds(self) -> float:
@@ -43,7 +43,7 @@ class Summed(Protocol):
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """Of the classes of which objectives are shares."""
+        """Errors in the classes of which objectives are shares."""
 
 
 AnySummed = TypeVar("AnySummed", bound=Summed)

@@ -55,7 +55,7 @@ AUTO = "auto"
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
 USUAL_SHARE, FEW_CASES = 0.25, 20_000
-"""The share of the cases that is held out unless another one is asked for, and how many cases all choose."""
+"""The share of the cases that is held out unless another one is requested, and how many cases all choose."""
 NOISY_CASES = 500
 """Fewer cases than these leave open how much worse a cheaper panel is (decision 91)."""
 
@@ -148,7 +148,7 @@ def _check_cases(log: AnswerLog) -> None:
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
     """Whether no cases are held out, and nested cross-validation measures.
 
-    So it is for at most 20,000 cases where no share of them is asked for and nothing is promised, and for a
+    So it is for at most 20,000 cases where no share of them is requested and nothing is promised, and for a
     quarter of that where recall and specificity are objectives, as nine weights are searched then.
     """
     most = FEW_CASES // 4 if RECALL in objectives else FEW_CASES

@@ -125,7 +125,7 @@ class Verdict:
 
     @property
     def gained(self) -> Difference:
-        """By how much the panel is better, in the objective, with its interval."""
+        """Difference by which the panel is better, in the objective, with its interval."""
         low, high = self.difference_interval
         most = high if sign_of(self.panel_figures.objective) > 0 else -low
         return Difference(self.gain, (self.least_gain, most), self.p_value)
@@ -157,12 +157,12 @@ class Verdict:
 
     @property
     def gain(self) -> float:
-        """By how much the panel is better, in the objective."""
+        """Difference by which the panel is better, in the objective."""
         return sign_of(self.panel_figures.objective) * self.difference
 
     @property
     def least_gain(self) -> float:
-        """By how much the panel is better at least, by the interval; below zero: how much worse it may be."""
+        """Least difference by which the panel is better, by the interval; below zero: it may be worse."""
         low, high = self.difference_interval
         return low if sign_of(self.panel_figures.objective) > 0 else -high
 
@@ -407,7 +407,7 @@ def beside_single(choice: PanelChoice, margin: float = MARGIN) -> PanelChoice:
 def promised_share(choice: PanelChoice, panel: Panel) -> float | None:
     """Return the share of right answers that is promised by the cases that measure; 0 for none.
 
-    None where none is asked for.
+    None where none is requested.
     """
     if not choice.guarantees:
         return None

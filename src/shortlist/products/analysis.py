@@ -20,12 +20,12 @@ from shortlist.runs.budget import Budget
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Finding:
-    """Something that follows from a model, and why."""
+    """Finding that follows from a model, and its reason."""
 
     feature: int
     """Index of the feature, from 0."""
     why: Explanation | None = None
-    """Rules that make it so; None where no explanation was asked for, or the budget had ended."""
+    """Rules that make it so; None where no explanation was requested, or the budget had ended."""
 
 
 KINDS = ("core", "dead", "false_optional", "atomic_sets", "redundant")
@@ -57,7 +57,7 @@ class Analysis:
     n_products: int | None = None
     """The exact number of products; None if the diagram did not fit."""
     products_with: tuple[int, ...] = ()
-    """For every feature the number of products that have it; empty where they were not counted."""
+    """Number of products with each feature; empty where they were not counted."""
     uncounted: str = ""
     """Reason why the products were not counted."""
     unanswered: tuple[str, ...] = ()

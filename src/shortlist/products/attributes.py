@@ -42,7 +42,7 @@ class AttributeTable:
     source: str
     """The file, for messages."""
     columns: Mapping[str, Mapping[int, Value]]
-    """By attribute and feature; what the file leaves out is left out."""
+    """Values by attribute and feature; gaps of the file are left out."""
     lines: Mapping[int, int] = field(default_factory=dict)
     """Line of each feature in the file, where known."""
     units: Mapping[str, str] = field(default_factory=dict)

@@ -31,7 +31,7 @@ class End:
     """The ideal or the worst value of an objective, in integers."""
 
     value: int | None
-    """Of the product found that comes nearest to the end, scaled and to minimise; None if none was found."""
+    """Value of the found product nearest to the end, scaled and to minimise; None if none was found."""
     bound: int | None
     """No product goes beyond it; None if nothing is known."""
 
@@ -181,7 +181,7 @@ class FinishedConfiguration:
     """A configuration that was completed as well as one objective allows."""
 
     state: DecisionState
-    """With every feature decided; as it was if no product was found in time."""
+    """State with every feature decided; as before if no product was found in time."""
     answer: Configured
     """The product, with its value and proof."""
 

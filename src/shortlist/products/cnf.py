@@ -37,7 +37,7 @@ class Definitions:
     """
 
     n_variables: int
-    """Of the model, and then of these too."""
+    """Number of variables of the model with the defined ones."""
     limits: ClauseLimits = CLAUSE_LIMITS
     clauses: list[Clause] = field(default_factory=list)
     linear: dict[Linear, int] = field(default_factory=dict)

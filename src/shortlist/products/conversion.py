@@ -185,7 +185,7 @@ class Conversion:
     text: str
     """The file."""
     kind: str
-    """Its format: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``."""
+    """Format of the text: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``."""
     proved: bool
     """Whether it is proved that the products are the same; False if the budget ended first."""
     notes: tuple[str, ...]

@@ -100,7 +100,7 @@ class DecisionProblem:
     """Parts that all states of one configuration share."""
 
     model: FeatureModel
-    """As read."""
+    """Model as read."""
     objectives: tuple[FeatureObjective, ...]
     """Objectives; may be empty."""
     limits: tuple[Constraint, ...]
@@ -127,7 +127,7 @@ class DecisionState:
     problem: DecisionProblem
     """Product line with its objectives and limits."""
     decisions: tuple[Decision, ...]
-    """In their order."""
+    """Decisions in their order."""
     forced: tuple[int, ...]
     """Literals of the features that have one value in all products that are left, by feature: those decided,
     those that follow from decisions and limits, and those that the model never leaves open.

@@ -35,7 +35,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one part holds; without parts it is false."""
+    """Disjunction: at least one part holds; without parts it is false."""
 
     parts: tuple["Formula", ...]
 

@@ -37,7 +37,7 @@ class ProductTable:
     lines: tuple[int, ...]
     """The line or row of the file that each is in."""
     values: Mapping[str, tuple[Decimal | None, ...]]
-    """For each objective, called ``min cost`` and so on, its value in every row; None where there is none."""
+    """Value of each objective, called ``min cost`` and so on, in every row; None where there is none."""
 
 
 def read_products(
@@ -157,9 +157,9 @@ class ProductCheck:
     broken: tuple[str, ...]
     """Sentences of the rules that it breaks; empty for a product."""
     values: Mapping[str, Decimal]
-    """Its objectives, counted anew."""
+    """Values of the objectives, counted anew."""
     wrong: Mapping[str, Decimal]
-    """Of these the values that the table has otherwise, as it has them."""
+    """Wrong values of the table, as it has them."""
 
     @property
     def is_right(self) -> bool:

@@ -122,7 +122,7 @@ class Slice:
     """A feature model cut to some features."""
 
     model: FeatureModel
-    """Its products are the products of the whole model, cut to the features, each once."""
+    """Model of the products of the whole model, cut to the features, each once."""
     method: str
     """Method that found the slice: ``elimination`` of variables, or ``questions`` about configurations."""
     n_kept_rules: int

@@ -24,7 +24,7 @@ def model_kind(given: Any) -> str | None:
 
 
 def model_program(model: Any, kind: str, objectives: Any, unused: Mapping[str, Any]) -> NamedProgram:
-    """Return the program of a model, with the objectives that were asked for.
+    """Return the program of a model, with the objectives that were requested.
 
     Raises BadInputError if something is given that a model says itself, or objectives do not fit the model.
     """

@@ -21,7 +21,7 @@ from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.objective import Objective, Sense
 
 INFINITE = 10**20
-"""From here on, a bound or a limit of a row in a file is infinite."""
+"""Size from which on a bound, or a limit of a row, in a file is infinite."""
 
 MAXIMISED_ROWS = "Rows without limits are maximised, as the file maximises"
 """Beginning of the note on a sense that the file does not state for each."""

@@ -19,7 +19,7 @@ NEVER = "never"
 MOST_WAYS = 2
 """Branches of a router that a cell of a table names."""
 MOST_LETTERS = 60
-"""Of the condition of a branch in a cell."""
+"""Letters of the condition of a branch in a cell."""
 
 
 def panel_parts(report: PanelReport) -> Parts:

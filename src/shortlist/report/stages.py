@@ -33,7 +33,7 @@ PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected 
 """Path of rows at a stage, and its colour."""
 
 NEVER = "never"
-"""From which probability on a stage answers that only buys for the next one."""
+"""Probability from which on a stage answers that only buys for the next one."""
 
 ALL = "all that is left"
 """From which probability on the last stage answers where no person is asked."""
@@ -45,7 +45,7 @@ MOST_FEATURES = 40
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:
     """Return the parts of a page that show a multi-stage classifier.
 
-    `classifier`: fitted; it may have a front only, where no point is as it was asked for. `staged`: what it
+    `classifier`: fitted; it may have a front only, where no point is as it was requested. `staged`: what it
     does on the rows that measure.
     """
     front = classifier.front_

@@ -37,12 +37,12 @@ class PointFate:
     values, a choice that is not listed may be one of them.
     """
     before: int | None
-    """Its number in the front of before; None of a new one."""
+    """Number of the point in the earlier front; None of a new one."""
     now: int | None
     """The number now; of a dominated one that of the first point that dominates it; None of one that is gone.
     """
     changes: dict[str, float]
-    """By objective what the value now is more than before, rounded once; empty unless there are both."""
+    """Increase of the value by objective, rounded once; empty unless there are both."""
 
 
 def point_changes(front: Front, first: int, second: int) -> dict[str, float]:

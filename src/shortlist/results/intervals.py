@@ -15,7 +15,7 @@ from scipy.special import bdtr, ndtr, ndtri, stdtrit
 from shortlist.arrays import Floats, Mask
 
 CONFIDENCE = 0.95
-"""Of all intervals."""
+"""Confidence level of all intervals."""
 
 Z = float(ndtri(0.5 + CONFIDENCE / 2))
 """Half the width of a normal interval, in standard errors."""
@@ -227,7 +227,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much a choice is better than an alternative on the same rows, in the objective.
+    """Difference by which a choice is better than an alternative on the same rows, in the objective.
 
     `gain`, `interval`: the mean over the rows, and its paired interval at 95 %. `p_value`: two-sided, if the
     signs were chance. `only_first`, `only_second`: rows that only one of them gets right. `n_more`: how many

@@ -41,7 +41,7 @@ class Pick:
     index: int
     """The number of the point, from 0."""
     values: dict[str, float]
-    """Its objectives by name, in the user's signs and units."""
+    """Objectives of the point by name, in the user's signs and units."""
     decision: NDArray[np.integer[Any]]
     """Decision at the point, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
     rule: str
@@ -287,7 +287,7 @@ def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
 
 
 def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
-    """Say what can be promised in place of what was asked for, by its accuracy and calibration rows.
+    """Say what can be promised in place of the request, by its accuracy and calibration rows.
 
     `rows`: what these are called.
     """

@@ -55,7 +55,7 @@ def seconds_now() -> float:
     """Return seconds since some moment; they never go back, and only their differences mean something.
 
     The clock stands still while kernels are compiled, which happens once per installation, so that a limit in
-    seconds is for the work that was asked for.
+    seconds is for the work that was requested.
 
     >>> start = seconds_now()
     >>> seconds_now() >= start

@@ -39,7 +39,7 @@ CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
 """The query that finds rows that are not as they were written."""
 
 WAIT_S = 0.2
-"""From one look at a lock that another process holds to the next."""
+"""Seconds from one look at a lock that another process holds to the next."""
 
 GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 

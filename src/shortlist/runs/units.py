@@ -88,7 +88,7 @@ class Work:
     """Circumstances of a run: its workers, study, report and cancellation, none of which changes results."""
 
     workers: Where = 1
-    """As :func:`open_workers` takes them: a number of workers of this machine, -1 for
+    """Workers as :func:`open_workers` takes them: a number of workers of this machine, -1 for
     every core, None for the enclosing joblib context, or the address of a scheduler.
     """
     study: Study = NO_STUDY

@@ -62,7 +62,7 @@ class Unit:
     call: Callable[..., Any]
     """Function to call; with `whole` it takes a keyword `budget` besides."""
     arguments: tuple[Any, ...] = ()
-    """By position."""
+    """Arguments by position."""
     kind: str = ""
     """Units of one kind take as long as their sizes say; one of each kind is run first, so that the time left
     is known early.
@@ -82,7 +82,7 @@ class Completed:
     """A unit that has ended."""
 
     index: int
-    """Its index among the given units."""
+    """Index among the given units."""
     result: Any = None
     """Result of the call; None where it raised."""
     seconds: float = 0.0

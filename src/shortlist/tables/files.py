@@ -63,7 +63,7 @@ def read_table_file(
 
     `notes`: gets a sentence for everything that a reader of the answer should know: another separator than
     the comma, decimal commas, a sheet that was chosen, an index that was left out. `words`: columns that are
-    text, even if they look like numbers. `marker`: what stands in a cell that was not asked for yet; it may
+    text, even if they look like numbers. `marker`: what stands in a cell that was not requested yet; it may
     be among numbers. `rules`: which words are gaps, and what stands before decimals.
 
     At least one row and one column, with names that are text and differ, and rows numbered from 0.

@@ -44,7 +44,7 @@ class Fingerprint:
 
 
 NO_TABLE = Fingerprint("", np.zeros(0, dtype=np.uint64))
-"""In place of a fingerprint of rows that are never looked for again."""
+"""Fingerprint for rows that are never looked for again."""
 
 
 class RowsOfTable(NamedTuple):

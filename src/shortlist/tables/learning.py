@@ -22,7 +22,7 @@ FILE = "shortlist_file"
 """Key under which a table keeps the name of the file that it was read from."""
 
 FEWEST_ROWS = 20
-"""Below this many rows, a column whose values all differ says nothing."""
+"""Number of rows; with fewer, a column of different values says nothing."""
 
 MOST_NUMBERS = 20
 """A target of more different numbers than these is a class only if each of them has rows enough."""
@@ -69,7 +69,7 @@ class LearningTable(NamedTuple):
     ids: tuple[str, ...]
     """Columns that name rows or cases: no features, but kept next to the answers to new rows."""
     cases: "Cases | None" = None
-    """Of which case each row is, where somebody says so, ``(n_samples,)``."""
+    """Case of each row, where a column gives it, ``(n_samples,)``."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def read_table(
     `source`: what to read; see :func:`shortlist.tables.files.read_table_file` for the formats. `notes`: gets
     a sentence for everything that a reader of the answer should know about how the file was read. `words`:
     columns of a file that are text, even if they look like numbers. `marker`: what stands in a cell of a file
-    that was not asked for yet; it may be among numbers. `rules`: which words are gaps, and what stands before
+    that was not requested yet; it may be among numbers. `rules`: which words are gaps, and what stands before
     decimals.
     """
     name = str(source)

@@ -18,13 +18,13 @@ RowNumbers = NDArray[np.intp]
 """Row numbers."""
 
 Cases = NDArray[np.intp]
-"""Of which case each row is, as numbers from 0 without gaps."""
+"""Case of each row, as numbers from 0 without gaps."""
 
 N_FOLDS = 5
 """Default number of folds for out-of-fold answers."""
 
 MOST_ROWS_IN_FOLDS = 2_000
-"""By default tables of up to this many rows are used out of fold."""
+"""Number of rows up to which tables are used out of fold by default."""
 
 IN_NO_FOLD = -1
 """The fold of rows that always fit: those of a class with one row."""

@@ -143,7 +143,7 @@ WORKBOOK_PART, BINARY_PART = "xl/workbook.xml", "xl/workbook.bin"
 """The parts that tell a workbook, and one in the binary format, from another zip archive."""
 
 WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xltx", ".xltm")
-"""Of names of workbooks."""
+"""Endings of names of workbooks."""
 
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,

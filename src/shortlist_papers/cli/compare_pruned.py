@@ -29,7 +29,7 @@ PRUNING = "pruning"
 
 @dataclass(frozen=True)
 class FoldOptions:
-    """In which folds pruning methods are measured."""
+    """Folds in which pruning methods are measured."""
 
     folds: Annotated[int, "Number of cross-validation folds."] = 10
     repeats: Annotated[int, "Repeats of the cross-validation, each with other folds."] = 1

@@ -95,7 +95,7 @@ class TableComparison:
     means: "pd.DataFrame"
     """A row per unit and method, and a row per method."""
     n_wanted: int
-    """Units that were asked for."""
+    """Units that were requested."""
     seconds: float
     """Duration of the comparison, in seconds."""
     told: Told

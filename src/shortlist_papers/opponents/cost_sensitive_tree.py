@@ -133,7 +133,7 @@ def _error(tree: LinearTree, design: Floats, targets: Floats) -> float:
 
 
 SMOOTH = 1e-3
-"""Below this the root of a sum of squares is replaced by a parabola, in standardised units."""
+"""Size, in standardised units, below which the root of a sum of squares is replaced by a parabola."""
 TINY = 1e-2
 """A feature whose coefficients at a node have a smaller length than this is not bought there."""
 

@@ -190,7 +190,7 @@ class Generations:
     """One run of a method, generation by generation; what is here keeps no state."""
 
     name: str
-    """Of the method."""
+    """Name of the method."""
 
     def __init__(
         self, problem: EvolvedProblem, settings: Evolution, seeds: ArrayLike | None, budget: Budget

@@ -20,7 +20,7 @@ EVERY = PairSettings(at_once=10_000, least_violation=1e-9)
 
 
 def excess(rows: RightRows, cut: Cut, members: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    """By how much a point violates a cut, written out; -inf where the cut says nothing."""
+    """Excess by which a point violates a cut, written out; -inf where the cut says nothing."""
     w, wanted, kept = [0] * rows.n_classifiers, 0, set(cut.kept or ())
     for form, y in zip(cut.forms, cut.multipliers, strict=True):
         wanted += y * int(rows.least[form])

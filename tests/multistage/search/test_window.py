@@ -186,7 +186,7 @@ def test_a_window_that_has_not_all_classifiers_holds_the_front_of_those_it_has(s
 
 
 def tree_problem(n: int) -> StageProblem:
-    """Return a problem whose classifiers are fitted when they are asked for."""
+    """Return a problem whose classifiers are fitted when they are requested."""
     X, y = make_classification(60, n, n_informative=n - 1, n_redundant=0, random_state=0)
     names = [f"f{i}" for i in range(n)]
     rows = StageRows(learn_encoding(X, names), X[:40], y[:40], X[40:], y[40:], 2)

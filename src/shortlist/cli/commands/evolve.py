@@ -164,7 +164,7 @@ BOUNDED = "among the choices from the candidates of the last step"
 AS_EVOLUTIONS_DIFFER = "Intervals of accuracy, and p, allow for how far evolutions on other rows are apart."
 
 MANY_MEMBERS = 100
-"""From here on the number of members is worth a note."""
+"""Number of members from which on it is worth a note."""
 
 
 def evolved_notes(evolved: "EvolvedTable") -> list[str]:

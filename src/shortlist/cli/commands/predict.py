@@ -22,7 +22,7 @@ PREDICTION = "prediction"
 """The column of the answers, never called as the target is: the file may be joined to known classes."""
 
 MANY_ROWS = 10
-"""From here on it is worth a note that all rows are answered alike."""
+"""Number of rows from which on equal answers to all are worth a note."""
 
 
 def predict(
@@ -154,7 +154,7 @@ def _asked_rows(
     *,
     judges: bool,
 ) -> "pd.DataFrame":
-    """Return the columns that a model reads; what was not asked for yet may be absent, or marked."""
+    """Return the columns that a model reads; what was not requested yet may be absent, or marked."""
     from shortlist.tables.learning import select_columns
 
     one_by_one = judges or hasattr(saved.estimator, "predict_on_demand")
@@ -302,7 +302,7 @@ def _rejected(committee: "Committee | None", n_rejected: int) -> dict[str, Any]:
 
 
 def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked: bool) -> Answered:
-    """Return the answers of a multi-stage classifier, with what each row bought where that was asked for."""
+    """Return the answers of a multi-stage classifier, with what each row bought where that was requested."""
     decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
     facts: dict[str, Any] = {
         "n_rejected": int(decisions["rejected"].sum()),

@@ -311,7 +311,7 @@ def _staged(
 ) -> "tuple[StagedTable | None, BadInputError | None]":
     """Do the work.
 
-    Where the front has no point as it was asked for, return why, and the classifier has its front.
+    Where the front has no point as it was requested, return why, and the classifier has its front.
     """
     import warnings
 

@@ -388,7 +388,7 @@ def rule_asked(asked: PolicyOptions) -> int | str:
 
 
 def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False) -> int:
-    """Return the number of the point that is asked for.
+    """Return the number of the point that is requested.
 
     Without a rule it is the best point where the price is limited, and otherwise the cheapest whose first
     objective is within one standard error of the best. `anyway`: whether a point about which nothing is
@@ -421,7 +421,7 @@ def picked_beside(
 ) -> "tuple[int, float | None, list[Limit]]":
     """Return the point to compare a saved panel with, up to which price it was looked for, and other limits.
 
-    Unless a point or a limit is asked for, it is the best one for the mean price of the saved panel on the
+    Unless a point or a limit is requested, it is the best one for the mean price of the saved panel on the
     training cases and, where latency is an objective, for its mean latency. Where none is so cheap the limit
     is the price of the cheapest point, and where none of these is so fast the latency of the fastest one.
     """

@@ -42,7 +42,7 @@ class AskedQuestion:
     objectives: str
     """Objectives as typed or by default."""
     limits: tuple[str, ...]
-    """As typed."""
+    """Limits as typed."""
     attributes: "dict[str, Attribute]"
     """Attributes that objectives and limits name."""
     sources: dict[str, str]

@@ -190,7 +190,7 @@ def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], R
 
 
 def settings_of(command: Any) -> Mapping[str, type]:
-    """Return the dataclass of each method of a command; they are loaded when they are asked for."""
+    """Return the dataclass of each method of a command; they are loaded when they are requested."""
     load = getattr(command.callback, "settings", None)
     return load() if load is not None else {}
 

@@ -280,7 +280,7 @@ class PromiseOptions:
     ] = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
-        """Return an unfitted classifier, where it was asked for as one that keeps a promise."""
+        """Return an unfitted classifier, with a promise if one was requested."""
         if self.answer_accuracy is None:
             return classifier
         from shortlist.guarantees.selective_classifier import SelectiveClassifier

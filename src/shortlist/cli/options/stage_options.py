@@ -69,7 +69,7 @@ class PriceOptions:
     ] = None
 
     def paper(self) -> "Preset | None":
-        """Return the preset that was asked for."""
+        """Return the preset that was requested."""
         from shortlist.multistage.presets import preset
 
         return preset(self.preset) if self.preset else None

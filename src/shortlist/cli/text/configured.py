@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 20
-"""Of what contradicts each other on the first screen, and points with details."""
+"""Number of lines on a contradiction on the first screen, and of points with details."""
 
 MOST_CHANGES = 6
-"""On the first screen, each of which is enough."""
+"""Number of changes on the first screen, each of which is enough."""
 
 
 def configured_facts(

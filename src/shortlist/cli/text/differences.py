@@ -121,7 +121,7 @@ def _promised(front: Front, point: int | None) -> bool | None:
 
 
 def _yes(front: Front, point: int | None) -> str:
-    """Return whether something is promised about a point, in a word; nothing where that was not asked for."""
+    """Return whether something is promised about a point, in a word; nothing where that was not requested."""
     return {None: "", True: "yes", False: "no"}[_promised(front, point)]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES = 6
-"""Of what is not as claimed, on the screen."""
+"""Number of sentences on failed claims on the screen."""
 
 
 def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool) -> str:

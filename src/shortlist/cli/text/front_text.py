@@ -214,7 +214,7 @@ def print_frame(frame: "pd.DataFrame", rows: int) -> None:
 
 
 def knee_of(front: Front, limits: "Sequence[Limit]" = ()) -> "Pick | None":
-    """Return the point to take where no other was asked for; None where no point may be taken."""
+    """Return the point to take where no other was requested; None where no point may be taken."""
     from shortlist.cli.options.points import taken_point, usual_rule
 
     if no_point(front, limits) or not np.isfinite(front.values).all():

@@ -116,12 +116,12 @@ class OnSelectionRows:
     """Number of selection rows that each rule gets right."""
 
     right: dict[str, int]
-    """By rule; these rows chose ``pruned`` and ``best_single``."""
+    """Number of right rows by rule; these rows chose ``pruned`` and ``best_single``."""
     n_rows: int
     out_of_fold: bool
     """Whether classifiers answered there that were fitted without the row's fold."""
     best_single: str
-    """Its name."""
+    """Name of the best single classifier."""
 
     @property
     def heading(self) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 12
-"""Of a list that may be long."""
+"""Number of lines of a list that may be long."""
 
 _MEANING = {
     Edit.REFACTORING: "both models have the same products",

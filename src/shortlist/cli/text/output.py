@@ -110,7 +110,7 @@ def _typed_value(value: Any) -> Any:
 
 
 def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Path | None:
-    """Write a page where one was asked for, and return where it is."""
+    """Write a page where one was requested, and return where it is."""
     if path is None:
         return None
     from shortlist.report.page import page, write_page

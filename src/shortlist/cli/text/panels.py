@@ -25,7 +25,7 @@ from shortlist.results.verdicts import RuleVerdict, Word, margin_in_words, sente
 LIMIT_BROKEN, JUDGE_ALONE = "The limit ", "The best is a single judge: "
 """Beginnings of sentences."""
 MOST_LETTERS = 100
-"""Of who is asked for a budget; the page has all."""
+"""Letters of the names of judges asked within a budget; the page has all."""
 
 
 def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, details: bool = False) -> None:
@@ -147,7 +147,7 @@ def _in_four_digits(limit: Limit) -> str:
 
 
 USUAL_LEVEL = PromiseOptions().confidence_level
-"""Of a promise; options need not tell it."""
+"""Confidence level of a promise by default; options need not give it."""
 KEPT_WORDS = {
     Kept.KEPT: "The saved panel keeps its promise on these cases",
     Kept.MISSED: "The saved panel has fewer right answers than promised, which may be chance",
@@ -163,7 +163,7 @@ PROMISED_WORDS = {
         "beyond chance."
     ),
 }
-"""Of panels with the same promise."""
+"""Advice on panels with the same promise."""
 
 
 def _found_again(facts: Mapping[str, Any]) -> str:

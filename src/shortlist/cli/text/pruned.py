@@ -27,7 +27,7 @@ class WrittenFiles(NamedTuple):
     model: Path | None = None
     report: Path | None = None
     rule: str = "auto"
-    """Rule whose model was asked for."""
+    """Rule whose model was requested."""
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class ScoreRange(NamedTuple):
 
     least: Floats
     most: Floats
-    """For each class, ``(n_rows, n_classes)``: where all who are left are sure of another one, and where they
+    """Ends of the range for each class, ``(n_rows, n_classes)``: all members left are sure of another one, or
     are sure of it.
     """
 
@@ -152,7 +152,7 @@ class EarlyAnswers:
     order: tuple[str, ...]
     """The members in the order in which they are asked, each once."""
     answered: Mask
-    """Whether somebody has answered, and the answer is as probable as was asked for, ``(n_rows,)``."""
+    """Whether somebody has answered, and the answer is as probable as was requested, ``(n_rows,)``."""
     needs: tuple[str, ...]
     """Name of the member that has to be asked next about each row; empty where none has to."""
 
@@ -177,9 +177,9 @@ class Added(NamedTuple):
     """Increments by a member's answers."""
 
     decisions: NDArray[np.int64]
-    """To the totals that decide, with all copies, ``(n_rows, n_classes)``."""
+    """Increments of the totals that decide, with all copies, ``(n_rows, n_classes)``."""
     scores: NDArray[Any] | None = None
-    """To what makes an answer probable, once, ``(n_rows, n_classes)``."""
+    """Increments of the scores of probability, once, ``(n_rows, n_classes)``."""
 
 
 AskMember: TypeAlias = Callable[[int, Places], Added]

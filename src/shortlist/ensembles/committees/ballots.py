@@ -171,7 +171,7 @@ class Plurality(Ballot):
 
 @saved_from("shortlist.ensembles")
 class Threshold(Ballot):
-    """Of two classes the positive one wins where more than `threshold` members vote for it.
+    """Threshold of two classes: the positive one wins where more than `threshold` members vote for it.
 
     `threshold`: positive where more than this many votes are. `n_members`: how many vote. `positive`: the
     place of the positive class, 0 or 1.

@@ -35,7 +35,7 @@ class RecordedRows:
     place of the class among the sorted ones.
     """
     table: Fingerprint
-    """Of the whole table that `rows` counts in."""
+    """Fingerprint of the whole table that `rows` counts in."""
     packed_votes: NDArray[np.uint8] | None = None
     """Votes for the positive class as ``numpy.packbits`` packs them, ``(n_recorded, ceil(n_classifiers /
     8))``; None where a plurality decides.
@@ -105,9 +105,9 @@ class Terms:
     solver: str = AUTO
     """Solver requested for the proof."""
     probabilities: str | None = None
-    """Source of probabilities that was asked for, as pruners take it; None where a file does not say."""
+    """Source of probabilities that was requested, as pruners take it; None where a file does not say."""
     reject_label: Any = None
-    """The label that was asked for of a row without an answer, where something is promised."""
+    """The label requested for a row without an answer, where something is promised."""
 
 
 @saved_from("shortlist.ensembles")
@@ -120,7 +120,7 @@ class FittedRows:
     again: NDArray[np.intp] | None
     """Rows that fitted the members again; None where they were not."""
     seed: int
-    """Of the pool, and of the members that were fitted again."""
+    """Seed of the pool, and of the members that were fitted again."""
     versions: Mapping[str, str]
     """Versions of the packages that fitted them, by name."""
 
@@ -169,7 +169,7 @@ class Chosen:
     pick : Pick or None
         The point of the front, and the rule that picked it.
     promised_instead : Guarantee or None
-        The most that could have been promised if what was asked for cannot.
+        The most that could have been promised if what was requested cannot.
     calibrated_on : ndarray of int or None
         The places of the calibration rows in the table that `record` counts in; None without a promise.
     fitted : FittedRows or None

@@ -282,7 +282,7 @@ class Committee:
 
     @functools.cached_property
     def order(self) -> AskingOrder:
-        """In which order the members are asked, the cheapest on average on the selection rows.
+        """Order in which the members are asked, the cheapest on average on the selection rows.
 
         Where nothing is on record, the cheapest members come first.
         """

@@ -95,7 +95,7 @@ class Evidence:
     """Evidence for a value, with its provers."""
 
     objective: str
-    """Of what."""
+    """Name of the objective."""
     value: float
     """Counted from the votes."""
     certified_bound: float | None
@@ -121,7 +121,7 @@ class Evidence:
     counted_from: str = "votes"
     """Answers that the value is counted from."""
     among: str = ""
-    """Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty: of
+    """Selections that the bounds are for, to go after "selection", such as "of exactly 10 members"; empty: of
     all of the pool.
     """
 

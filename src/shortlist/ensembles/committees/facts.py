@@ -34,7 +34,7 @@ class ExitReport:
     n_rows: int
     """Number of rows that it is counted on."""
     mean_calls: float
-    """Members that are asked for a row."""
+    """Mean number of members asked about a row."""
     mean_cost: float | None
     cost: float | None
     """Price of the members asked for a row, and of all members; None without prices."""

@@ -1,4 +1,4 @@
-"""In which order members are asked, so that it costs least until the outcome is settled.
+"""Order of asking members that costs least until the outcome is settled.
 
 The kernels go over all sets of members, the bits of a number: what each leaves open, and what that costs.
 """
@@ -19,15 +19,15 @@ class AnsweredRows(NamedTuple):
     """Increments by members on rows, and the counting of answers."""
 
     added: LongTable
-    """To the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
+    """Increments of the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
     counts: Longs
     """Number of samples that each row stands for, ``(n_rows,)``."""
     labels: Longs
     groups: Longs
-    """Their true classes, and with which others they are counted, ``(n_rows,)``."""
+    """Groups of rows by their true classes, and by the rows counted with them, ``(n_rows,)``."""
     start: Longs
     most: Longs
-    """Of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
+    """Ends of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
     largest: int
     """Sets with more members are passed by."""
     least: int
@@ -141,7 +141,7 @@ def cheapest_order(
 
     `added`: what the members add on the selection rows, each with all its copies, ``(n_rows, n_members,
     n_classes)``. `costs`: what asking each costs, at least 0, ``(n_members,)``. `copies`: how often the
-    answer of each counts, by default once, ``(n_members,)``. It is asked for once. `counts`: how many samples
+    answer of each counts, by default once, ``(n_members,)``. It is asked once. `counts`: how many samples
     each row stands for, by default one, ``(n_rows,)``; where there are few members. `few_members`: most
     members for which the order is the best of all.
     """

@@ -96,7 +96,7 @@ def fit_probabilities(
 ) -> FittedSource:
     """Return where probabilities come from, and what calibrates them, fitted on the selection rows.
 
-    Raises BadInputError if means are asked for and a member gives no probabilities.
+    Raises BadInputError if means are requested and a member gives no probabilities.
 
     `as_chosen`: its members as they were chosen, who answer these rows. `X`: the selection rows,
     ``(n_recorded, n_features)``. `truth`: places of their classes, ``(n_recorded,)``. `source`: what

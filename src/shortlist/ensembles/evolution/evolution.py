@@ -68,8 +68,8 @@ class EvolutionSettings:
     patience: int | None = None
     """Stop after this many generations in which ``ensemble_error`` did not fall; default never."""
     criterion: str = "histogram"
-    """Of the selection; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`. One of
-    ``"histogram"``, ``"minimum"``.
+    """Criterion of the selection; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`.
+    One of ``"histogram"``, ``"minimum"``.
     """
     max_members: int | None = None
     """Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
@@ -212,7 +212,9 @@ class EnsembleChoice:
     settings: EvolutionSettings
     """The mode, the selection, and the most members."""
     budget: Budget
-    """Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled."""
+    """Budget of the evolution; an exact step has its own time limit, and ends when the evolution is
+    cancelled.
+    """
 
     def after(
         self, number: int, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
@@ -283,7 +285,7 @@ class Breeding:
 
 
 def counted_population(population: Population, wanted: int, method: str) -> Population:
-    """Return a population if it has as many individuals as were asked for."""
+    """Return a population if it has as many individuals as were requested."""
     if len(population) != wanted:
         raise BadInputError(
             f"{method} of the space must return {wanted} individuals, as many as asked for, got "
@@ -302,7 +304,7 @@ class Generation:
     """Figures of a generation on the training rows."""
 
     number: int
-    """From 1."""
+    """Number, from 1."""
     best_error: float
     mean_error: float
     """Least and mean share of rows that an individual of the population gets wrong."""
@@ -332,11 +334,11 @@ class Evolved:
     time limit, such as ``"60 s"``, or empty.
     """
     error_bound: float | None = None
-    """With exact selection: no choice among the candidates of the last step gets a smaller share of the
+    """Bound with exact selection: no choice among the candidates of the last step gets a smaller share of the
     training rows wrong, as proved. None with selection by margins.
     """
     exact_step: ExactStep | None = None
-    """That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks."""
+    """Last step of exact selection: the candidates, and the proof, which ``shortlist verify`` rechecks."""
 
 
 def evolve(

@@ -196,7 +196,7 @@ def committee_problem(
 
     `objectives`: at least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
     ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``. `costs`: what each
-    classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals of at least
+    classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are requested; decimals of at least
     0. `classes`: what the classes are called; of two the second is the positive one. Default: their numbers.
     `limits`: sizes; default any from 1. `max_cost`: the most that the members may cost together; goes with
     the objective ``cost``.

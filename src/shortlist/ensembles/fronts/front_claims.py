@@ -169,14 +169,16 @@ class LookedAt:
     bounds: ValueBounds
     """Bounds that no committee can exceed."""
     final: dict[int, int]
-    """For objectives of members, up to what every committee was looked at, or left out with a reason."""
+    """Value of each objective of members up to which every committee was looked at, or left out with a
+    reason.
+    """
     complete: bool
     """Whether all committees were."""
     nodes: int
     """Nodes of the last walk."""
 
     def front(self, known: Sequence[FoundCommittee], budget: Budget, names: Sequence[str] | None) -> Front:
-        """Return what is known as a front, in the order of the objectives that were asked for."""
+        """Return what is known as a front, in the order of the objectives that were requested."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])

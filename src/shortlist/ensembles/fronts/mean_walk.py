@@ -31,7 +31,7 @@ TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
 
 
 NOT_TRIED = -1
-"""In place of a member that was tried last, where none has been."""
+"""Mark in place of the last tried member, where there is none."""
 
 
 def walk_means(

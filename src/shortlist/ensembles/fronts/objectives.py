@@ -195,7 +195,7 @@ REPEATS = 5
 """Number of measurements, of which the median is taken."""
 
 DECIMALS = 3
-"""Of milliseconds per 1,000 rows."""
+"""Decimals of milliseconds per 1,000 rows."""
 
 
 def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now) -> NDArray[np.float64]:

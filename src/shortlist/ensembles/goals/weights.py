@@ -194,7 +194,7 @@ are rounded.
 """
 
 BOUND_TOLERANCE = 2e-9
-"""By how much a solver's bound may be off beyond :data:`EXACT_DENOMINATOR`, for a value of 1."""
+"""Tolerance on a solver's bound beyond :data:`EXACT_DENOMINATOR`, for a value of 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,12 +204,12 @@ class ClassWeights:
     objective: Objective
     """Objective that names the value."""
     gains: NDArray[np.int64]
-    """At least 0, ``(n_classes,)``; of a named objective at least 1 for every class that occurs, and 0 for
-    the others.
+    """Gains of right decisions, at least 0, ``(n_classes,)``; of a named objective at least 1 for every class
+    that occurs, and 0 for the others.
     """
     denominator: int
-    """Of a named objective the weighted sum when every decision is right, so that values lie in [0, 1]; of
-    explicit weights what makes them integers.
+    """Denominator of values: of a named objective the weighted sum when every decision is right, so that
+    values lie in [0, 1]; of explicit weights what makes them integers.
     """
     tolerance: float = 0.0
     """Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do."""

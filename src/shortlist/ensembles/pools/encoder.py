@@ -36,7 +36,7 @@ class FoldedColumns:
     gaps: tuple[tuple[int, int], ...] = ()
     """Columns of numbers, each with the one that marks its gaps."""
     words: tuple[tuple[int, int], ...] = ()
-    """For each column of words the first of its columns of 0 and 1, and the one after its last."""
+    """Range of each column of words: the first of its columns of 0 and 1, and the one after its last."""
 
     def numbers(self, n_columns: int) -> NDArray[np.intp]:
         """Return the columns of numbers among `n_columns`, neither marks of gaps nor words."""

@@ -164,7 +164,7 @@ PLAIN: Mapping[str, Family] = MappingProxyType(
         "xgboost": _plain(xgboost, "boosted trees of XGBoost", 10_000_000),
     }
 )
-"""The plain classifiers by name; those of other packages are taken where they are asked for."""
+"""The plain classifiers by name; those of other packages are taken where they are requested."""
 
 OF_TABLES: Mapping[str, Family] = MappingProxyType(
     {

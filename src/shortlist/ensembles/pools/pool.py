@@ -273,7 +273,7 @@ class CrossFittedPool:
     pool: Pool
     """The classifiers, fitted on all rows."""
     without_fold: tuple[Pool, ...]
-    """For every fold, the same classifiers fitted on the other rows."""
+    """Pool of every fold: the same classifiers fitted on the other rows."""
     fold_of: NDArray[np.int8]
     """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
 

@@ -54,7 +54,7 @@ class CutTerms:
     coefficients: NDArray[np.int64]
     """c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
     reach: int
-    """Below 1 the cut says nothing."""
+    """Reach of the cut; below 1 it says nothing."""
     against: int
     """Sum of the coefficients of D, its sign changed."""
 

@@ -193,7 +193,7 @@ class _Separation:
                 n_used[np.unique(rows.row_of[y > 0])] += 1
 
     def row_by_row(self, t: Floats) -> Iterator[Floats]:
-        """Yield multipliers of rows that cannot all be right, and that were asked for one after the other."""
+        """Yield multipliers of rows that cannot all be right, and that were requested one after the other."""
         rows, settings = self.rows, self.settings
         most = max(1, settings.asked_votes // rows.n_classifiers)
         used = draw_rows(rows, t, self.rng, most=most, unlikely=settings.unlikely)

@@ -216,7 +216,7 @@ class KeptBest:
     best: Incumbent
     """The best selection and the bound of this run."""
     budget: Budget
-    """Of the run, with its study."""
+    """Budget of the run, with its study."""
 
     def take(self) -> None:
         """Take the best selection of an earlier run that was killed, where the clock ended this one.

@@ -40,7 +40,7 @@ class PairForms(NamedTuple):
     """Forms whose pairs are looked at, and the fractional point."""
 
     signs: SignTable
-    """Of the classifiers that are partly members, ``(n_forms, n_used)``."""
+    """Signs of the classifiers that are partly members, ``(n_forms, n_used)``."""
     least: Longs
     """Least sum of signs and threshold, ``(n_forms,)``."""
     row_of: Longs
@@ -130,14 +130,14 @@ class PairSettings:
     at_once: int = 225
     """Number of cuts that a round takes up, the most violated first."""
     least_violation: float = 1e-4
-    """By how much they are violated at least."""
+    """Least violation of a cut."""
     sweep: int = 3
     """Rounds after which those that are slack are dropped."""
     idle_rounds: int = 12
     least_gain: float = 0.02
     """The end: within the rounds above the bound has come down by less than this, in usual rows."""
     tight: float = 1e-6
-    """By how much a cut may be slack and count as tight."""
+    """Tolerance within which a slack cut counts as tight."""
 
 
 @dataclass(eq=False)

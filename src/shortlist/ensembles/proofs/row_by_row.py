@@ -1,4 +1,4 @@
-"""Cuts from rows that are asked for one by one, until no vote with weights is right on all of them."""
+"""Cuts from rows that are requested one by one, until no vote with weights is right on all of them."""
 
 import math
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class CutSettings:
     search by price.
     """
     few: int = 3
-    """With fewer new cuts than this by price, the round goes on row by row, or ends where only quick rounds
+    """Number of new cuts by price: with fewer, the round goes on row by row, or ends where only quick rounds
     are wanted.
     """
     idle_rounds: int = 10
@@ -46,7 +46,7 @@ class CutSettings:
     violated cuts.
     """
     price_starts: int = 4
-    """From how many vectors of costs the search by price begins in every round."""
+    """Number of vectors of costs from which the search by price begins in every round."""
     price_reweightings: int = 3
     """Number of times that each of these searches goes on with costs divided by the multipliers just found.
     """
@@ -197,7 +197,7 @@ def forms_of(rows: RightRows, used: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class AskedRows:
-    """The linear program that looks for a weighted vote that is right on all the rows that were asked for.
+    """The linear program that looks for a weighted vote that is right on all the rows that were requested.
 
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
     and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma

@@ -52,7 +52,7 @@ class RightRows:
     """Limits that a selection must keep. Bounds use the sizes, and the budget for members that exceed it
     alone."""
     rivals: NDArray[np.int64]
-    """With several classes the rival of each form, ``(n_forms,)``, the number of classes where a vote is
+    """Rival of each form with several classes, ``(n_forms,)``, the number of classes where a vote is
     needed, whatever others there are; else 0.
     """
 
@@ -78,12 +78,12 @@ class RightRows:
 
     @cached_property
     def votes(self) -> VoteMatrix:
-        """With two classes the votes of each row, ``(n_rows, n_classifiers)``."""
+        """Votes of each row with two classes, ``(n_rows, n_classifiers)``."""
         return np.abs(self.signs).astype(np.uint8)
 
     @cached_property
     def is_positive(self) -> Mask:
-        """With two classes the side of each row."""
+        """Side of each row with two classes."""
         return np.asarray(self.levels < 0)
 
     @property

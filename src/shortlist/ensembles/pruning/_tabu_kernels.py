@@ -87,9 +87,9 @@ class SearchWalk(NamedTuple):
     tally: ShortTable
     """Positive votes of the members, ``(1, n_rows)``, or :func:`no_votes` and votes for each class."""
     levels: LongTable
-    """With a threshold the gains above 0, and minus those below 0, of the rows by tally."""
+    """Gains above 0, and minus those below 0, of the rows by tally, with a threshold."""
     leads: Longs
-    """By most votes the lead of each row: right iff it is at least 0."""
+    """Lead of each row by most votes: right iff it is at least 0."""
     sums: Longs
     """Failure credit of each classifier with the members."""
     tabu: Longs
@@ -108,7 +108,7 @@ class SearchRoom(NamedTuple):
     near: LongTable
     """Gains by tally near the threshold and classifier, or by joining or leaving and class."""
     ratings: LongTable
-    """Of each classifier: what its addition is compared by and at which threshold, the same of its removal,
+    """Ratings of each classifier: of its addition, the threshold for it, the same of its removal,
     and a score of those that may move, ``(5, n_classifiers)``.
     """
     choices: Annotated[Records, CHOICE]

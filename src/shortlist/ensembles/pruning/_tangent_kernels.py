@@ -30,7 +30,7 @@ class MeanTerms(NamedTuple):
     columns: HalfTable
     """Increment of each term by each classifier, ``(n_classifiers, n_terms)``."""
     aims: Floats
-    """Of squares, ``(n_terms,)``."""
+    """Aims of squares, ``(n_terms,)``."""
     kind: int
     """Kind of g."""
     whole: float

@@ -1,4 +1,4 @@
-"""From probabilities and an objective to the members whose mean is best, with proof.
+"""Selection of the members with the best mean of probabilities, with proof.
 
 Branch and bound over sizes and members. The worth of a row is a concave function of its mean, and the largest
 sum over all fractions of members bounds every selection. A tangent of each function makes that sum linear,

@@ -1,4 +1,4 @@
-"""From the name of an objective to a selection."""
+"""Selection for the name of an objective."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -174,7 +174,7 @@ def selections_meant(
 ) -> str:
     """Say among which selections members were chosen, to go after "selection"; empty: among all.
 
-    `terms`: what was asked for. `result`: what was found, with who proved its bound. `n_classifiers`: of the
+    `terms`: what was requested. `result`: what was found, with who proved its bound. `n_classifiers`: of the
     pool. `front`: of which the result is a point.
     """
     least, most = terms.min_size, terms.max_size

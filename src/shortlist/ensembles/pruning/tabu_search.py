@@ -119,7 +119,9 @@ class Elites:
 
 
 USUAL_CLASSES = 10
-"""With more classes than twice as many a step takes longer in proportion, as it looks for rivals in each."""
+"""Usual number of classes; with more than twice as many a step takes longer in proportion, as it looks for
+rivals in each.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,11 +96,11 @@ class VoteSteps:
 
     problem: PruningProblem
     budget: Budget
-    """Of the whole run."""
+    """Budget of the whole run."""
     settings: EngineSettings
     """Shares of the time for the steps."""
     solver: Solver | None = None
-    """The one that was asked for alone."""
+    """The one that was requested alone."""
     solver_name: str = ""
     """Name of the solver."""
     infeasible: bool = False

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MOST_OFF = 1e-8
-"""By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
+"""Tolerance, for each row, on values and bounds that are sums of logarithms and exponentials."""
 
 
 def recheck_votes(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:

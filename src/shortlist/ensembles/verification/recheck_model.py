@@ -97,7 +97,7 @@ class Verification:
     parts: str = ""
     """``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate."""
     all_votes: bool
-    """Whether the votes of the whole pool were asked for again, and not those of the members alone."""
+    """Whether the votes of the whole pool were requested again, and not those of the members alone."""
     certificate: Certificate | None = None
     """Certificate that was checked."""
     other_table: str = ""

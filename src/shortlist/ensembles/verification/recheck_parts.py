@@ -48,7 +48,7 @@ from shortlist.solvers import TITLES
 from shortlist.tables.fit_inputs import take_rows
 
 MOST_APART = 1e-3
-"""By how much power and factors may differ: another machine may round members' probabilities otherwise."""
+"""Tolerance on power and factors: another machine may round members' probabilities otherwise."""
 
 CLOSE = 1e-9
 """Share by which differences of sums may be rounded otherwise."""
@@ -257,7 +257,7 @@ def _other_members(chosen: Chosen, rows: Any) -> Iterator[str]:
 
 
 def _other_probabilities(chosen: Chosen, rows: Any, truth: NDArray[np.integer]) -> Iterator[str]:
-    """Say whether probabilities come from elsewhere than was asked for, or are calibrated otherwise."""
+    """Say whether probabilities come from elsewhere than was requested, or are calibrated otherwise."""
     committee, asked = chosen.committee, chosen.terms.probabilities
     if not len(committee.members):
         source, calibration = SHARES, None

@@ -19,7 +19,7 @@ VoteTable = list[tuple[tuple[int, ...], int, int]]
 """Distinct vote vectors in lexicographic order, with their positive and negative samples."""
 
 Levels: TypeAlias = list[int]
-"""For each number of votes, the rows that have at least as many, as bits; the first are all rows."""
+"""Rows with at least as many votes, as bits, for each number of votes; the first are all rows."""
 
 
 def whole(number: Any, what: str, least: int, most: float = inf) -> int:

@@ -37,7 +37,7 @@ class CertificateVerdict:
     """A sentence for each part of data, selection, value and bound that is not as claimed."""
     value: int | None
     bound: int | None
-    """As recomputed, in the integers of the certificate; None where that was not possible."""
+    """Bound as recomputed, in the integers of the certificate; None where that was not possible."""
 
     @property
     def valid(self) -> bool:
@@ -51,7 +51,7 @@ class ClaimedRows(ABC):
     proof = "cuts"
     """Name of the proof of the bound in the certificate."""
     slack = 0
-    """By how much numbers may differ that are sums of logarithms."""
+    """Tolerance on sums of logarithms."""
 
     def __init__(self, claim: Mapping[str, Any], n_classifiers: int) -> None:
         self.claim, self.n_classifiers, self.failures = claim, n_classifiers, list[str]()

@@ -30,7 +30,7 @@ class Packing(NamedTuple):
     depth: int
     """Number of columns of `stairs` in use."""
     places: Longs
-    """By how many bits each value is shifted."""
+    """Number of bits by which each value is shifted."""
     masks: Longs
     """The bits of each value."""
 

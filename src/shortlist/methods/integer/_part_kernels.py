@@ -22,7 +22,8 @@ class PartRows(NamedTuple):
     row_columns: Longs
     row_factors: Longs
     row_reaches: Longs
-    """By how much an entry can change the row: its factor times the range of its column, absolute."""
+    """Reach of an entry, by which it can change the row: its factor times the range of its column, absolute.
+    """
     column_starts: Longs
     column_rows: Longs
     column_factors: Longs

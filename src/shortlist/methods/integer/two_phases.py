@@ -26,7 +26,7 @@ from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
 from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
 WIDE = 4
-"""From this many columns per row on, and :data:`SMALL` columns, the linear program is nearly whole: its
+"""Number of columns per row: from it on, and :data:`SMALL` columns, the linear program is nearly whole: its
 reduced costs leave few columns, and presolve takes longer than it saves.
 """
 SMALL = 30

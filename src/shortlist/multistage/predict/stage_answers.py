@@ -198,7 +198,7 @@ def answers_of_model(
 
 
 def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows that some stage answers where each threshold is asked for, and how many rightly."""
+    """Count the rows that some stage answers where each threshold is requested, and how many rightly."""
     return count_answers([one.scores for one in stages], [one.right for one in stages], thresholds)
 
 

@@ -261,7 +261,7 @@ class LastStages(NamedTuple):
     paid: int
     """Price that all rows have paid, without the features of the node for those that wait."""
     removal: bool
-    """As in :class:`Rules`."""
+    """Whether features may be left out, as in :class:`Rules`."""
 
 
 @kernel("int64(int64, LastStages)")

@@ -38,15 +38,15 @@ class EmscoPlace:
     """All that the next generation follows from, but for the random numbers."""
 
     number: int
-    """Of the generation."""
+    """Number of the generation."""
     assignments: NDArray[np.int8]
-    """Its assignments, ``(population, n_features)``."""
+    """Assignments of the generation, ``(population, n_features)``."""
     seen: set[bytes]
     """The assignments that were measured so far, as rows of bytes; empty where repeats are allowed."""
     evaluations: int
     """Number of evaluations."""
     unchanged: int = 0
-    """For how many generations the fittest has been the same."""
+    """Number of generations for which the fittest has been the same."""
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:

@@ -547,7 +547,7 @@ class StageResult:
     assignments: NDArray[np.int8]
     """Stage assignments, ``(n_points, n_features)``; none dominates another."""
     measures: NDArray[np.int64]
-    """Their measures, ``(n_points, n_measures)``."""
+    """Measures of the assignments, ``(n_points, n_measures)``."""
     method: str
     """``"enumerate"``, ``"windows"`` or ``"emsco"``."""
     proof: Proof

@@ -66,7 +66,7 @@ class StageArchive:
 
 
 STEP_BACK = 0.001
-"""By how much of the sum of the weights an assignment may be worse than the last and is gone on from."""
+"""Largest loss, as a share of the sum of weights, with which the search goes on from a worse assignment."""
 MEASURING = "measuring stage assignments"
 MOVES_AT_ONCE = 500
 """Stage assignments that are measured between two looks at the clock."""

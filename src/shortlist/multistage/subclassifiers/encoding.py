@@ -1,4 +1,4 @@
-"""From a table to numeric columns, where each column stays tied to the feature it came from."""
+"""Encoding of a table as numeric columns, each of which stays tied to its feature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class Encoding:
         return np.array([code.allows_missing for code in self.codes], dtype=bool)
 
     def lacking(self, states: NDArray[np.int8], features: NDArray[np.integer]) -> Mask:
-        """Mark what has to be asked for before a stage that buys these features, ``(n_rows, n_bought)``.
+        """Mark what has to be requested before a stage that buys these features, ``(n_rows, n_bought)``.
 
         What was not asked yet, and gaps in features that had none when fitting; an unknown word is a gap.
 

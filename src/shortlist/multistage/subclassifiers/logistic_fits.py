@@ -165,7 +165,7 @@ class FitRows:
     gram: NDArray[np.float64]
     """Sums of their products."""
     penalties: NDArray[np.float64]
-    """Of each coefficient, ``(n_columns + 1,)``; none of the intercept, which is last."""
+    """Penalty of each coefficient, ``(n_columns + 1,)``; none of the intercept, which is last."""
     offsets: NDArray[np.float64]
     """Numbers added to the fitted intercepts, ``(n_scores,)``, as probabilities are weighed by class."""
 

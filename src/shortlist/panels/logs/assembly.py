@@ -1,4 +1,4 @@
-"""From tables and records of calls to a log of answers: a row for each case, a column for each judge.
+"""Logs of answers from tables and records of calls: a row for each case, a column for each judge.
 
 A wide table is read by column, as numbers of labels: one of 100,000 cases and 100 judges has ten million
 answers; each takes eight bytes here, and two hundred as a record.

@@ -38,7 +38,7 @@ def _stem(name: str) -> str:
 def check_together(parts: Sequence[Records], form: str | None, repeats: str | None) -> None:
     """Refuse files that cannot be read together, as nothing tells whose answers they are, or to which cases.
 
-    `form`, `repeats`: as they are asked for; see :func:`shortlist.panels.logs.reading.read_log`.
+    `form`, `repeats`: as they are requested; see :func:`shortlist.panels.logs.reading.read_log`.
     """
     _refuse_nameless_judges(parts, repeats)
     _refuse_other_cases(parts)

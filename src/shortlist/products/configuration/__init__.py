@@ -1,1 +1,1 @@
-"""From a question about a product line to its front, every point checked."""
+"""Fronts of questions about a product line, every point checked."""

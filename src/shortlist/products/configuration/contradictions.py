@@ -37,7 +37,9 @@ MOST_SECONDS = 30.0
 """Each of these steps takes no more."""
 
 MOST_RULES = 100
-"""Of a contradiction that could not be shortened in time; beyond it the model is named as a whole."""
+"""Number of rules of a contradiction that could not be shortened in time; beyond it the model is named as a
+whole.
+"""
 
 
 @saved_from("shortlist.products")

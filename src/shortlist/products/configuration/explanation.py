@@ -34,7 +34,7 @@ class Explanation:
     """Rules that contradict something."""
 
     rules: tuple[int, ...]
-    """Their numbers, rising; see :func:`~shortlist.products.rules.rule_text`."""
+    """Numbers of the rules, rising; see :func:`~shortlist.products.rules.rule_text`."""
     smallest: bool
     """Whether it is proved that no fewer rules contradict it."""
     irreducible: bool = True
@@ -169,7 +169,7 @@ class Least:
     """Bounds on the least value of a sum of integers, and whether it can be had."""
 
     value: int | None = None
-    """Of the best product found; None if none was."""
+    """Value of the best product found; None if none was."""
     bound: int | None = None
     """No product has less; None if nothing is known, or if there is no product."""
     possible: bool = True

@@ -1,4 +1,4 @@
-"""From a feature model and what matters to the front of its products, checked against the model."""
+"""Fronts of the products of a feature model by objectives, checked against the model."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -146,7 +146,7 @@ def configure(
     ------
     BadInputError
         If an objective, limit, option or method is unknown, an option is not for the method, or the diagram
-        is asked for and does not fit.
+        is requested and does not fit.
     MissingDependencyError
         If the solver is not installed.
     SolverError

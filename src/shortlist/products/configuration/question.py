@@ -40,8 +40,8 @@ class FeatureObjective:
     objective: Objective
     """Name, sense, scale and unit."""
     coefficients: NDArray[np.int64]
-    """With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and unit,
-    ``(n_features,)``.
+    """Coefficients; with x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's
+    sign and unit, ``(n_features,)``.
     """
     offset: int = 0
     """Constant part, scaled."""
@@ -203,7 +203,7 @@ class ProductQuestion:
         return np.column_stack([goal.points(selections) for goal in self.objectives])
 
     def meets_requirements(self, selections: NDArray[np.generic]) -> Mask:
-        """Tell which configurations have the features asked for and lack the others."""
+        """Tell which configurations have the features requested and lack the others."""
         chosen = np.asarray(selections).astype(bool)
         wanted, unwanted = list(self.requirements.select), list(self.requirements.deselect)
         met: Mask = np.asarray(chosen[:, wanted].all(axis=1) & ~chosen[:, unwanted].any(axis=1))
@@ -262,7 +262,7 @@ class DiagramOptions(SearchOptions):
     tolerance: Annotated[
         Mapping[str, float], "By how much a missing point may be better, such as cost=5,defects=1."
     ] = field(default_factory=dict)
-    """By objective, in its unit: what a missing point may be better by."""
+    """Tolerance by objective, in its unit, by which a missing point may be better."""
     max_nodes: Annotated[int, "Most nodes of the diagram."] = 500_000
     max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
     """Budget of the diagram in nodes, and of its sets of vectors."""

@@ -212,7 +212,8 @@ class ExpressedModel:
     """A model that a format can hold."""
 
     model: FeatureModel
-    """With a tree and without clauses: the features, then auxiliary ones, then the root if it is new."""
+    """Model with a tree and without clauses: the features, then auxiliary ones, then the root if it is new.
+    """
     variables: tuple[int, ...]
     """The variable of the original model's clauses that each feature stands for; 0 for a new root."""
     notes: tuple[str, ...]

@@ -22,7 +22,7 @@ from shortlist.tables.numbers import COMMA, POINT, as_plain
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NO_FIRST_SIGNS = frozenset("0123456789+-.")
-"""Of a name without quotes, as it would be the rest of a number with a decimal comma."""
+"""Signs that a name without quotes does not begin with, as it would be the rest of a decimal number."""
 _MOST_LEVELS = 100
 """Lists of attributes within each other."""
 _QUOTED = re.compile(r""""([^"\n]*)"|'([^'\n]*)'""")
