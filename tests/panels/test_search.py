@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.panels.candidates import committees_of, shape_of
 from shortlist.panels.decisions import BY_CONFIDENCE, FIRST, Decided, Heard, JudgeVotes
-from shortlist.panels.learning import LimitReachedError, OutOfFold
+from shortlist.panels.learning import LimitPassedError, OutOfFold
 from shortlist.panels.objectives import right_or_wrong
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Candidate, Cases, bound_at, stages_of, threshold_front
@@ -296,9 +296,10 @@ def test_what_is_learned_looks_at_the_clock_in_every_step_and_nothing_is_learned
     budget = Budget(clock.n // 2, clock=Looks())
     find_policies(again, max_stages=1, budget=budget, families=["learned scores"])
     judged = again.decisions["logistic"]
+    assert isinstance(judged, OutOfFold)
     known = len(judged._known)
     assert 0 < known < 2**n_judges - 1
-    with pytest.raises(LimitReachedError), judged.until(lambda: True):
+    with pytest.raises(LimitPassedError), judged.until(lambda: True):
         judged.of(range(n_judges))
     judged.of(range(n_judges))  # outside a search there is no limit
     assert len(judged._known) == known + 1
@@ -306,5 +307,7 @@ def test_what_is_learned_looks_at_the_clock_in_every_step_and_nothing_is_learned
 
 def test_growing_a_committee_looks_at_the_clock() -> None:
     cases = cases_of(2002, 8, Final(), learner="votes")
-    with pytest.raises(LimitReachedError), cases.decisions["votes"].until(lambda: True):
+    votes = cases.decisions["votes"]
+    assert isinstance(votes, OutOfFold)
+    with pytest.raises(LimitPassedError), votes.until(lambda: True):
         committees_of(cases)

@@ -216,7 +216,7 @@ def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
     return folds[of_group]
 
 
-class LimitReachedError(Exception):
+class LimitPassedError(Exception):
     """A limit ended a search while something was learned; what was found before stays."""
 
 
@@ -265,7 +265,7 @@ class OutOfFold:
 
     @contextmanager
     def until(self, stopped: Callable[[], bool]) -> Iterator[None]:
-        """Fit and decide nothing new within the block once `stopped` says so, but raise LimitReachedError."""
+        """Fit and decide nothing new within the block once `stopped` says so, but raise LimitPassedError."""
         self._stopped = stopped
         try:
             yield
@@ -273,9 +273,9 @@ class OutOfFold:
             self._stopped = None
 
     def check_limit(self) -> None:
-        """Raise LimitReachedError in a block of :meth:`until` that has to end."""
+        """Raise LimitPassedError in a block of :meth:`until` that has to end."""
         if self._stopped is not None and self._stopped():
-            raise LimitReachedError
+            raise LimitPassedError
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""

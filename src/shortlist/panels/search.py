@@ -43,7 +43,7 @@ from shortlist.panels.learning import (
     VOTES,
     VOTING,
     Judged,
-    LimitReachedError,
+    LimitPassedError,
     OutOfFold,
     learned_by,
 )
@@ -121,9 +121,9 @@ def find_policies(
                         tried += found if family in UNLEARNED else []
                         budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
                         if budget.stopped and family not in ALWAYS:
-                            raise LimitReachedError  # noqa: TRY301  # as what a job learns does
+                            raise LimitPassedError  # noqa: TRY301  # as what a job learns does
                     claims.append(told)
-        except LimitReachedError:
+        except LimitPassedError:
             claims.append(f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}")
             return Searched(front.kept, claims, of_two.kept, tried)
     if cases.n_judges > ALL_SETS_UP_TO and cases.folds is not None and tuple(objectives[1:]) == (PRICE,):
