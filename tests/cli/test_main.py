@@ -115,6 +115,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model check": [read_model, make_requirements, chosen_attributes, read_products, check_products],
     "model slice": [read_model, slice_model, convert_model],
     "model sample": [read_model, uniform_sample, diverse_products, Front.load],
+    "example": [],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
     "datasets list": [],

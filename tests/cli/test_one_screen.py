@@ -54,6 +54,7 @@ MORE = {
     "front pick --few": ["front", "pick", "front.parquet", "--few", "30"],
     "reproduce": ["reproduce", "emsco"],
     "reproduce --check": ["reproduce", "emsco", "--check", "made/emsco-rows.csv"],
+    "example": ["example", "clinic"],
     "datasets list": ["datasets", "list"],
     "datasets show": ["datasets", "show", "bank-additional-full"],
     "study show": ["study", "show", "asked.db"],

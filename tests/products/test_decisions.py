@@ -12,6 +12,7 @@ from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products import decisions as module
 from shortlist.products.attributes import Attribute
+from shortlist.products.choices import cost_of
 from shortlist.products.configuration.explanation import Least, best_product
 from shortlist.products.configuration.feasibility import Forced, LimitedModel, forced_features, limited_model
 from shortlist.products.configuration.question import FeatureObjective, parse_limit
@@ -256,3 +257,14 @@ def test_a_limit_without_clauses_leaves_what_propagation_finds_where_the_time_is
     none = parse_limit("selected>=6", PHONE, {})
     limited = LimitedModel(with_constraints(PHONE, [none]), limited.clauses, whole=False)
     assert forced_features(limited, [3], budget=over) is None
+
+
+def test_a_feature_is_named_as_well_as_numbered() -> None:
+    state = start(PHONE)
+    number = PHONE.names.index("GPS")
+    named = decide_feature(state, "gps", selected=True)
+    assert named.forced == decide_feature(state, number, selected=True).forced
+    assert why(named, "GPS") == why(named, number)
+    assert cost_of(state, "GPS").feature == number
+    with pytest.raises(BadInputError, match=r"feature names no feature: 'GSP'\. Did you mean 'GPS'"):
+        decide_feature(state, "GSP", selected=True)

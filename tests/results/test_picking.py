@@ -170,3 +170,38 @@ def test_points_on_one_line_are_equal_and_the_first_of_them_is_named(options: di
             front = _minimised(*[(place / unit, (n - place) / unit) for place in range(n + 1)])
             expected = 1 if options["rule"] == "knee" else 0  # a knee is no end
             assert front.pick(**options).index == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("2", {"rule": 2}),
+        ("lexicographic:quality", {"rule": "lexicographic", "order": ["quality"]}),
+        ("weights:cost=2,quality=1", {"rule": "weights", "weights": {"cost": 2, "quality": 1}}),
+    ],
+)
+def test_a_rule_may_be_written_as_it_is_typed(typed: str, asked: dict[str, Any]) -> None:
+    written, given = CURVE.pick(typed), CURVE.pick(**asked)
+    assert (written.index, written.rule, written.values) == (given.index, given.rule, given.values)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("4", "there is no point 4"),
+        (-1, "rule must be at least 0, got -1"),
+        ("knee:cost", "rule takes objectives with weights, ideal or lexicographic"),
+        ("weights:cost", "rule must say the weights, such as weights:cost=2,defects=1"),
+        ("weights:age=1", "age"),
+        ("nee", "Did you mean 'knee'"),
+    ],
+)
+def test_a_number_or_rule_that_names_no_point_is_refused(rule: int | str, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        CURVE.pick(rule)
+
+
+def test_a_number_is_taken_within_the_limits_alone() -> None:
+    assert CURVE.pick(1, limits={"cost": 5}).values == {"cost": 2, "quality": 7}
+    with pytest.raises(BadInputError, match="point 3 is outside the limits"):
+        CURVE.pick("3", limits={"cost": 5})

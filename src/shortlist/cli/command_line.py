@@ -55,6 +55,7 @@ COMMANDS = {
     "front plot": "front:plot",
     "study show": "study:show",
     "study resume": "study:resume",
+    "example": "example:example",
     "datasets list": "datasets:list_sets",
     "datasets fetch": "datasets:fetch",
     "datasets show": "datasets:show",

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram, least_sums, n_models_with
 from shortlist.logic.sat import SatSolver, SearchStoppedError
@@ -18,6 +17,7 @@ from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.question import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
 from shortlist.products.decisions import Decision, DecisionState, decide_all
+from shortlist.products.model import feature_index
 from shortlist.products.rules import are_valid
 from shortlist.runs.budget import Budget
 
@@ -220,20 +220,20 @@ def values_left(
     return values_by_programs(problem.limited, problem.objectives, asked, budget=budget)
 
 
-def cost_of(state: DecisionState, feature: int) -> FeatureChoice:
-    """Return what is left of every objective now, with a feature, and without it.
+def cost_of(state: DecisionState, feature: int | str) -> FeatureChoice:
+    """Return what is left of every objective now, with a feature by number or name, and without it.
 
     Raises
     ------
     BadInputError
         If there is no such feature.
     """
-    as_count(feature, "feature", at_least=0, at_most=state.problem.model.n_features - 1)
+    number = feature_index(state.problem.model, feature)
     budget = state.problem.budget()
     now = _side(state, (), budget.share(1 / 3))
     assert now is not None, "a state has a product"
-    selected = _side(state, (feature + 1,), budget.share(1 / 2))
-    return FeatureChoice(feature, now, selected, _side(state, (-feature - 1,), budget))
+    selected = _side(state, (number + 1,), budget.share(1 / 2))
+    return FeatureChoice(number, now, selected, _side(state, (-number - 1,), budget))
 
 
 def finish(

@@ -21,7 +21,7 @@ from shortlist.products.configuration.feasibility import (
     limited_model,
 )
 from shortlist.products.configuration.question import FeatureObjective, parse_question
-from shortlist.products.model import Constraint, FeatureModel
+from shortlist.products.model import Constraint, FeatureModel, feature_index
 from shortlist.runs.budget import Budget
 
 
@@ -243,7 +243,7 @@ def start(
 
 
 def decide_feature(
-    state: DecisionState, feature: int, *, selected: bool, stage: str = "", by: str = ""
+    state: DecisionState, feature: int | str, *, selected: bool, stage: str = "", by: str = ""
 ) -> DecisionState:
     """Return the state after one more decision, with its consequences.
 
@@ -251,8 +251,8 @@ def decide_feature(
     ----------
     state : DecisionState
         Not changed.
-    feature : int
-        Which, from 0.
+    feature : int or str
+        Its number, from 0, or its name.
     selected : bool
         True: it is to be in. False: it is to be out.
     stage, by : str
@@ -267,9 +267,8 @@ def decide_feature(
     BadInputError
         If there is no such feature, or the same was decided before.
     """
-    decision = Decision(feature, selected, stage, by)
     model = state.problem.model
-    as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
+    decision = Decision(feature_index(model, feature), selected, stage, by)
     if decision.literal in state.literals:
         place = state.literals.index(decision.literal)
         raise BadInputError(f"{decision_text(model, state.decisions[place])} already. Decide another one.")
@@ -346,8 +345,8 @@ def _refused(
     return ContradictionError(f"{what}: {'; '.join(told)}{against}.", found, sentences)
 
 
-def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple[str, ...]]:
-    """Explain why a feature has its value: what contradicts the opposite, and a sentence for each part.
+def why(state: DecisionState, feature: int | str) -> tuple[Contradiction | None, tuple[str, ...]]:
+    """Explain why a feature, by number or name, has its value: what contradicts the opposite, part by part.
 
     Returns
     -------
@@ -363,13 +362,13 @@ def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple
         If the feature is open, or there is none such.
     """
     model = state.problem.model
-    as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
+    number = feature_index(model, feature)
     for decision in state.decisions:
-        if decision.feature == feature:
+        if decision.feature == number:
             return None, (decision_text(model, decision),)
-    literal = next((v for v in state.forced if abs(v) == feature + 1), None)
+    literal = next((v for v in state.forced if abs(v) == number + 1), None)
     if literal is None:
-        raise BadInputError(f"{model.labels[feature]} is open: nothing that is known decides it.")
+        raise BadInputError(f"{model.labels[number]} is open: nothing that is known decides it.")
     return in_the_way(state.problem, state.decisions, [-literal])
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
-from shortlist._validation import as_choice
+from shortlist._validation import as_choice, as_count
 from shortlist._words import counted, html_table
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
@@ -372,6 +372,21 @@ def feature_names(model: FeatureModel) -> FeatureNames:
         loose |= {form(label): i for i, label in enumerate(model.labels) if counts[form(label)] == 1}
     repeated = frozenset(name for name, count in Counter(model.names).items() if count > 1)
     return FeatureNames(model, exact, loose, repeated)
+
+
+def feature_index(model: FeatureModel, feature: int | str) -> int:
+    """Return the number of a feature that is given by number, from 0, or by name.
+
+    Raises BadInputError if there is no such feature, or several bear the name.
+
+    >>> from shortlist.products.model import make_model
+    >>> shop = make_model(["Shop", "Card"], root=None)
+    >>> feature_index(shop, "Card"), feature_index(shop, 1)
+    (1, 1)
+    """
+    if isinstance(feature, str):
+        return feature_names(model).find_all([feature], "feature")[0]
+    return as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:

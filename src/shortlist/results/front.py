@@ -200,17 +200,26 @@ class Front:
 
     def pick(
         self,
-        rule: str = "ideal",
+        rule: int | str = "ideal",
         *,
         weights: Mapping[str, float] | None = None,
         order: Sequence[str] | None = None,
         limits: "LimitsAsked" = None,
     ) -> Pick:
-        """Name one point by a rule; see :func:`shortlist.results.picking.pick_index` for the rules."""
-        from shortlist.results.picking import pick_index
+        """Return one point, by its number or by a rule of :func:`shortlist.results.picking.pick_index`.
 
-        index = pick_index(self, rule, weights=weights, order=order, limits=limits)
-        return self.point(index, rule)
+        Rules and numbers may be written as on the command line: ``"12"``,
+        ``"lexicographic:cost,defects"`` or ``"weights:cost=2,defects=1"``.
+        """
+        from shortlist.results.picking import mark_within, numbered_point, pick_index, read_rule
+
+        asked = read_rule(rule)
+        if isinstance(asked.rule, int):
+            return self.point(numbered_point(self, asked.rule, mark_within(self, limits)))
+        weights = asked.weights if weights is None else weights
+        order = asked.order if order is None else order
+        index = pick_index(self, asked.rule, weights=weights, order=order, limits=limits)
+        return self.point(index, asked.rule)
 
     def point(self, index: int, rule: str = "number") -> Pick:
         """Return the point of a number, from 0; `rule` says what it was chosen by."""

@@ -1,12 +1,14 @@
 """Rules that name one point of a front."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import as_count
 from shortlist._words import all_of, any_of, did_you_mean, number_text
 from shortlist.arrays import Floats, products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
@@ -46,6 +48,45 @@ class Pick:
     """Decision at the point, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
     rule: str
     """Rule that picked the point."""
+
+
+class AskedRule(NamedTuple):
+    """A rule as it was typed, with what stands behind its colon."""
+
+    rule: int | str
+    weights: dict[str, float] | None = None
+    order: tuple[str, ...] | None = None
+
+
+def read_rule(rule: int | str) -> AskedRule:
+    """Read the number of a point or a rule, as both are typed on the command line.
+
+    Raises BadInputError if a number is below 0, or if what stands behind the colon cannot be read.
+
+    >>> read_rule("12").rule, read_rule("lexicographic:cost, defects").order
+    (12, ('cost', 'defects'))
+    >>> read_rule("weights:cost=2,defects=1").weights
+    {'cost': 2.0, 'defects': 1.0}
+    """
+    if not isinstance(rule, str):
+        return AskedRule(as_count(rule, "rule", at_least=0))
+    if re.fullmatch("[0-9]{1,18}", rule):
+        return AskedRule(int(rule))
+    name, colon, behind = rule.partition(":")
+    if not colon:
+        return AskedRule(rule)
+    parts = [part.strip() for part in behind.split(",")]
+    if name == "lexicographic":
+        return AskedRule(name, order=tuple(parts))
+    if name not in {"weights", "ideal"}:
+        raise BadInputError("rule", "takes objectives with weights, ideal or lexicographic", repr(rule))
+    try:
+        pairs = [part.rpartition("=") for part in parts]
+        return AskedRule(name, {objective.strip(): float(weight) for objective, _, weight in pairs})
+    except ValueError:
+        raise BadInputError(
+            "rule", "must say the weights, such as weights:cost=2,defects=1", repr(rule)
+        ) from None
 
 
 def pick_index(
