@@ -36,8 +36,7 @@ def judge_numbers(committee: Committee) -> dict[str, Any]:
 
     A judge that is taken several times is there as often, one after the other and under one name.
     """
-    weights, prices = committee.weights, committee.prices
-    each = np.split(np.arange(len(committee.members)), np.cumsum(weights)[:-1])
+    prices, each = committee.prices, _copies_of(committee)
     judges = [
         {
             "name": judge.name,
@@ -48,8 +47,18 @@ def judge_numbers(committee: Committee) -> dict[str, Any]:
         for member, places in enumerate(each)
         for place, judge in ((place, committee.members.classifiers[place]) for place in places)
     ]
-    order = [int(place) for member in committee.order.members for place in each[member]]
-    return {"judges": judges, "order": order}
+    return {"judges": judges, "order": asking_order(committee)}
+
+
+def asking_order(committee: Committee) -> list[int]:
+    """Return the places of members in the order in which they are asked, copies one after the other."""
+    each = _copies_of(committee)
+    return [int(place) for member in committee.order.members for place in each[member]]
+
+
+def _copies_of(committee: Committee) -> list[Any]:
+    """Return the places of the copies of each member."""
+    return np.split(np.arange(len(committee.members)), np.cumsum(committee.weights)[:-1])
 
 
 FORMAT, VERSION = "shortlist-policy", 1
@@ -154,6 +163,13 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
         found = told["probabilities"] or [np.nan] * len(policy["classes"])
         asked = zip(found, probabilities[place], strict=True)
         off = max(0.0 if np.isnan(a) and np.isnan(b) else abs(a - b) for a, b in asked)
+        early = _told_early(policy, given, told) if "members" in told else told
+        if early["label"] != told["label"]:
+            raise BadInputError(
+                f"row {place + 1} of the table must be answered alike by all members and by those that "
+                f"settle it, got {told['label']!r} and {early['label']!r}. The policy is not written; use the "
+                "model file."
+            )
         if calls is not None and len(told["asked"]) != calls[place]:
             raise BadInputError(
                 f"row {place + 1} of the table must ask as many judges by the policy as by the model, "
@@ -166,6 +182,15 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
                 f"The policy is not written; use the model file.{open_ties(saved)}"
             )
     return len(rows)
+
+
+def _told_early(policy: dict[str, Any], given: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer by the features alone of the members that settle a row, as services ask for them."""
+    of_name = {member["name"]: place for place, member in enumerate(policy["members"])}
+    read = {one for name in told["members"] for one in reader.features_of(policy, of_name[name])}
+    names = [policy["features"][place]["name"] for place in sorted(read)]
+    early = reader.answer(policy, {name: given[name] for name in names})
+    return told if early["needs"] else early  # without any value it matters whether others have one
 
 
 def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -303,6 +328,7 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
         "features": features,
         "columns": columns,
         "members": members,
+        "order": asking_order(committee),
     } | decides
 
 

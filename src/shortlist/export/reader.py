@@ -156,20 +156,84 @@ def _followed(policy: Any, steps: Steps, about: dict[str, Any]) -> dict[str, Any
     return told | {"needs": needs, "unknown": unknown, "handed_over": False} | about
 
 
-def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str], _about: dict[str, Any]) -> Steps:
-    """Ask for all features; then the classifiers decide together if there is a value of one."""
-    found = [(feature, _state(feature, row, failed)) for feature in policy["features"]]
-    needs = [feature["name"] for feature, state in found if state == "not asked"]
-    unknown = {feature["name"]: row[feature["name"]] for feature, state in found if state == "unknown"}
-    yield Ask(needs, unknown)
-    columns = _columns(policy, row, set(range(len(found))), failed)
-    answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
-    label, shares = _decided(policy, _summed(policy, answers), len(answers))
-    shares, sure = _calibrated(policy.get("calibration"), shares), None
-    if label is not None and any(state == "answered" for _, state in found):
-        sure = shares[label]
-    confident = label is not None and sure is not None and sure >= policy["answer_from"]
-    yield Decide(policy["classes"][label] if confident else None, shares, sure, ends=True)
+def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
+    """Ask for the features of one member after the other until no other answers could change the outcome.
+
+    A row that has all features is decided by all members, and so is one of a policy without an order.
+    """
+    states = [_state(feature, row, failed) for feature in policy["features"]]
+    if "order" not in policy or "not asked" not in states:
+        yield _asked(policy, row, states, range(len(states)))
+        columns = _columns(policy, row, set(range(len(states))), failed)
+        answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
+        label, shares = _decided(policy, _summed(policy, answers), len(answers))
+        shares, sure = _calibrated(policy.get("calibration"), shares), None
+        if label is not None and "answered" in states:
+            sure = shares[label]
+        confident = label is not None and sure is not None and sure >= policy["answer_from"]
+        if "order" in policy:
+            about["members"] = _asked_until_settled(policy, answers, states)
+        yield Decide(policy["classes"][label] if confident else None, shares, sure, ends=True)
+        return
+    asked: dict[int, Opinion] = {}
+    about["members"], sums, seen, n = [], _summed(policy, []), set[int](), len(policy["order"])
+    for place in policy["order"]:
+        if _is_settled(policy, asked, sums, states, seen):
+            break
+        of_member = features_of(policy, place)
+        yield _asked(policy, row, states, of_member)
+        seen |= {*of_member}
+        columns = _columns(policy, row, {*of_member}, failed)
+        asked[place] = _member(policy, policy["members"][place], columns)
+        sums = _counted(policy, sums, asked[place])
+        about["members"].append(policy["members"][place]["name"])
+    outcome = _outcomes(policy, asked, sums).pop()
+    if outcome is not None and not any(states[place] == "answered" for place in seen):
+        yield _asked(policy, row, states, range(len(states)))  # whether there is any value
+        outcome = outcome if "answered" in states else None
+    if not asked:  # nothing is ever answered
+        yield Decide(None, [], None, ends=True)
+        return
+    _, shares = _decided(policy, _summed(policy, [asked[place] for place in sorted(asked)]), n)
+    if policy["probabilities"] == "mean":
+        shares = [one * n / len(asked) for one in shares]
+    shares = _calibrated(policy.get("calibration"), shares)
+    sure = None if outcome is None else shares[outcome]
+    yield Decide(None if outcome is None else policy["classes"][outcome], shares, sure, ends=True)
+
+
+def features_of(policy: dict[str, Any], place: int) -> list[int]:
+    """Return the places of the features that a member of a committee reads."""
+    return sorted({policy["columns"][column]["feature"] for column in policy["members"][place]["columns"]})
+
+
+def _asked(policy: Any, row: dict[str, Any], states: list[str], places: Collection[int]) -> Ask:
+    """Return what is lacking of some features, and which words of theirs are unknown."""
+    names = [policy["features"][place]["name"] for place in places]
+    found = [(name, states[place]) for name, place in zip(names, places, strict=True)]
+    needs = [name for name, state in found if state == "not asked"]
+    return Ask(needs, {name: row[name] for name, state in found if state == "unknown"})
+
+
+def _is_settled(
+    policy: Any, asked: dict[int, Opinion], sums: list[list[float]], states: list[str], seen: set[int]
+) -> bool:
+    """Say whether no other answers change the outcome, for which a class needs a value of a feature."""
+    outcomes = _outcomes(policy, asked, sums)
+    return outcomes == {None} or (len(outcomes) == 1 and any(states[place] == "answered" for place in seen))
+
+
+def _asked_until_settled(policy: Any, answers: list[Opinion], states: list[str]) -> list[str]:
+    """Return the members whose answers settle a row that has all features, in the order of asking."""
+    asked: dict[int, Opinion] = {}
+    sums, seen = _summed(policy, []), set[int]()
+    for place in policy["order"]:
+        if _is_settled(policy, asked, sums, states, seen):
+            break
+        seen |= {*features_of(policy, place)}
+        asked[place] = answers[place]
+        sums = _counted(policy, sums, answers[place])
+    return [policy["members"][place]["name"] for place in asked]
 
 
 def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: dict[str, Any]) -> Steps:
@@ -250,7 +314,7 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
     other means are added up there as they will be. Without an answer no row is settled. `sums` are of what
     has been counted, in any order.
     """
-    n, classes = len(policy["judges"]), range(len(policy["classes"]))
+    n, classes = len(policy["order"]), range(len(policy["classes"]))
     outcomes: set[int | None] = set() if sums[3][0] else {None}
     fitted, least = policy.get("calibration"), policy["answer_from"]
     for k in sorted(classes, key=lambda k: -sums[1][k]):  # the first two mostly tell
@@ -1056,6 +1120,10 @@ def _check_committee(policy: Any) -> None:
         _need(_are_places(member["classes"], len(policy["classes"])), "classes of a member")
         _need(_are_places(member["columns"], len(policy["columns"])), "columns of a member")
         _check_model(member["model"], len(member["columns"]), len(member["classes"]))
+    if "order" in policy:
+        n = len(policy["members"])
+        _need(_are_places(policy["order"], n) and len({*policy["order"]}) == n, "order")
+        _need(len(policy["order"]) == n, "order")
 
 
 def _check_judges(policy: Any) -> None:
