@@ -98,7 +98,7 @@ def over_time(watched: Watched, question: Any, limits: Sequence[float] = LIMITS_
 
 
 def fault(answer: Answer, before: float, simple: float) -> str:
-    """Say what is wrong with an answer, if anything is."""
+    """Say the fault of an answer, if there is one."""
     if math.isnan(answer.value):
         return "no answer" if max(before, simple) > -math.inf else ""
     if answer.value < before - ROUNDING:

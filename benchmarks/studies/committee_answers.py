@@ -50,7 +50,7 @@ def committee_answers(folder: Path, *, seeds: int = 5) -> Iterator[dict[str, Any
 
 
 def answers_of(folder: Path, name: str, seed: int) -> Answers | None:
-    """Return what a pool answers out of fold and on the test rows, and other classifiers on the latter."""
+    """Return the answers of a pool out of fold and on the test rows, and of other classifiers on the latter."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
     kept = os.environ.get("SHORTLIST_ANSWERS")

@@ -119,7 +119,7 @@ def staged_points() -> list[Point]:
 def given_promises(
     chose: Sequence[Point], calibration: Sequence[Point], demand: Demand, *, by_price: bool = True
 ) -> dict[str, tuple[list[Guarantee], list[float]]]:
-    """Return what each order of tests promises, and from which threshold on each point is told."""
+    """Return the promises of each order of tests, and the threshold from which each point is reported."""
     trials = []
     for one, held in zip(chose, calibration, strict=True):
         best = np.max([stage.scores for stage in one.stages], axis=0)

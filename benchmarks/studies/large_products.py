@@ -277,7 +277,7 @@ def _fronts_folder() -> Path:
 
 
 def _published(folder: Path, name: str, number: int) -> dict[str, Any]:
-    """Return what the study's tables say of the 30 runs of IBED, if they do."""
+    """Return the figures of the study's tables for the 30 runs of IBED, if there are any."""
     if (name, number) not in PUBLISHED:
         return {}
     table, start = PUBLISHED[name, number]
@@ -370,7 +370,7 @@ def _solrep_row(case: str, name: str, front: Front) -> dict[str, Any]:
 
 
 def _solrep_facts(front: Front) -> dict[str, Any]:
-    """Return what a row says of a run of SolRep; the gap is the median over the points without proof."""
+    """Return the facts of a row on a run of SolRep; the gap is the median over the points without proof."""
     said = front.extras
     gaps = [gap for gap in said["gaps"] if gap > 0]
     return {
@@ -385,7 +385,7 @@ def _solrep_facts(front: Front) -> dict[str, Any]:
 
 
 def _evolution_row(case: str, name: str, number: int, method: str, runs: Sequence[Front]) -> dict[str, Any]:
-    """Return what a row says of several runs: median seconds, mean correctness of the last population."""
+    """Return the row on several runs: median seconds, mean correctness of the last population."""
     return {
         "case": case, "data": f"{name} {number + 1}", "method": method, "seeds": len(runs),
         "evaluations": SYSTEMS[name].n_evaluations, "seconds": statistics.median(run.seconds for run in runs),
@@ -396,7 +396,7 @@ def _evolution_row(case: str, name: str, number: int, method: str, runs: Sequenc
 
 
 def _shares(front: Front, widths: Points) -> list[float] | None:
-    """Return what may be missing as shares of the anchors' range."""
+    """Return the bound on the missing part as shares of the anchors' range."""
     if front.proof.missing is None:
         return None
     scales = [objective.scale or 1 for objective in front.objectives]

@@ -121,7 +121,7 @@ def _picks(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def summary(name: str, one: Population, pick: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the draws of a population are worth together."""
+    """Return the summary of the draws of a population."""
     kept = [{key: float(row[key]) for key in MEASURES} for row in rows if row["answered"] not in {None, ""}]
     outside = [not row["low"] <= row["right"] <= row["high"] for row in kept]
     seconds = [float(row["seconds"]) for row in rows]
@@ -138,7 +138,8 @@ def summary(name: str, one: Population, pick: str, rows: list[dict[str, Any]]) -
 
 
 def drawn(one: Population, draw: int) -> list[dict[str, Any]]:
-    """Return what the panels of one draw do on the whole population, by the way to pick; None without a promise.
+    """Return the figures of one draw's panels on the whole population, by the way to pick; None without a
+    promise.
 
     `seconds`: of the processor, for the search. `low`, `high`: the interval that is told of the share of
     right answers.

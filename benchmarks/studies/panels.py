@@ -189,7 +189,7 @@ def read_llmbar(folder: Path) -> AnswerLog:
 
 
 def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
-    """Yield what the panel for at most 3.5 cents does on the other half, and how often the verdict is wrong.
+    """Yield the results of the panel for at most 3.5 cents on the other half, and the rate of wrong verdicts.
 
     A verdict is wrong where it recommends a panel that is worse than the single judge beyond chance on the
     other half, and where it says that the panel is no better although it is better beyond chance there. Where

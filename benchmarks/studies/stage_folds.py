@@ -84,7 +84,7 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
 
 
 def within_limits(classifier: MultiStageClassifier, total: float) -> Iterator[int]:
-    """Yield what the usual rule takes within each limit of the cost that a point meets."""
+    """Yield the points that the usual rule takes within each limit of the cost that a point meets."""
     for limit in LIMITS:
         with suppress(UnmetChoiceError):
             yield choose_point(classifier.front_, "one-se", {"acquisition_cost": limit * total})
@@ -93,7 +93,7 @@ def within_limits(classifier: MultiStageClassifier, total: float) -> Iterator[in
 def measured(
     classifier: MultiStageClassifier, point: int, X: pd.DataFrame, y: NDArray[np.int64]
 ) -> dict[str, float]:
-    """Return what a point does on rows; the cost as a share of all prices."""
+    """Return the measures of a point on rows; the cost as a share of all prices."""
     found = measure_on(classifier.use(point), X, y)
     total = classifier.costs_.total / classifier.costs_.scale
     return {

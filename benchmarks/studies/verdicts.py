@@ -137,7 +137,7 @@ SMALL_TABLES: dict[str, Callable[[Path], Table]] = {
 
 
 def answers_of(table: Table, name: str, n_rows: int, draw: int) -> Answers:
-    """Return what a pool fitted on a draw says out of fold, and fitted again on up to 15,000 other rows."""
+    """Return the answers of a pool fitted on a draw out of fold, and fitted again on up to 15,000 other rows."""
     kept = os.environ.get("SHORTLIST_ANSWERS")
     file = Path(kept) / f"{name}-{n_rows}-{draw}.npz" if kept else None
     if file is not None and file.exists():
@@ -191,7 +191,7 @@ class Draw:
         return np.log(np.maximum(self.truly, 1 / WHOLE))
 
     def choose(self, weights: Floats) -> Choice:
-        """Return what is chosen on rows that count as often as their weights say."""
+        """Return the choice on rows that count as often as their weights say."""
         singles = (int((weights @ self.right).argmax()), int((weights @ self.logs).argmax()))
         return Choice(best_mean(self.truly, weights, self.n_members), singles)
 
@@ -304,7 +304,7 @@ def nothing_to_tell(seed: int, n_rows: int = NOTHING_ROWS) -> Answers:
 
 
 def rows_of(answers: Answers, draw: int) -> Iterator[dict[str, Any]]:
-    """Yield what every rule tells of a draw, beside the truth."""
+    """Yield the estimate of every rule on a draw, beside the truth."""
     own = Draw(answers)
     n = len(own.y)
     chosen = own.choose(np.ones(n))
@@ -360,7 +360,7 @@ def make_draws(
 
 
 def drawn_from_nothing() -> Iterator[dict[str, Any]]:
-    """Yield what every rule tells of answers that know nothing."""
+    """Yield the estimate of every rule on answers that know nothing."""
     for draw in range(NOTHING_DRAWS):
         for row in rows_of(nothing_to_tell(draw), draw):
             yield {"table": NOTHING, "n_rows": NOTHING_ROWS, "draw": draw, **row}
@@ -378,7 +378,7 @@ def keep_draws(rows: Iterable[Mapping[str, Any]], file: str) -> None:
 
 
 def summaries(draws: pd.DataFrame, *, tables: str = "six tables") -> Iterator[dict[str, Any]]:
-    """Yield what each rule is worth with each interval, by the rows of a draw; leads in points of accuracy."""
+    """Yield the worth of each rule with each interval, by the rows of a draw; leads in points of accuracy."""
     for (n_rows, single, rule), rows in draws.groupby(["n_rows", "single", "rule"], sort=False):
         error = 100 * (rows["told"] - rows["true"])
         for interval in INTERVALS:

@@ -152,7 +152,7 @@ def _default(
 
 
 def chosen(seconds: float, seed: int) -> dict[str, Any]:
-    """Return what chooses members of the pool."""
+    """Return the pruners of members of the pool."""
 
     def exact(objective: str, voting: str, limit: float = seconds, **options: Any) -> ExactPruner:
         return ExactPruner(

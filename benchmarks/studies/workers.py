@@ -217,7 +217,7 @@ def _killed(folder: Path, job: Job, *, alone: str) -> Mapping[str, Any]:
 
 
 def _costs(number: int, two: Cluster) -> Iterator[dict[str, Any]]:
-    """Yield what a unit costs that does nothing, in this process, in two processes and on two Dask workers."""
+    """Yield the cost of a unit that does nothing, in this process, in two processes and on two Dask workers."""
     rows = np.arange(1e6)
     units = [Unit(str(i), _nothing, (rows,)) for i in range(EMPTY_UNITS)]
     for name, where in (("this process", 1), ("two processes", 2), ("two Dask workers", two.address)):

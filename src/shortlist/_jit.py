@@ -154,7 +154,7 @@ def _say_that_nothing_is_kept() -> None:
 
 
 def _signature_types(signature: str, names: dict[str, Any]) -> Any:
-    """Return what numba calls the types of a signature; `names` holds named tuples and types of records."""
+    """Return the types of a signature for numba; `names` holds named tuples and types of records."""
     from numba.core import sigutils
 
     read: Any = sigutils.normalize_signature  # text of a signature to types

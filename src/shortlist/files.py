@@ -117,7 +117,7 @@ def parquet_table(name: str, content: bytes) -> "pa.Table":
 
 
 def parquet_frame(name: str, table: "pa.Table") -> "pd.DataFrame":
-    """Return what :func:`read_parquet` read as a frame, with the index that the file says it has."""
+    """Return the table of :func:`read_parquet` as a frame, with the index that the file names."""
     with undamaged_parquet(name):
         return table.to_pandas(use_threads=False)
 

@@ -22,7 +22,7 @@ MISSING = (
 
 
 def papers_part(name: str) -> Any:
-    """Return what the entry point of that name stands for.
+    """Return the object behind the entry point of that name.
 
     Raises MissingDependencyError if the package is not installed.
     """

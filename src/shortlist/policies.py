@@ -92,7 +92,7 @@ def follow(
 
 
 def paid(prices: NDArray[Any], reached: NDArray[np.int64]) -> NDArray[Any]:
-    """Return what the stages cost in all that each case has reached; `prices` has one for each stage.
+    """Return the price of the stages that each case has reached; `prices` has one for each stage.
 
     >>> paid(np.array([2, 3]), np.array([0, 1, 2])).tolist()
     [0, 2, 5]

@@ -99,7 +99,7 @@ COST = "cost"
 
 
 def purchase_rules(model: FeatureModel, columns: Sequence[str]) -> PurchaseRules:
-    """Return what a feature model says about which columns may be bought together.
+    """Return the rules of a feature model on columns bought together.
 
     Features that are called as columns are these columns; the others stand for panels and the like. What has
     been bought after a stage, any stage, must be the columns of some product: a panel with mandatory children

@@ -247,7 +247,7 @@ class PaperClaim:
     """Makes of rows what the judge gets. It returns what it has made as it is, so that claims share it."""
 
     def finding(self, rows: Any) -> ClaimFinding | None:
-        """Return what rows, or what :attr:`read` has made of them, say; None if they lack what is needed."""
+        """Return the finding of rows, or of :attr:`read` on them; None if they lack a quantity."""
         try:
             return self.judge(self.read(rows))
         except UnmeasuredError:
@@ -262,7 +262,7 @@ Found = TypeVar("Found")
 
 
 def needed(found: Found | None) -> Found:
-    """Return what a judge needs of rows; raises UnmeasuredError if it is None, False or empty.
+    """Return a judge's input from rows; raises UnmeasuredError if it is None, False or empty.
 
     >>> needed([1])
     [1]

@@ -73,7 +73,7 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
 
 
 def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pick, str]]:
-    """Return what the usual rules take from the joint front, each point as of the first front that has it."""
+    """Return the points that the usual rules take from the joint front, as of the first front with each."""
     if not len(joint):
         return []
     found = []
@@ -88,7 +88,7 @@ def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pi
 
 
 def _boxes(results: "pd.DataFrame", measures: Mapping[str, str], *, noun: str) -> list[Chart]:
-    """Return what is measured, a box per method with its quartiles and median, and a dot for every unit."""
+    """Return charts of the measures: a box per method with quartiles and median, a dot per unit."""
     methods = dict.fromkeys(results["method"])
     each = {
         title: {
@@ -118,7 +118,7 @@ def _box_chart(title: str, values: dict[str, list[float]], noun: str) -> Chart:
 
 
 def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
-    """Return what pruning methods do in every fold, and their ranks.
+    """Return the results of pruning methods in every fold, and their ranks.
 
     Raises BadInputError if columns are missing.
 

@@ -248,7 +248,7 @@ def _truth(folder: Path | None, name: str, stages: int) -> StageResult:
 def measure_recall(
     folder: Path | None, name: str, stages: int, options: EmscoOptions, seed: int, *, budget: Budget
 ) -> Rows:
-    """Count what one run of evolution finds of the complete front; nothing if it was stopped.
+    """Count the points of the complete front that one run of evolution finds; nothing if it was stopped.
 
     The row has the number of chromosomes (c) and of objective vectors (p) of the front that the population
     holds after the generations of Figure 7, and whether the first curve falls anywhere.
@@ -275,7 +275,7 @@ def measure_recall(
 def measure_plain_split(
     folder: Path | None, name: str, seed: int, options: EmscoOptions, *, budget: Budget
 ) -> Rows:
-    """Count what one run finds of the complete front of four stages, on the split of a plain seed."""
+    """Count the points of the complete front of four stages that one run finds, on a plain seed's split."""
     split, stages = seed - SPLITS[name], max(STAGES)
     own = dataclasses.replace(budget.begun(), study=NO_STUDY)
     truth = enumerate_front(

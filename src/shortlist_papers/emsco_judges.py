@@ -127,7 +127,7 @@ def checked(methods: "Mapping[str, pd.DataFrame]", name: str, check: Check) -> P
 
 
 def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> Any:
-    """Return what a method is compared with: of several methods the best."""
+    """Return the rival of a method: of several methods the best."""
     measure, _, sign, other = check
     if not isinstance(other, tuple):
         return other
@@ -135,7 +135,7 @@ def _rival(methods: "Mapping[str, pd.DataFrame]", check: Check) -> Any:
 
 
 def on_set(rows: "EmscoRows | pd.DataFrame", name: str, checks: Sequence[Check]) -> ClaimFinding:
-    """Judge what the paper says about one set, a part for each comparison."""
+    """Judge the paper's claims on one set, a part for each comparison."""
     methods = needed(EmscoRows.of(rows).measured().get(name))
     shown: dict[str, dict[str, None]] = {}
     for measure, one, _, other in checks:
@@ -230,7 +230,7 @@ def nondominated(rows: EmscoRows) -> ClaimFinding:
 
 
 def _why_heart(found: Measured) -> str:
-    """Say what GM* buys on Heart; empty unless it costs less than three of the cheapest features."""
+    """Say the features that GM* buys on Heart; empty unless it costs less than the three cheapest."""
     costs = preset("heart").costs()
     cheapest = 100 * sum(sorted(costs.values())[:3]) / sum(costs.values())
     cost = mean(found["heart"], "GM*", "cost")

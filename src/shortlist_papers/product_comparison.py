@@ -219,7 +219,7 @@ def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
 
 
 def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
-    """Return what JSON and pages tell of one run: its quality is beside the joint front of all methods."""
+    """Return the facts on one run for JSON and pages: its quality is beside the joint front."""
     return {
         "method": run.method,
         "seed": run.seed,

@@ -111,7 +111,7 @@ def in_rows(
     in_most: bool = True,
     names: Sequence[str] = tuple(NAMES),
 ) -> ClaimFinding:
-    """Judge what :data:`ROWS` says, in most rows of some systems or in each."""
+    """Judge a statement of :data:`ROWS`, in most rows of some systems or in each."""
     pairs = {one: row for one, row in rows.pairs(method).items() if one[0] in names}
     told, test = ROWS[what]
     why = _stronger(rows) if what == "richer" and set(names) & set(SMALL) else ""
@@ -178,7 +178,7 @@ def beside_ibea(rows: ProductRows) -> ClaimFinding:
 
 
 def coverage(rows: ProductRows, name: str, printed: float) -> ClaimFinding:
-    """Judge what share of the complete fronts the runs of IBED find together."""
+    """Judge the share of the complete fronts that the runs of IBED find together."""
     missed = {system: n for system, n in _missed(rows).items() if system[0] == name}
     n_points = {system: len(rows.front(system)) for system in missed}
     shares = needed([100 * (n_points[system] - n) / n_points[system] for system, n in missed.items()])

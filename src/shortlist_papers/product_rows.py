@@ -70,7 +70,7 @@ class ProductRows(PaperRows):
 
     @once
     def side(self, system: System, method: str = "ibed") -> TableSide:
-        """Return what an evolutionary method found of a system."""
+        """Return the finds of an evolutionary method on a system."""
         return side_of(self.evolved(method)[system])
 
     @once
@@ -80,7 +80,7 @@ class ProductRows(PaperRows):
 
     @once
     def printed(self, system: System) -> dict[str, TableSide]:
-        """Return what Algorithms 1 and 2 found with all four objectives, where they finished."""
+        """Return the finds of Algorithms 1 and 2 with all four objectives, where they finished."""
         found = {}
         for method, own in self.of_kind("printed", system=system[0], number=system[1], objectives=4).groupby(
             "method"

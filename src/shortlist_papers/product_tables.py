@@ -266,7 +266,7 @@ def _figure_4(rows: ProductRows, column: str) -> ResultTable:
 
 
 def _growth(rows: ProductRows) -> ResultTable:
-    """Return what the paper's second question asks: how cost grows from the smaller to the larger system."""
+    """Return the table for the paper's second question: growth of cost from one system to the next."""
     found: Rows = []
     first: dict[tuple[Any, ...], float] = {}
     for whose, kind in ((PRINTED, "printed"), (OURS, "complete")):
@@ -307,7 +307,7 @@ def _growth(rows: ProductRows) -> ResultTable:
 
 
 def _fifty_points(rows: ProductRows) -> ResultTable:
-    """Return what the paper's text on its fifth question compares."""
+    """Return the comparison in the paper's text on its fifth question."""
     found: Rows = []
     for system, row in rows.fifty().items():
         picked = {key: row[key] for key in ("A s", "B s", "|A|", "|B|", "|A ∩ B|", "N_U(A)", "|N_B|")}

@@ -18,7 +18,7 @@ COMPLETE = (EPSILON, CWMOIP)
 
 
 def clock_of(rows: ProductRows, *kinds: str, names: Collection[str] = tuple(NAMES)) -> str:
-    """Say what the seconds of rows of some kinds and systems are of."""
+    """Say the clock behind the seconds of rows of some kinds and systems."""
     parts = [rows.of_kind(kind) for kind in kinds]
     return _clock(*(part[part["system"].isin(names)] for part in parts))
 

@@ -174,7 +174,7 @@ def _key(fold: str, method: str) -> str:
 
 
 def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
-    """Return what a study keeps of a fold: one unit for each method."""
+    """Return the records of a fold in a study: one unit for each method."""
     return [Finished(_key(key, row["method"]), row, row["seconds"]) for row in measured]
 
 
@@ -228,7 +228,7 @@ def _finished_of_fold(
 def _measured_methods(
     fold: "Fold", methods: Mapping[str, Any], refit: bool, stop: Cancellation, slice_s: float
 ) -> Iterator[Result]:
-    """Yield what every method does on one fold, until a cancellation or the end of the slice stops it."""
+    """Yield the results of every method on one fold, until a cancellation or the end of the slice."""
     pool, again, validation = None, None, fold.train
     if any(map(_prunes, methods.values())):
         fitted, validation = _fitted_pool(fold, stop)

@@ -228,7 +228,7 @@ def _usual(default: Any) -> str:
 
 
 def misread(error: Any, words: Sequence[str]) -> str:
-    """Return what to say of a command line that cannot be read, or the help where nothing was asked."""
+    """Return the message on a command line that cannot be read, or the help of an empty one."""
     message = str(error.format_message())
     context, parameter = error.ctx, getattr(error, "param", None)
     if context is None or "\n" in message:

@@ -77,7 +77,7 @@ class Deciding:
 
 
 def act(deciding: Deciding, line: str) -> Deciding:
-    """Do what a line says, print the answer, and return where the dialogue is then.
+    """Obey a line, print the answer, and return the new state of the dialogue.
 
     Raises BadInputError if the line cannot be followed; then nothing has changed.
     """
@@ -99,7 +99,7 @@ def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
 
 
 def _moved(deciding: Deciding, state: DecisionState) -> Deciding:
-    """Print what follows from a step, and what is left."""
+    """Print the consequences of a step, and the remaining choices."""
     follows = what_follows(state)
     if follows:
         print(follows)
@@ -271,7 +271,7 @@ _COMMANDS = {
 
 
 def last_words(deciding: Deciding) -> str:
-    """Return what is said at the end: decisions that no file has, as lines that can be typed again."""
+    """Return the last lines of a dialogue: decisions in no file, as lines that can be typed again."""
     made = deciding.state.decisions
     if not deciding.unsaved or not made:
         return ""
@@ -294,7 +294,7 @@ def names_of(model: FeatureModel, literals: Iterable[int]) -> str:
 
 
 def what_follows(state: DecisionState) -> str:
-    """Say what the last step brought; empty if nothing."""
+    """Say the consequences of the last step; empty if none."""
     if not state.follows:
         return ""
     n = len(state.follows)
@@ -345,7 +345,7 @@ def proof_word(found: Contradiction) -> str:
 
 
 def choice_lines(model: FeatureModel, choice: FeatureChoice) -> list[str]:
-    """Return what is left now, and with either choice of a feature."""
+    """Return the values left now, and with either choice of a feature."""
     name = model.labels[choice.feature]
     heads = ("now", f"{name} selected", f"{name} deselected")
     lines: list[str] = []
@@ -359,7 +359,7 @@ def choice_lines(model: FeatureModel, choice: FeatureChoice) -> list[str]:
 
 
 def state_facts(state: DecisionState) -> dict[str, Any]:
-    """Return what the JSON says of the end of a dialogue."""
+    """Return the JSON on the end of a dialogue."""
     model = state.problem.model
     return {
         "decisions": decision_facts(model, state.decisions),

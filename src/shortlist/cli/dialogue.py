@@ -34,7 +34,7 @@ PROMPT = "> "
 
 
 def typed_lines() -> Iterator[str | BadInputError]:
-    """Yield what is typed, line by line without the end of the line, until the input ends.
+    """Yield the typed lines, each without its end, until the input ends.
 
     A line that is too long or no text in UTF-8 comes as the error that says so. The prompt goes to stderr,
     and only where the input is a terminal. Raises BadInputError if standard input is closed.

@@ -173,7 +173,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def ended(error: BaseException, translate: Callable[[str | BaseException], str]) -> tuple[str, int]:
-    """Return what to say of an error, and the exit code.
+    """Return the message on an error, and the exit code.
 
     `error`: what came out of the command. `translate`: calls the library's arguments by the names of the
     command's options.

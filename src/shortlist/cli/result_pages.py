@@ -61,7 +61,7 @@ def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
 
 
 def estimator_parts(estimator: Any) -> tuple[str, Parts]:
-    """Return what a fitted estimator is, and the parts of its page.
+    """Return the name of a fitted estimator's kind, and the parts of its page.
 
     Raises BadInputError if it is none of Shortlist's, or is not fitted.
     """

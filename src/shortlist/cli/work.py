@@ -41,7 +41,7 @@ def working(stage: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shown_progress(*, announce: bool = True) -> "Iterator[Bars | ProgressLines]":
-    """Yield what shows progress on stderr: bars where it is a terminal, otherwise lines.
+    """Yield the display of progress on stderr: bars where it is a terminal, otherwise lines.
 
     Without `announce` the first line comes after some seconds.
     """

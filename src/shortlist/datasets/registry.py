@@ -168,7 +168,7 @@ def judged_messages() -> "pd.DataFrame":
 
 
 def prices_of_judges() -> "pd.DataFrame":
-    """Return what asking each judge once costs, in cents: the columns ``name`` and ``cost``."""
+    """Return the price of asking each judge once, in cents: the columns ``name`` and ``cost``."""
     import pandas as pd
 
     prices = [

@@ -94,7 +94,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Return what opens an address: nothing but http and https, and proxies for other machines only."""
+    """Return the opener of an address: nothing but http and https, and proxies for other machines only."""
     opener = urllib.request.OpenerDirector()
     proxies = urllib.request.ProxyHandler({} if _is_loopback(url) else None)
     for handler in (
@@ -206,7 +206,7 @@ def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | No
 
 
 def table_bytes(data_set: DataSet, folder: str | Path | None = None) -> tuple[str, bytes] | None:
-    """Return what messages call the table of a set, and its bytes as CSV, perhaps packed; None without one.
+    """Return the name of a set's table in messages, and its bytes as CSV, perhaps packed; None without one.
 
     See :func:`table_file` for where it is looked for. Raises BadFileError if the file cannot be read, or is
     an original but not the one whose hash is known.

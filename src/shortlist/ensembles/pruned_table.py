@@ -182,7 +182,7 @@ def _with_models(  # noqa: PLR0917  # one call
 
 
 def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
-    """Refuse what can be known to be of no use before a pool is fitted, or a given one is asked.
+    """Refuse options that are known to be of no use before a pool is fitted, or a given one is asked.
 
     Raises BadInputError if an option or the classes cannot be used, the pool tells other classes apart, or no
     selection keeps the limits on size and cost.

@@ -114,7 +114,7 @@ def repeat_pruning(
     *,
     costs: Floats | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return what every rule decides on the rows of each part, chosen on the others, and what asking takes.
+    """Return the decisions of every rule on the rows of each part, chosen on the others, and their calls.
 
     `pruner`: fitted on all rows; it is fitted again on the others by the answers on record, without proof.
     `parts`, ``(n_rows,)``. `costs`: prices of the classifiers. Returns the index of the class by each rule,

@@ -100,7 +100,7 @@ def _of_features(cells: Sequence[Cell], rows: ReadRows) -> list[Cell]:
 
 
 def column_key(cell: Cell) -> str:
-    """Return what tells a prepared cell from others."""
+    """Return the key of a prepared cell."""
     return json.dumps([cell.source, cell.steps])
 
 
@@ -645,7 +645,7 @@ def _pipeline(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMembe
 
 
 def _inner(attribute: str) -> Callable[[Any, list[Cell], ReadRows], WrittenMember]:
-    """Return what writes the classifier that another one asks."""
+    """Return the writer of the classifier that another one asks."""
 
     def write(estimator: Any, cells: list[Cell], rows: ReadRows) -> WrittenMember:
         return written_by(getattr(estimator, attribute), cells, rows)

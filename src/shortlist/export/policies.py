@@ -110,7 +110,7 @@ def write_policy(policy: dict[str, Any], path: str | Path) -> None:
 
 
 def write_reader(path: str | Path) -> None:
-    """Write what answers by a policy, as a file of its own, whole or not at all."""
+    """Write the reader of policies, as a file of its own, whole or not at all."""
     with whole_file(path) as temporary:
         temporary.write_text(Path(reader.__file__).read_text(encoding="utf-8"), encoding="utf-8")
 
@@ -229,7 +229,7 @@ def what_differs(told: Any, wanted: Any, off: float) -> str:
 
 
 def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
-    """Return what the model answers, and how probable it finds each class where it does."""
+    """Return the answers of the model, and the probability of each class where it gives one."""
     labels = estimator.predict(rows)
     if isinstance(estimator, MultiStageClassifier):
         return labels, estimator.stage_probabilities(rows)

@@ -79,7 +79,7 @@ class ReadRows:
                 self.numbers.add(cell.source)
 
     def together(self, cells: Sequence[Cell], by: Step, n_results: int) -> list[Cell]:
-        """Return what is made of several cells together, none of which may be a gap."""
+        """Return the results of an operation on several cells, none of which may be a gap."""
         self.require(cells)
         self.read_numbers(cells)
         self.operations.append(Operation(list(cells), by, n_results))
@@ -306,7 +306,7 @@ def _looked_up_later(
 
 
 def _compared(source: int, values: list[Any], rows: ReadRows, otherwise: float | None) -> float | None:
-    """Say what a feature is compared with; return the number of other values, None to refuse them here."""
+    """Note the values that a feature is compared with; return the number for others, None to refuse."""
     if not any(isinstance(value, str) for value in values):
         rows.numbers.add(source)
         return otherwise

@@ -389,7 +389,7 @@ def _rounded(part: ScorePart, base: float, worth: float, most_points: int) -> in
 
 
 def _counted(told: FeaturePoints, parts: list[ScorePart], rows: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return what the values of a feature count, as it is printed, ``(n_rows,)``."""
+    """Return the points of the values of a feature, as printed, ``(n_rows,)``."""
     counts = [count for _, count in told.words]
     if told.points:
         values, gaps = _numbers(parts, rows)

@@ -133,7 +133,7 @@ def _percent(share: float) -> str:
 
 
 def _step_lines(step: Step, title: str) -> tuple[tuple[str, ...], bool]:
-    """Return what stands in the box of a step, and whether something was left out."""
+    """Return the lines in the box of a step, and whether something was left out."""
     names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), BOX_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True

@@ -313,7 +313,7 @@ def _by_points(
     printed: tuple[PrintedNumbers | None, ...],
     met: _Met | None,
 ) -> str:
-    """Say what points lose from the first step to the last, where there is more than one step."""
+    """Say the loss by points from the first step to the last, where there is more than one step."""
     if met is None or len(points) == 1 or not any(points):
         return ""
     by_points = np.full(len(met.rows), -1)

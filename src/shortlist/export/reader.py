@@ -72,7 +72,7 @@ def digest(policy: dict[str, Any]) -> str:
 def next_step(
     policy: dict[str, Any], answers: dict[str, Any], failed: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Say what to do with one case, of which `answers` are known: whom to ask next, or what is decided.
+    """Name the next step for one case, of which `answers` are known: a judge to ask, or the decision.
 
     Returns ``ask``, the names of judges or features that are asked side by side, and ``decision``, which is
     None while somebody has to be asked and otherwise what `answer` returns. `failed` names those who failed
@@ -268,7 +268,7 @@ def _judged(policy: Any, row: dict[str, Any], failed: Collection[str], about: di
 
 
 def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
-    """Return what a judge answers, None where nothing, and the word that he said if it is no class."""
+    """Return the answer of a judge, None where there is none, and his word if it is no class."""
     if judge["name"] in failed:
         return None, ""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
@@ -412,7 +412,7 @@ def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> 
 
 
 def _comparison(policy: Any) -> Callable[[str], str]:
-    """Return what turns labels that count as the same into the same text."""
+    """Return the function that turns labels that count as the same into the same text."""
 
     def fold(text: str) -> str:
         text = without_punctuation(text) if policy.get("fold_punctuation") else text
@@ -508,7 +508,7 @@ def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | None:
-    """Return what a judge of a panel said, "" where nothing, and None where he was not asked."""
+    """Return the word of a judge of a panel, "" for silence, and None where he was not asked."""
     columns = [one for one in (judge["name"], f"{judge['name']}.label") if one in row]
     if judge["name"] in failed:
         return ""
@@ -556,7 +556,7 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
 
 
 def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> StageDecision:
-    """Return what is decided about every case of a branch, without asking a judge."""
+    """Return the decision on every case of a branch, without asking a judge."""
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
     return StageDecision(label if known else None, shares, shares[label] if known else 0.0)
@@ -906,7 +906,7 @@ def _turned(model: Any, x: list[float]) -> list[float]:
 
 
 def _stacked(model: Any, x: list[float]) -> list[float]:
-    """Return what other models answer, and perhaps columns as they are."""
+    """Return the answers of other models, and perhaps columns as they are."""
     found = list[float]()
     for part in model["parts"]:
         seen = [x[i] for i in part["columns"]]
@@ -1171,7 +1171,7 @@ def _check_panel(policy: Any) -> None:
 
 
 def _check_question(question: Any, n_classes: int) -> None:
-    """Check what a panel says it was chosen for; no answer depends on it."""
+    """Check the question that a panel says it was chosen for; no answer depends on it."""
     objectives, costs = question["objectives"], question["error_costs"]
     _need(_is_list(objectives) and all(isinstance(one, str) for one in objectives), "objectives")
     _need(_is_list(costs) and len(costs) in {0, n_classes + 1}, "error_costs")
@@ -1511,7 +1511,7 @@ def _check_scores(model: Any, width: int, n_classes: int) -> None:
 
 
 def _check_program(program: Any, width: int) -> None:
-    """Refuse what is no expression in prefix order, or one that is nested too deep."""
+    """Refuse a program that is no expression in prefix order, or is nested too deep."""
     open_: list[int] = [1]  # how many parts each expression that has begun still needs
     for symbol in program:
         _need(0 < len(open_) <= DEEPEST, "length of a program")

@@ -6,7 +6,7 @@ from shortlist.arrays import Flags, Floats, Longs
 
 @kernel("void(float64[:, ::1], boolean[:, ::1], int64[:, ::1], float64[::1], int64[:, ::1])")
 def count_stages(scores: Floats, right: Flags, prices: Longs, thresholds: Floats, counts: Longs) -> None:
-    """Count what stages do with each threshold: cases answered, cases answered rightly, and what they pay.
+    """Count the outcomes of stages by threshold: cases answered, answered rightly, and their price.
 
     `scores`, `right`, `prices`, ``(n_stages, n_cases)``: how sure each stage is, -1 where it cannot answer;
     whether its answer is right; and what it costs. `thresholds`: falling. `counts`, ``(3, n_thresholds)``.

@@ -37,7 +37,7 @@ class Demand(NamedTuple):
 
 
 def as_demand(accuracy: float, confidence_level: float) -> Demand:
-    """Check what is to be promised; raises BadInputError if a number is not between 0 and 1."""
+    """Check the demand for a promise; raises BadInputError if a number is not between 0 and 1."""
     for name, value in (("answer_accuracy", accuracy), ("confidence_level", confidence_level)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
             raise BadInputError(name, "must be above 0 and below 1", repr(value), "Usual values: 0.9, 0.95.")
@@ -88,7 +88,7 @@ def most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
 
 
 def assumption(rows: str = "rows") -> str:
-    """Say what a promise rests on. `rows`: what is answered."""
+    """Say the assumption behind a promise. `rows`: what is answered."""
     return (
         f"It holds for new {rows} drawn as the calibration {rows} were, for all answers together and not for "
         f"each class or group, and for the first use of these calibration {rows}."
@@ -178,7 +178,7 @@ def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
 
 
 def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) -> dict[str, Any]:
-    """Return what the extras of a front tell of the promises about its points, as plain data.
+    """Return the facts on the promises about a front's points, for its extras, as plain data.
 
     `instead`: the most that could have been promised where nothing is.
     """
@@ -190,5 +190,5 @@ def promise_facts(guarantees: Sequence[Guarantee], instead: Guarantee | None) ->
 
 
 def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
-    """Return what is promised about each point of a front; none where nothing was requested."""
+    """Return the promise about each point of a front; none where nothing was requested."""
     return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

@@ -49,7 +49,7 @@ def count_answers(
     thresholds: Floats,
     prices: Sequence[NDArray[np.int64]] | NDArray[np.int64] | None = None,
 ) -> AnswerCounts:
-    """Count what stages do with each threshold: a case ends at the first stage that is so sure of it.
+    """Count the outcomes of stages with each threshold: a case ends at the first stage that is so sure of it.
 
     Takes n_stages · n_cases · log(n_thresholds) steps.
 
@@ -199,7 +199,7 @@ def promise_each(
 
 
 def most_that_holds(promised: Callable[[Demand], Iterable[Guarantee]], demand: Demand) -> Guarantee | None:
-    """Return what could have been promised instead: the most accurate, in whole per cent, of any point.
+    """Return the best promise in place of the demanded one, of any point, in whole per cent.
 
     Of several points the one with the most right answers among the calibration rows. None where not even
     :data:`LEAST_PER_CENT` could. `promised`: what is promised about each point for a demand.

@@ -193,7 +193,7 @@ class SelectiveClassifier(TableClassifier):
 
     @available_if(_asks_one_after_the_other)
     def predict_early(self, X: Any) -> Any:
-        """Return what :meth:`predict` answers, asking one member of a committee after the other.
+        """Return the answers of :meth:`predict`, asking one member of a committee after the other.
 
         Exists where the classifier has ``predict_early``, as pruned committees have. A row asks no further
         when neither its class nor whether it is answered could change. So the promise is the same: the

@@ -107,7 +107,7 @@ def presolve(
 
 
 def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = False) -> Presolved:
-    """Return what :func:`presolve` finds; without its search where that takes too much of the budget."""
+    """Return the result of :func:`presolve`; without its search if that takes too much of the budget."""
     try:
         return presolve(clauses, probe=probe, budget=budget and budget.share(FIXED_SHARE))
     except SearchStoppedError:

@@ -144,7 +144,7 @@ def customers_who_regret(gains: Floats, chosen: Sequence[int]) -> tuple[Floats, 
 
 
 def regrets(gains: Floats, chosen: Sequence[int], weights: Floats) -> Floats:
-    """Return what share customers with these weights lose, ``(n_customers,)``."""
+    """Return the share that customers with these weights lose, ``(n_customers,)``."""
     best = np.concatenate([(part @ gains.T).max(axis=1) for part in _parts(weights, len(gains))])
     lost: Floats = 1 - (weights @ gains[list(chosen)].T).max(axis=1) / best
     return np.maximum(lost, 0.0)

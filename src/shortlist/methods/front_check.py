@@ -72,7 +72,7 @@ class FrontCheck:
         return title if title == TITLES.get(self.found_by, "") else ""
 
     def sentences(self) -> list[str]:
-        """Say what was checked, and what it rests on."""
+        """Say the checks that were made, and the evidence."""
         if self.failures:
             return []
         said = []

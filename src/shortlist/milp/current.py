@@ -99,7 +99,7 @@ class CurrentProgram:
         )
 
     def objective(self, values: NDArray[np.float64]) -> float:
-        """Return what `values` cost, without rounding errors of the sum."""
+        """Return the cost of `values`, without rounding errors of the sum."""
         return math.fsum((self.costs * values).tolist())
 
     def cost_size(self, values: NDArray[np.float64]) -> float:

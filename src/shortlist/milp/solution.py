@@ -135,7 +135,7 @@ class Claim:
     limit: str = ""
 
     def lowered(self) -> "Claim":
-        """Return what is left of the claim where numbers are too large for the solver."""
+        """Return the weaker claim that holds where numbers are too large for the solver."""
         if self.status is Status.UNBOUNDED:
             return self
         status = Status.UNKNOWN if self.values is None else Status.FEASIBLE

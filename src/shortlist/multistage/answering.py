@@ -226,12 +226,12 @@ class StagedAnswers(TableClassifier):
         )
 
     def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return what each row took of every attribute of the prices, by the last stage that it bought."""
+        """Return the amount of every attribute that each row took, by the last stage that it bought."""
         taken = stage_amounts(self.model_)
         return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
 
     def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
-        """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
+        """Return the figures of each point of ``front_`` on some rows, all at once.
 
         A point about which nothing is promised, though that was requested, is told as it would do without.
 
@@ -350,7 +350,7 @@ def without_empty_stages(classifier: StagedAnswers, table: "pd.DataFrame") -> "p
 
 
 def next_step(classifier: StagedAnswers, known: Mapping[str, Any], failed: Collection[str] = ()) -> NextStep:
-    """Say what comes next for a row of which some features are known.
+    """Say the next step for a row of which some features are known.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
 
 
 def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StageShape:
-    """Return what decides; where rules say what may be bought, this counts what they allow."""
+    """Return the shape that decides on the engines; it counts the sets that rules allow."""
     n, k, rows = problem.n_features, problem.max_stages, problem.decisions.subclassifiers.rows
     quick, timed = problem.decisions.subclassifiers.fits_are_quick, not budget.is_counted
     if problem.rules is not None:
@@ -258,7 +258,7 @@ def _evolved(problem: StageProblem, found: StageResult, budget: Budget) -> Stage
 
 
 def joined(before: StageResult, after: StageResult) -> StageResult:
-    """Return what is non-dominated of two results, as one of the second one's method and proof.
+    """Return the non-dominated points of two results, as one of the second one's method and proof.
 
     A front that is complete stays as it is. Ties are those that the second one has counted, and else 1.
     """

@@ -59,7 +59,7 @@ HELD_SHARE = 1 / 3
 
 
 def _as_share(value: Any, argument: str) -> None:
-    """Refuse what says nothing of which rows validate."""
+    """Refuse a share that does not say which rows validate."""
     is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
     if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
         raise BadInputError(argument, f"must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}", repr(value))

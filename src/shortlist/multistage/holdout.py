@@ -333,7 +333,7 @@ def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
 
 
 def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
-    """Return what the point of a classifier that was just fitted decided about the validation rows."""
+    """Return the decisions of a just fitted classifier's point about the validation rows."""
     promise = classifier.guarantee_
     promised = 0.0 if promise is None else promise.threshold
     return decide_validation_rows(
@@ -438,7 +438,7 @@ def _measure_front(classifier: MultiStageClassifier, test: TableRows | None, *, 
 
 
 def _single_stage(classifier: MultiStageClassifier, X: Any) -> Decisions:
-    """Return what one stage that buys everything, and rejects nothing, decides about rows."""
+    """Return the decisions about rows of one stage that buys everything, and rejects nothing."""
     everything = np.ones(classifier.n_features_in_, dtype=bool)
     model = classifier.problem_.decisions.subclassifiers.model(everything)
     rows, _ = classifier.model_.encoding.encode_known(X)

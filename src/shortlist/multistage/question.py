@@ -130,7 +130,7 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
 
 
 def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
-    """Return what errors cost, if that was said; refuse what has no meaning then."""
+    """Return the prices of errors, if given; refuse options without a meaning then."""
     if asked.error_costs is None and asked.hand_over is None:
         return None
     for name, usual, why in (
@@ -168,7 +168,7 @@ def objectives_asked(asked: Any) -> tuple[str, ...]:
 
 
 def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
-    """Return what fits and validates the classifier of any set of features."""
+    """Return the fits and validations of the classifier of any set of features."""
     common: dict[str, Any] = {"n_jobs": asked.n_jobs or 1, "budget": budget} | places
     if asked.subclassifier is None:
         return LogisticSubclassifiers(rows, C=asked.C, scale=asked.scale, **common)
@@ -176,7 +176,7 @@ def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:
 
 
 def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
-    """Return what decides what a search finds: the rows, the seed, and the parameters that it uses."""
+    """Return the question that decides the finds of a search: rows, seed, and the parameters in use."""
     arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
     folds = () if rows.fold_of is None else (rows.fold_of,)
     passed_over = CHOICES | _unused(asked) | {"error_costs", "hand_over"}
@@ -193,7 +193,7 @@ def question_of(asked: Any, rows: StageRows, seed: int) -> dict[str, Any]:
 
 
 def demand_of(asked: Any, calibration: Any) -> Demand | None:
-    """Return what is to be promised, if anything is."""
+    """Return the demand for a promise, if there is one."""
     if asked.answer_accuracy is None:
         if calibration is not None:
             raise BadInputError(

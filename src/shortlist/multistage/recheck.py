@@ -83,7 +83,7 @@ class StageCheck:
         return "rechecked" if self.is_found_again and not self.uncounted else "counted"
 
     def sentences(self) -> list[str]:
-        """Say what was checked, and what it rests on."""
+        """Say the checks that were made, and the evidence."""
         if self.failures:
             return []
         points, rows = counted(self.n_points, "point"), counted(self.n_rows, "validation row")
@@ -184,7 +184,7 @@ def _other_parts(
 
 
 def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
-    """Say what a front claims that no search of its options does."""
+    """Name the claims of a front that no search of its options gives."""
     if front.candidates != tuple(again.costs_.names):
         yield "the features of the front are called otherwise than those of the table"
     if ((front.decisions < REMOVED) | (front.decisions >= again.problem_.max_stages)).any():
@@ -196,7 +196,7 @@ def _other_claims(front: Front, again: MultiStageClassifier) -> Iterator[str]:
 
 
 def outcome(problem: StageProblem, assignment: NDArray[np.int8], threshold: float | None = None) -> Outcome:
-    """Return what a stage assignment achieves, row by row from the definitions (Eqs. 3 to 5).
+    """Return the outcome of a stage assignment, row by row from the definitions (Eqs. 3 to 5).
 
     `threshold`: least probability of an answer besides those of the classes; None: nothing was promised.
     """

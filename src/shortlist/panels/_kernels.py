@@ -202,7 +202,7 @@ def logistic_loss(
 def group_steps(
     order: Longs, breaks: Longs, stopped: Longs, going_on: Longs, cuts: Longs, points: Longs
 ) -> int:
-    """Write what a group of cases costs from each threshold on, the cheapest first; return how many points.
+    """Write loss and price of a group of cases by threshold, the cheapest first; return their number.
 
     The first cases of `order`, the surest, stop; the others go on. `stopped` and `going_on` hold loss and
     price of each case. `breaks` marks after how many cases a threshold can lie. Only points that no other

@@ -140,7 +140,7 @@ class AnswerLog:
         return answers_right(self.answers, self.truth, self.right)
 
     def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what it counts as to answer each case like this; see :func:`scored_codes`."""
+        """Return the scored class of answering each case so; see :func:`scored_codes`."""
         return scored_codes(codes, self.answers, self.truth, self.right)
 
     @property
@@ -215,7 +215,7 @@ def make_log(
     classes: Sequence[Any] | None = None,
     notes: Sequence[str] = (),
 ) -> AnswerLog:
-    """Check what judges said on cases, and make a log of it.
+    """Check the answers of judges to cases, and make a log of them.
 
     A label is compared as text without the white space around it, whole numbers as integers (1.0 is 1) and
     truth values as ``True`` and ``False``, however their letters are written. Other letters count as they
@@ -319,7 +319,7 @@ class _Texts(NamedTuple):
 
 
 def _scored(given: Measures, texts: _Texts, groups: NDArray[np.int64] | None) -> Scored | None:
-    """Return what scores say, where there are any that say more than the texts."""
+    """Return the truth by scores, where some say more than the texts."""
     scores = checked_numbers(given.scores, texts.codes.shape, "scores", at_least=0.0)
     if scores is None:
         return None
@@ -417,7 +417,7 @@ def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray
 def _classes(
     given: Sequence[Any] | None, true_labels: list[str], labels: list[str], *, is_open: bool
 ) -> tuple[str, ...]:
-    """Return what may be answered; see :func:`make_log`."""
+    """Return the possible answers; see :func:`make_log`."""
     if given is not None:
         named = list(dict.fromkeys(map(label_of, given)))
         others = [label for label in true_labels if label not in named]

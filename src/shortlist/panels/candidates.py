@@ -59,7 +59,7 @@ def ranked_judges(cases: Cases) -> list[int]:
 
 
 def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
-    """Yield what each judge answers; -1 for silence."""
+    """Yield the answers of each judge; -1 for silence."""
     for judge in range(cases.n_judges):
         words = cases.answers.words[:, judge]
         yield np.where(words == cases.answers.n_classes, -1, words)
@@ -187,7 +187,7 @@ def near_front(found: Sequence[Candidate], most: int) -> list[Candidate]:
 
 
 def trade_offs(points: Floats, most: int) -> list[float]:
-    """Return what one step of price is worth in steps of loss: at most `most` values.
+    """Return the worth of one step of price in steps of loss: at most `most` values.
 
     They are the slopes of the convex hull of loss and price, evenly spread, at each of which another corner
     is best. `points`: loss and price, ``(n_points, 2)``.

@@ -194,7 +194,7 @@ FINEST_WEIGHT = 4
 
 
 def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
-    """Return what a missed positive and a false alarm cost, from the balanced weights to both sides.
+    """Return the costs of a missed positive and of a false alarm, from the balanced weights to both sides.
 
     >>> weights_of(50, 100)[:3]
     [(8, 4), (4, 4), (16, 4)]
@@ -249,7 +249,7 @@ def _is_idle(found: Candidate) -> bool:
 
 
 def _without_idle(searched: Searched, objectives: Sequence[str]) -> Searched:
-    """Return what a search found without policies that pay for an answer which never decides.
+    """Return the finds of a search without policies that pay for an answer which never decides.
 
     Where a person decides all cases in the end, asking judges first buys nothing.
     """
@@ -328,7 +328,7 @@ def _with_front(choice: PanelChoice, found: list[Candidate]) -> PanelChoice:
 
 
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
-    """Return what is to be said about the cases: how many choose and measure, and what was missing."""
+    """Return notes on the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
     if log.is_open and can_agree(log):
         folds = {"capitals": log.folds_case, "punctuation": log.folds_punctuation}

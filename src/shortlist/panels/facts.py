@@ -222,7 +222,7 @@ def _way_facts(panel: Panel, ways: Sequence[Way]) -> dict[str, Any]:
 
 
 def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
-    """Return what becomes of the cases of a log, for each of the ways of a panel."""
+    """Return the fates of the cases of a log, for each of the ways of a panel."""
     outcome = panel.run(log)
     ways = []
     for number, stages in enumerate(panel.ways):
@@ -245,7 +245,7 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
 
 
 def _values(choice: PanelChoice, found: Candidate) -> dict[str, Any]:
-    """Return what a policy reaches on the training cases, its price, and its latency or None."""
+    """Return the objectives of a policy on the training cases, its price, and its latency or None."""
     values: dict[str, Any] = choice.values_of(found)
     if measure_of(choice.front.names) == BALANCED:
         values[BALANCED] = sum(values[name] for name in led_by(BALANCED)) / 2

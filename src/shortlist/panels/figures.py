@@ -145,7 +145,7 @@ def _wilson(n_right: int, n: int, share_different: float) -> Interval:
 
 
 def possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
-    """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
+    """Return the least price of a case, of its first stage, and the largest, of all stages and a person."""
     if isinstance(panel, Rechosen):
         return panel.possible_prices
     paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]

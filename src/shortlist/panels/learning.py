@@ -200,7 +200,7 @@ def _table_of(judges: tuple[int, ...], said: list[Floats], of_class: Floats) -> 
 
 
 def _diagonal(n_classes: int) -> Floats:
-    """Return what is added to counts: twice as much where the answer is the class."""
+    """Return the prior added to counts: twice as much where the answer is the class."""
     return np.ones((n_classes, n_classes)) + np.eye(n_classes)
 
 
@@ -303,7 +303,7 @@ class OutOfFold:
         return Judged(whole, decided, decided if finely else written, written)
 
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
-        """Return what is fitted on all cases, and without each fold.
+        """Return the fits on all cases, and without each fold.
 
         Votes and scores of Dawid and Skene depend on no other judge, so they are fitted once, for all.
         """

@@ -321,7 +321,7 @@ FOLDS = (PUNCTUATION, CASE)
 
 
 def folded(label: str, ways: Sequence[str]) -> str:
-    """Return what stands for a label and all that differ from it in these ways.
+    """Return the text that stands for a label and all that differ from it in these ways.
 
     >>> folded('"Refund."', ["case", "punctuation"]), folded("  a  B ", ["punctuation"])
     ('refund', 'a B')

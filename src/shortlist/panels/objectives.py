@@ -167,7 +167,7 @@ def no_worse(one: Summed, other: Summed, objectives: Sequence[str]) -> bool:
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> tuple[float | None, Interval | None]:
-    """Return what was measured of an objective, and its interval at 95 %, if it has one.
+    """Return the figure of an objective, and its interval at 95 %, if it has one.
 
     `figures`: those of :class:`shortlist.panels.figures.PanelFigures`, by name.
     """
@@ -196,7 +196,7 @@ class Scoring:
         return sign_of(self.objective)
 
     def of(self, outcome: "Outcome", log: "AnswerLog") -> Floats:
-        """Return what is lost on each case; a person loses nothing."""
+        """Return the loss on each case; a person loses nothing."""
         lost = self.losses[log.scored(outcome.codes), log.truth]
         return np.where(outcome.handed_over, 0.0, lost)
 
@@ -243,7 +243,7 @@ def accuracy_scoring(log: "AnswerLog") -> Scoring:
 
 
 def scoring_on(log: "AnswerLog", objectives: Sequence[str], losses: Floats, positive: int) -> Scoring:
-    """Return what mistakes cost on a log under some objectives; `losses`: as of :class:`Scoring`."""
+    """Return the costs of mistakes on a log under some objectives; `losses`: as of :class:`Scoring`."""
     measure = measure_of(objectives)
     if measure != BALANCED:
         return Scoring(measure, losses)

@@ -58,7 +58,7 @@ class PanelChoice:
         return values_of(self.front.names, found, self.cases.truth == self.cases.positive, self.steps)
 
     def scoring(self, log: AnswerLog) -> Scoring:
-        """Return what mistakes cost on a log under the objectives of the front."""
+        """Return the costs of mistakes on a log under the objectives of the front."""
         losses = self.cases.losses.astype(np.float64)
         return scoring_on(log, self.front.names, losses, self.cases.positive)
 

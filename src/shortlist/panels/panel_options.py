@@ -156,7 +156,7 @@ def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -
 
 
 def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
-    """Refuse what needs classes where answers are open: they can only be compared with each other."""
+    """Refuse options that need classes where answers are open: they can only be compared with each other."""
     why = "where answers are free text, as many truths occur only once"
     if options.decide not in {AUTO, VOTES, WEIGHTED, AGREEMENT}:
         raise BadInputError(

@@ -290,7 +290,7 @@ def ask_judges(
     latency: Floats,
     final: tuple[str, float],
 ) -> Outcome:
-    """Return what becomes of cases about which judges are asked, set after set.
+    """Return the outcomes of cases about which judges are asked, set after set.
 
     The last stage ends all cases that it decides where the panel always answers.
 

@@ -135,7 +135,7 @@ class KnownAnswers:
         return whole
 
     def counts(self, recipe: Recipe, thresholds: Floats) -> AnswerCounts:
-        """Count what a way to ask does with falling thresholds; cases left pay the final price."""
+        """Count the outcomes of a way to ask with falling thresholds; cases left pay the final price."""
         scores, right, prices = self.of(recipe)
         counts = count_answers(scores, right, thresholds, prices)
         left = counts.n_rows - counts.answered

@@ -116,7 +116,7 @@ def _by_confidence(panel: Panel) -> bool:
 
 
 def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
-    """Yield what the last of some stages costs in money and, where all judges' is known, in time."""
+    """Yield the price of the last of some stages in money and, where all judges' is known, in time."""
     asks = [stage.asks for stage in stages]
     prices = [sum(panel.prices[judge] for judge in judges) for judges in asks]
     seconds = [max((panel.latencies[judge] for judge in judges), default=0.0) for judges in asks]
@@ -126,7 +126,7 @@ def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
 
 
 def final_words(final: Final) -> str:
-    """Say what happens to a case that no stage answers."""
+    """Say the fate of a case that no stage answers."""
     if final.kind == HAND_OVER:
         return f"A person decides, for {final.price:.6g}"
     return "No answer is given"

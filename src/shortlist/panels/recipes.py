@@ -96,7 +96,7 @@ class Cases:
         return answers_right(self.answers.words, self.truth, self.right)
 
     def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what it counts as to decide these classes by the log's scores."""
+        """Return the scored class of these decisions, by the log's scores."""
         return scored_codes(codes, self.answers.words, self.truth, self.right)
 
     @property
@@ -105,15 +105,15 @@ class Cases:
         return int(self.prices.shape[1])
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what deciding these classes loses on each case."""
+        """Return the loss by deciding these classes on each case."""
         return np.asarray(self.losses[self.scored(codes), self.truth])
 
     def loss_of(self, outcome: Outcome) -> NDArray[np.int64]:
-        """Return what an outcome loses on each case; a person is always right."""
+        """Return the loss of an outcome on each case; a person is always right."""
         return np.where(outcome.handed_over, 0, self.losses_of(outcome.codes))
 
     def price_of(self, judges: Judges) -> NDArray[np.int64]:
-        """Return what asking some judges about each case costs."""
+        """Return the price of asking some judges about each case."""
         return np.asarray(self.prices[:, list(judges)].sum(axis=1))
 
     def seconds_of(self, judges: Judges) -> Floats:
@@ -252,7 +252,7 @@ def _followed(cases: Cases, recipe: Recipe) -> Outcome:
 
 
 def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
-    """Return what a stage decides about each case, how sure it is, and which cases that ends."""
+    """Return the decision of a stage about each case, how sure it is, and the mask of ended cases."""
     if recipe.alone is not None:
         codes, sure = recipe.alone.decide(cases.answers)
         return codes, sure, np.asarray((codes >= 0) & (sure >= recipe.thresholds[number]))

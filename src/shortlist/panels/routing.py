@@ -237,7 +237,7 @@ def routed_policies(
 
 
 def _usual(tables: _Tables) -> Floats:
-    """Return what the best candidate of all other folds costs on each case, ``(n_cases, n_trade_offs)``."""
+    """Return the costs of the best candidate of all other folds on each case, ``(n_cases, n_trade_offs)``."""
     costs = np.empty((len(tables.folds), len(tables.trade_offs)))
     for place, price in enumerate(tables.trade_offs):
         each = tables.loss + price * tables.price
@@ -349,7 +349,7 @@ def _gain(tables: _Tables, told: _OutOfFold, usual: Floats) -> Floats:
 
 
 def _routed(tables: _Tables, told: _OutOfFold) -> list[Candidate]:
-    """Return what is written at each trade-off, equal routers once, with the mean of their losses.
+    """Return the routers at each trade-off, equal ones once, with the mean of their losses.
 
     The loss is that of tables made without the fold of each case, the price what the router itself pays.
     """

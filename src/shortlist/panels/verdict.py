@@ -280,7 +280,7 @@ def rechosen(
 
 
 def out_of_fold(choice: PanelChoice, recipe: Recipe) -> Outcome:
-    """Return what a recipe does about the training cases, learned without the fold of each.
+    """Return the outcome of a recipe on the training cases, learned without the fold of each.
 
     Price and latency are those of the panel that would be written.
     """

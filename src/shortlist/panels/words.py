@@ -199,7 +199,7 @@ NONE = "none"
 
 
 def measured(own: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was measured with intervals, as text by name: the objectives first, the price last."""
+    """Return the measures with intervals, as text by name: the objectives first, the price last."""
     if own["of_answers"]:
         names = led_by(BALANCED) if own["errors"] else ()
         told = {in_text(name): _with_interval(*figure_of(own, name)) for name in names}
@@ -218,7 +218,7 @@ def _with_interval(value: float | None, interval: Interval | None) -> str:
 
 
 def measured_in_words(figures: Mapping[str, Any]) -> str:
-    """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
+    """Say the measures, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
     told = measured(figures)
     price = told.pop("price")
     words = [f"{name} {text}" for name, text in told.items() if text != NONE]
@@ -260,7 +260,7 @@ def bound_sentence(bound: float, price: float, some_right: float, *, hands_over:
 
 
 def advice(facts: Mapping[str, Any]) -> str | None:
-    """Say what to take: one answer to every case, where nothing is better, the panel, or a single judge.
+    """Say the choice to take: one answer to every case, the panel, or a single judge.
 
     None where there is nothing to compare: of a single judge, of a panel alone within the limits, and under a
     promise.
@@ -282,7 +282,7 @@ def advice(facts: Mapping[str, Any]) -> str | None:
 def verdict_sentences(
     facts: Mapping[str, Any], told: Verdict, best: Verdict | None, limits: Sequence[Limit], promise: str
 ) -> list[str]:
-    """Say what the panel is worth beside the best single judge, and what that rests on.
+    """Say the worth of the panel beside the best single judge, and the evidence.
 
     `best`: the panel beside the best of all judges, where that one does not keep the limits.
     """
@@ -413,6 +413,6 @@ def budget_table(told: Mapping[str, Any]) -> tuple[str, list[tuple[str, ...]]]:
 
 
 def title_of(told: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return what an objective on the training cases is called; under a promise no answer is not right."""
+    """Return the title of an objective on the training cases; under a promise no answer is not right."""
     renamed = {ACCURACY: "right of all cases"} if told["guarantee"] else {}
     return lambda name: renamed.get(name, name)

@@ -53,7 +53,7 @@ class ValuesLeft:
     """The least and the largest value to minimise."""
 
     def text(self) -> str:
-        """Say what is left, such as ``8 to 14 EUR``; what is not proved is called so."""
+        """Say the range that is left, such as ``8 to 14 EUR``; an unproved end is called so."""
         return f"{self._end_text(self.ideal)} to {self._end_text(self.worst)}"
 
     def _end_text(self, end: End) -> str:
@@ -68,7 +68,7 @@ class ValuesLeft:
 def values_by_diagram(
     diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return what the models of a diagram in which literals hold leave, exactly; None if there is none.
+    """Return the exact ranges over a diagram's models in which literals hold; None if there is none.
 
     Auxiliary variables of the diagram cost nothing.
     """
@@ -92,7 +92,7 @@ def values_by_programs(
     *,
     budget: Budget | None = None,
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
+    """Return the ranges by integer programs, two for each objective; None if they prove there is nothing.
 
     A value that could not be proved within its share of the time comes with a bound, and says so. Where there
     is no value at all by then, a product found by satisfiability gives one, and what the open features add up
@@ -119,7 +119,7 @@ def values_by_programs(
 def _rough(
     limited: LimitedModel, coefficients: NDArray[np.int64], asked: tuple[int, ...], found: Least
 ) -> Least:
-    """Return what is known without a program where that is more than a program found."""
+    """Return the known bound without a program where that is more than a program found."""
     value, bound = found.value, found.bound
     decided = {abs(literal) - 1: literal > 0 for literal in asked}
     if bound is None:
@@ -189,7 +189,7 @@ class FinishedConfiguration:
 def values_left(
     state: DecisionState, literals: Sequence[int] = (), *, budget: Budget | None = None
 ) -> tuple[ValuesLeft, ...] | None:
-    """Return what the decisions, and further literals, leave of each objective.
+    """Return the ranges of objectives left by the decisions, and by further literals.
 
     Exact from the diagram. Without one, integer programs look for the ends of each objective, and what they
     do not prove within the time limit, or `budget`, comes with a bound.
@@ -221,7 +221,7 @@ def values_left(
 
 
 def cost_of(state: DecisionState, feature: int | str) -> FeatureChoice:
-    """Return what is left of every objective now, with a feature by number or name, and without it.
+    """Return the ranges left of every objective now, with a feature by number or name, and without it.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def finish(
 
 
 def _side(state: DecisionState, literals: tuple[int, ...], budget: Budget) -> Side | None:
-    """Return what is left with further literals; None if nothing is."""
+    """Return the products and ranges left with further literals; None if there are none."""
     values = values_left(state, literals, budget=budget)
     if values is None:
         return None

@@ -244,7 +244,7 @@ def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = Non
 
 
 def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) -> list[str]:
-    """Say what of a model besides its rules was not read back."""
+    """Name the parts of a model besides its rules that were not read back."""
     places = {variable - 1: place for place, variable in enumerate(variables) if variable}
     notes = []
     renamed = [

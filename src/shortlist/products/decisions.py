@@ -63,7 +63,7 @@ class Decision:
 
 
 def decision_text(model: FeatureModel, decision: Decision) -> str:
-    """Say what was decided, at which stage, and by whom.
+    """Say the decision, its stage, and its author.
 
     >>> from shortlist.products.model import make_model
     >>> decision_text(make_model(["Shop", "Card"]), Decision(1, False, "design", "Anna"))
@@ -86,7 +86,7 @@ def refuse_other_than_a_line(name: str, text: str) -> None:
 
 
 def side_word(*, selected: bool) -> str:
-    """Return what files and messages call a side of a decision."""
+    """Return the name of a side of a decision in files and messages."""
     return "selected" if selected else "deselected"
 
 
@@ -158,7 +158,7 @@ class DecisionState:
 
 
 def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced | None:
-    """Return what is forced; OutOfReachError where the time does not tell whether anything is left."""
+    """Return the forced literals; OutOfReachError where the time does not tell whether anything is left."""
     try:
         return forced_features(problem.limited, literals, budget=problem.budget())
     except SearchStoppedError:
@@ -375,7 +375,7 @@ def why(state: DecisionState, feature: int | str) -> tuple[Contradiction | None,
 def in_the_way(
     problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int]
 ) -> tuple[Contradiction, tuple[str, ...]]:
-    """Return what contradicts literals that are known to be impossible, and a sentence for each part.
+    """Return the contradiction of literals that are known to be impossible, and a sentence for each part.
 
     Raises SolverError if they turn out to be possible: then one of two solvers was wrong.
     """

@@ -234,7 +234,7 @@ def formula_text(
 
 
 def _shown(node: Formula) -> Formula:
-    """Return what a conjunction or disjunction of a single part stands for."""
+    """Return the text of a conjunction or disjunction of a single part."""
     while isinstance(node, And | Or) and len(node.parts) == 1:
         node = node.parts[0]
     return node

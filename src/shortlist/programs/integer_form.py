@@ -283,7 +283,7 @@ class _SplitRows:
         return whole & ~long, np.asarray(~continuous & (large | ~whole | long), dtype=bool)
 
     def _made(self, number: int, *, whole: bool) -> list[_Row] | None:
-        """Return what a row becomes; None where it stays."""
+        """Return the rows that a row is split into; None where it stays."""
         row = self._whole_row(number) if whole else self._written_row(number)
         if row.lower is not None and row.upper is not None and row.lower > row.upper:
             return [_Row({}, 1, 0)]

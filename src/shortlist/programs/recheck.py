@@ -80,7 +80,7 @@ def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = 
 
 
 def program_facts(named: NamedProgram, form: IntegerForm, steps: Mapping[str, float]) -> dict[str, Any]:
-    """Return what the file of a front says of its program.
+    """Return the facts on its program in the file of a front.
 
     `form`: what was searched, with the steps of objectives with continuous columns.
     """

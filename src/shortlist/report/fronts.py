@@ -63,7 +63,7 @@ def front_parts(
 
 
 def _chosen(front: Front) -> Text:
-    """Say what the only point of a front chooses."""
+    """Say the choice at the only point of a front."""
     names = chosen_at(front, 0) if front.decisions.size else []
     return Text(f"Chosen there: {all_of(names, most=MOST_BARS) if len(names) else 'nothing'}.")
 
@@ -116,7 +116,7 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
 
 
 def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:
-    """Return what the script of the page draws: points by objective, groups, picks and choices."""
+    """Return the data that the script of the page draws: points by objective, groups, picks and choices."""
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
     columns = [[_number(value) for value in column.tolist()] for column in values.T]
@@ -186,7 +186,7 @@ def _shared(fronts: Mapping[str, Front]) -> str:
 
 
 def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
-    """Return what is chosen at each point, deflated: bits, or a byte per candidate for stages."""
+    """Return the choice at each point, deflated: bits, or a byte per candidate for stages."""
     names = fronts[0].candidates
     if PROGRAM in fronts[0].extras and not all(np.isin(front.decisions, (0, 1)).all() for front in fronts):
         return None  # numbers of any size have no place in the picture
@@ -283,12 +283,12 @@ def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
 
 
 def why_picked(pick: Pick) -> str:
-    """Return what the rule of a pick means."""
+    """Return the meaning of the rule of a pick."""
     return RULES.get(pick.rule, f"It was chosen by {pick.rule}.")
 
 
 def pick_parts(front: Front, pick: Pick) -> Parts:
-    """Return what a page says first: which point to take, and why where there are others."""
+    """Return the first part of a page: the point to take, and the reason where there are others."""
     words = _values_of(pick)
     if len(front) == 1:
         return [Heading("What to do"), Text(f"Take the only point: {words}.")]

@@ -207,7 +207,7 @@ def write_page(path: str | Path, text: str) -> None:
 
 
 def policy() -> str:
-    """Return what a browser may do for a page: run its own script, load nothing, send nothing."""
+    """Return the rights of a page in a browser: run its own script, load nothing, send nothing."""
     return (
         f"default-src 'none'; script-src '{_digest(page_script())}'; "
         f"style-src '{_digest(asset('page.css'))}'; form-action 'none'; base-uri 'none'"

@@ -18,7 +18,7 @@ for no answer. Errors that are not named cost 1.
 
 
 def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs") -> NDArray[np.int64]:
-    """Return what each answer costs where each class is the truth, ``(n_classes + 1, n_classes)``.
+    """Return the cost of each answer where each class is the truth, ``(n_classes + 1, n_classes)``.
 
     The last row is no answer; unless it has a cost it costs as much as the worst answer. Raises BadInputError
     if a class is unknown, or a cost no whole number from 0 to a million.
@@ -52,7 +52,7 @@ def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_c
 def costs_by_class(
     costs: ErrorCosts, labels: Sequence[str], argument: str = "error_costs"
 ) -> tuple[int, ...]:
-    """Return what any wrong answer about a row of each class costs, where that is all that the costs say.
+    """Return the cost of any wrong answer about a row of each class, where the costs say no more.
 
     Raises BadInputError if a right answer costs something, an error nothing, or errors about one class
     different costs.

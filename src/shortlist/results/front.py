@@ -269,7 +269,7 @@ class Front:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote; anything else is a :class:`BadFileError`."""
+        """Read a front that :meth:`save` wrote; anything else is a :class:`BadFileError`."""
         table = read_parquet(path)
         try:
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
@@ -375,7 +375,7 @@ def values_at(front: "Front", point: int) -> dict[str, int | float]:
 
 
 def chosen_at(front: "Front", point: int) -> list[str]:
-    """Return what a point chooses, by its number: names, with the value where it is not 1.
+    """Return the choice at a point, by its number: names, with the value where it is not 1.
 
     >>> import numpy as np
     >>> from shortlist.results.objective import Objective

@@ -72,7 +72,7 @@ def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[Any
 
 
 def front_differences(before: Front, now: Front) -> list[PointFate]:
-    """Return what became of every point of a front, and which points are new.
+    """Return the fate of every point of a front, and the new points.
 
     Points are matched by what they choose, by name, where a candidate of one front alone counts as not chosen
     in the other; then by their values. Values are compared exactly: as integers of both scales, or as the
@@ -184,7 +184,7 @@ def _same_choices(
 
 
 def _choice_keys(front: Front, common: Sequence[str], *, voted: bool) -> list[bytes | None]:
-    """Return what each point chooses of the common candidates; None where it chooses another one."""
+    """Return the choice of the common candidates at each point; None where it chooses another one."""
     nothing = -1 if front.method in STAGED_METHODS else 0
     place = {name: number for number, name in enumerate(front.candidates)}
     own = np.array([name not in set(common) for name in front.candidates], dtype=bool)

@@ -266,7 +266,7 @@ class Difference:
         return self.in_words(f"points of {what}", 100, "+.1f")
 
     def kind(self, *, cheaper: bool, margin: float = MARGIN) -> Kind:
-        """Return what to say of the choice, where neither is the other. `cheaper`: whether it costs less."""
+        """Return the verdict on the choice, where neither is the other. `cheaper`: whether it costs less."""
         if not self.within_chance:
             return Kind.BETTER if self.gain > 0 else Kind.WORSE
         if cheaper:

@@ -328,7 +328,7 @@ def _nothing_promised(front: FrontPoints, rows: str = "rows") -> str:
 
 
 def can_be_promised(instead: Mapping[str, Any] | None, rows: str = "rows") -> str:
-    """Say what can be promised in place of the request, by its accuracy and calibration rows.
+    """Say the promise that can be made in place of the requested one, by its accuracy and calibration rows.
 
     `rows`: what these are called.
     """

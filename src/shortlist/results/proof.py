@@ -176,7 +176,7 @@ def _three_digits(number: float) -> str:
 
 
 def stopped_by(limit: str) -> str:
-    """Say what ended a search.
+    """Say the reason for the end of a search.
 
     >>> stopped_by("60 s"), stopped_by("interrupted")
     ('stopped by the limit of 60 s', 'interrupted')
@@ -236,7 +236,7 @@ def proof_text(front: FrontPoints) -> str:
 
 
 def proof_conflict(front: FrontPoints, *, may_round: bool = False) -> str:
-    """Say what the proof of a front cannot claim, without a full stop; empty where there is no conflict.
+    """Say the claim that the proof of a front cannot make, without a full stop; empty without a conflict.
 
     `may_round`: whether values of the front may be rounded, so that a proof may have tolerances.
     """

@@ -47,7 +47,7 @@ def silent(progress: Progress) -> None:
 
 
 def of_a_part(report: Report) -> Report:
-    """Return what passes events on as those of a stage that more follows."""
+    """Return a receiver that passes events on as parts of a stage that more follows."""
     return lambda progress: report(dataclasses.replace(progress, more_follows=True))
 
 

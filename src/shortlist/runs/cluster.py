@@ -206,7 +206,7 @@ class _Flight:
         future.add_done_callback(self._ended.put)
 
     def _shared(self, argument: Any) -> Any:
-        """Return what stands for an argument that is large and that units have in common, or itself."""
+        """Return the stand-in for a large argument that units have in common, or the argument itself."""
         key = id(argument)
         if self._uses[key] < 2:
             return argument

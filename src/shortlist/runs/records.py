@@ -32,7 +32,7 @@ def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON holds of a value; of what it cannot hold, the text."""
+    """Return the JSON form of a value; of others the text."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

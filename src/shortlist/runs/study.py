@@ -150,7 +150,7 @@ class Study:
             self._change(new)
 
     def settings(self) -> dict[str, Any]:
-        """Return what this part is bound to."""
+        """Return the settings that this part is bound to."""
         return self._values("setting")
 
     def note(self, facts: Mapping[str, Any]) -> None:

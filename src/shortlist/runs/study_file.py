@@ -299,7 +299,7 @@ def _holder(path: Path) -> str:
 
 
 def summary(path: Path) -> dict[str, Any]:
-    """Return what a study holds, read at once however many units it has, while another process may write it.
+    """Return the content of a study, read at once, while another process may write it.
 
     Returns
     -------

@@ -170,7 +170,7 @@ class _Run:
                 self.left.measured(units[place], measured[units[place].key])
 
     def results(self) -> Iterator[tuple[str, Any]]:
-        """Yield what is known and what comes back, in order."""
+        """Yield the known and the finished results, in order."""
         self._report()
         turn = 0
         for _ in self._completed():
@@ -338,7 +338,7 @@ class Unfinished:
 
 
 def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call returns that takes a keyword `budget`; None if it was stopped in the middle.
+    """Return the result of a call that takes a keyword `budget`; None if it was stopped in the middle.
 
     The call is stopped by the cancellation of that budget, which has no limit of its own, and may keep in its
     study from where it goes on, if it runs in the process that drives the study. It counts as

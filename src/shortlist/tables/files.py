@@ -130,7 +130,7 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
 
 
 def read_content(source: str | Path) -> tuple[str, bytes]:
-    """Return what messages call a file, and its bytes; ``-`` is standard input."""
+    """Return the name of a file in messages, and its bytes; ``-`` is standard input."""
     if str(source) != STDIN:
         return str(source), read_bytes(source)
     stream = getattr(sys.stdin, "buffer", None)
@@ -176,7 +176,7 @@ def _only_member(name: str, content: bytes) -> bytes:
 
 
 def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
-    """Return what a stream holds, unless it holds more than `most` bytes, as files made to do harm do.
+    """Return the content of a stream, unless it is over `most` bytes, as in files made to do harm.
 
     Raises BadFileError if it holds more.
     """

@@ -64,7 +64,7 @@ def as_random_state(value: Any, argument: str) -> Any:
 
 
 def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
-    """Refuse what ``fit`` was given beyond its own parameters, with a sentence for weights of rows.
+    """Refuse arguments of ``fit`` beyond its own parameters, with a sentence for weights of rows.
 
     Raises BadInputError if there are weights of rows; every estimator here counts rows, as whole numbers.
     Raises TypeError if there is anything else, as for any function.
@@ -100,7 +100,7 @@ def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
 
 
 def refuse_quantities(y: Labels) -> None:
-    """Refuse what is no class, such as numbers with fractions.
+    """Refuse labels that are no classes, such as numbers with fractions.
 
     The words are scikit-learn's, whose checks look for them.
     """
@@ -165,7 +165,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
             check(getattr(self, option), option)
 
     def _begin_fit(self, X: Any, y: Any, unsupported: Mapping[str, Any]) -> tuple[Any, Labels, int]:
-        """Check what ``fit`` was given, set ``classes_``, and return the rows, their classes and the seed."""
+        """Check the arguments of ``fit``, set ``classes_``, and return rows, classes and seed."""
         refuse_fit_options(self, unsupported)
         X, y = checked_fit(self, X, y)
         self.check_options(y)

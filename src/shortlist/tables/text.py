@@ -258,7 +258,7 @@ def with_plain_numbers(
 
 
 def _separator(name: str, text: str) -> str:
-    """Tell what parts the columns: what stands in the header, and makes every row as long as that."""
+    """Find the mark that parts the columns: it stands in the header, and makes every row as long as that."""
     found = [one for one in SEPARATORS if len(next(text_records(text, one), (0, [""]))[1]) > 1]
     if len(found) > 1:
         found = [one for one in found if _is_even(text, one)] or found[:1]

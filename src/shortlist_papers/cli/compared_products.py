@@ -109,7 +109,7 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
 
 
 def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
-    """Return what the JSON of the command says."""
+    """Return the JSON of the command."""
     from shortlist.cli.text.front_text import front_facts, front_status
 
     tables = comparison.tables

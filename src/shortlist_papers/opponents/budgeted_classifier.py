@@ -208,7 +208,7 @@ class BudgetedClassifier(TableClassifier):
         return self
 
     def _reject_rule(self) -> RejectRule:
-        """Return what is confident; a method without a reject is confident of everything."""
+        """Return the rule of confidence; a method without a reject is confident of everything."""
         rule = reject_rule(self.confidence, self.classes_)
         return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
 
@@ -241,7 +241,7 @@ class BudgetedClassifier(TableClassifier):
         return self.model_.probabilities(rows)
 
     def predict_cost(self, X: Any) -> NDArray[np.float64]:
-        """Return what every row pays, ``(n_samples,)``, in the unit of the prices."""
+        """Return the price of every row, ``(n_samples,)``, in the unit of the prices."""
         return np.asarray(self.costs_.price(self.features_bought(X)) / self.costs_.scale)
 
     def features_bought(self, X: Any) -> Mask:
@@ -250,7 +250,7 @@ class BudgetedClassifier(TableClassifier):
         return self.model_.bought(rows)
 
     def decisions(self, X: Any) -> Decisions:
-        """Return what is decided about every row, and what it pays."""
+        """Return the decision about every row, and its price."""
         rows = self._encoded(X)
         found, confident = confident_answers(self.model_.probabilities(rows), self._rule)
         labels = np.where(confident, found, UNDECIDED)
@@ -315,7 +315,7 @@ def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
 
 
 def price_stages(costs: FeatureCosts) -> Mask:
-    """Return what is known after each stage, ``(n_stages, n_features)``: a stage per price, cheapest first.
+    """Return the known features after each stage, ``(n_stages, n_features)``: a stage per price, rising.
 
     A feature's price is what it costs when it is bought alone.
 

@@ -64,7 +64,7 @@ class LinearTree:
         return at
 
     def outputs(self, design: Floats, leaves: Longs) -> Floats:
-        """Return what the node of each row says, ``(n_rows, n_outputs)``."""
+        """Return the output of the node of each row, ``(n_rows, n_outputs)``."""
         said = np.empty((len(design), len(self.gate)))
         for node in np.unique(leaves):
             here = leaves == node
@@ -96,7 +96,7 @@ class LinearTree:
 
 
 def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
-    """Return what a tree estimates, ``(n_rows, n_outputs)``, and the weights of its gate.
+    """Return the targets of a tree, ``(n_rows, n_outputs)``, and the weights of its gate.
 
     Two classes: one output of -1 and +1, which is the gate score too. Several: an indicator each, and the
     gate score is their class number between -1 and +1: regressing on that number, as the paper does, gives

@@ -175,7 +175,7 @@ def grow_miser(
 
 
 def added_prices(costs: FeatureCosts, known: Mask) -> NDArray[np.int64]:
-    """Return what each feature adds to the price of the known ones, ``(n_features,)``, in units.
+    """Return the increment of the price of the known features by each one, ``(n_features,)``, in units.
 
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> costs = feature_costs([1, 2, 3], "abc", groups={"a": "g", "b": "g"}, first_prices={"g": 10})

@@ -21,7 +21,7 @@ from shortlist_papers.product_methods import POPULATION, EvolutionOptions, KeptE
 
 
 def find_front(question: ProductQuestion, method: str, options: SearchOptions, budget: Budget) -> Front:
-    """Return what a method finds for a question whose requirements contradict nothing, every product checked.
+    """Return the front of a method for a question without contradiction, every product checked.
 
     Raises SolverError if a product does not stand the check.
     """
@@ -40,7 +40,7 @@ REPAIRED = ("satibea", "smtibea")
 def front_by_evolution(
     question: ProductQuestion, *, method: str, options: EvolutionOptions, budget: Budget
 ) -> Front:
-    """Return what evolution finds; limits on objectives are not applied.
+    """Return the front that evolution finds; limits on objectives are not applied.
 
     Raises BadInputError if the model or a limit needs too many clauses.
     """

@@ -151,7 +151,7 @@ class Ibea(Generations):
         self.population, self._points, self._fitness = union[kept], points[kept], fitness[kept]
 
     def state(self) -> KeptState:
-        """Return what :meth:`resume` takes."""
+        """Return the state that :meth:`resume` takes."""
         arrays: dict[str, NDArray[Any]] = {
             "population": self._problem.packed(self.population), "asked": self._problem.packed(self._asked),
             "points": self._points, "fitness": self._fitness, "state": self._state,
@@ -160,7 +160,7 @@ class Ibea(Generations):
         return KeptState(arrays, facts)
 
     def _repairing(self, budget: Budget) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
-        """Return what makes a product of a child; None without repair."""
+        """Return the function that makes a product of a child; None without repair."""
         if not self._settings.repair:
             return None
         if self._settings.improve and self._problem.n_variables:
@@ -247,7 +247,7 @@ class Ibed(Ibea):
         return True
 
     def state(self) -> KeptState:
-        """Return what :meth:`resume` takes."""
+        """Return the state that :meth:`resume` takes."""
         kept = super().state()
         own: dict[str, NDArray[Any]] = {
             "rivals": self._problem.packed(self._rivals), "rival_points": self._rival_points,

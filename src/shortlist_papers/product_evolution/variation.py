@@ -210,11 +210,11 @@ class Generations:
         raise NotImplementedError
 
     def state(self) -> KeptState:
-        """Return what :meth:`resume` takes."""
+        """Return the state that :meth:`resume` takes."""
         return KeptState()
 
     def members(self) -> NDArray[np.uint8]:
-        """Return what the front is made of."""
+        """Return the members of the front."""
         return self.population
 
 

@@ -93,7 +93,7 @@ def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
 
 
 def _is_shipped(context: typer.Context, name: str, *, json: bool) -> bool:
-    """Tell what a set is that needs no fetching, and whether it is one."""
+    """Print the facts on a set that needs no fetching, and return whether it is one."""
     title = SHIPPED.get(name)
     if title is None:
         return False

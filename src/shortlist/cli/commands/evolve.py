@@ -205,7 +205,7 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
 def print_evolved(
     evolved: "EvolvedTable", facts: dict[str, Any], written: "WrittenFiles", *, details: bool = False
 ) -> None:
-    """Print what to do, how good that is, what is proved, what was written, and what to do next."""
+    """Print advice with its evidence: the choice, its quality and proof, the files, the next step."""
     from shortlist.cli.text.pruned import other_lines, proof_line, saved_lines, use_lines
     from shortlist.ensembles.evolution.evolution import PATIENCE
     from shortlist.results.proof import stopped_by

@@ -184,7 +184,7 @@ def stage(
 
 
 def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | None, FeatureCosts | None]":
-    """Return what a feature model says about columns: which may be bought together, and their prices."""
+    """Return the rules of a feature model on columns bought together, and their prices."""
     if path is None:
         return None, None
     from shortlist.products.formats import read_model

@@ -20,7 +20,7 @@ ErrorCostsText: TypeAlias = Annotated[
 
 
 def read_error_costs(text: str | None) -> "ErrorCosts":
-    """Read what errors cost, in whole numbers; of a file, no answer is said as an empty cell.
+    """Read the costs of errors, in whole numbers; of a file, no answer is said as an empty cell.
 
     >>> read_error_costs("ill=10,hurt=3")
     {(None, 'ill'): 10, (None, 'hurt'): 3}

@@ -283,7 +283,7 @@ def in_senses(objectives: "Sequence[str]") -> str:
 
 
 def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str | None, str], int]:
-    """Return what each mistake costs, by the labels that are said and true."""
+    """Return the cost of each mistake, by the labels that are said and true."""
     return {
         (said, true): cost
         for said, row in zip((*classes, ""), question.error_costs, strict=False)
@@ -292,7 +292,7 @@ def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str 
 
 
 def read_roles(texts: "Sequence[str]") -> dict[str, str]:
-    """Read what columns hold; a comma within a name belongs to it.
+    """Read the roles of columns; a comma within a name belongs to it.
 
     >>> read_roles(["case=id,judge=model", "answer=label, cleaned"])
     {'case': 'id', 'judge': 'model', 'answer': 'label, cleaned'}
@@ -319,7 +319,7 @@ def free_columns(text: str | None) -> tuple[str, ...]:
 
 
 def read_final(text: str) -> "Final":
-    """Read what happens to a case of which the last stage is not sure.
+    """Read the action for a case of which the last stage is not sure.
 
     >>> read_final("hand-over=2.5"), read_final("answer").kind
     (Final(kind='hand-over', price=2.5), 'answer')

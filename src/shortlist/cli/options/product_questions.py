@@ -136,7 +136,7 @@ class QuestionOptions:
 
 
 def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]:
-    """Return what the file of a front says of its question, for :func:`question_again`."""
+    """Return the record of its question in the file of a front, for :func:`question_again`."""
     labels, wanted = asked.line.labels, asked.requirements
     return {
         "limit": list(asked.limits),

@@ -47,7 +47,7 @@ class Fills:
 
 
 def typed(field: str) -> str:
-    """Return what is typed for a field.
+    """Return the typed name of a field.
 
     >>> typed("n_points"), typed("solve_limit_s")
     ('points', 'solve-limit')
@@ -159,7 +159,7 @@ def _value(text: str, hint: Any, name: str) -> Any:
 
 
 def options_of(command: Any) -> dict[str, str]:
-    """Return what the parameters and settings of a command are called, by the names in Python of each."""
+    """Return the typed names of the parameters and settings of a command, by the names in Python of each."""
     kinds = settings_of(command)
     settings = {
         field: f"--set {one.name}" for kind in kinds.values() for field, one in setting_fields(kind).items()
@@ -179,7 +179,7 @@ def options_of(command: Any) -> dict[str, str]:
 
 
 def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], Run]:
-    """Return what marks a command as one whose methods have these dataclasses."""
+    """Return the mark of a command whose methods have these dataclasses."""
 
     def mark(command: Run) -> Run:
         own = getattr(command, "settings", dict)
@@ -196,7 +196,7 @@ def settings_of(command: Any) -> Mapping[str, type]:
 
 
 def setting_forms(command: Any) -> dict[str, str]:
-    """Return what may be typed for NAME in ``--set NAME=VALUE`` of a command, and what stands for VALUE."""
+    """Return the names that may be typed in ``--set NAME=VALUE`` of a command, with the form of VALUE."""
     found = [one for kind in settings_of(command).values() for one in setting_fields(kind).values()]
     kinds = {one.name: {*(get_args(one.hint) or (one.hint,))} - {type(None)} for one in found}
     return {
@@ -211,7 +211,7 @@ def note_settings(context: typer.Context, options: object) -> None:
 
 
 def typed_value(default: Any) -> str:
-    """Return what is typed for a value."""
+    """Return the typed form of a value."""
     return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)
 
 

@@ -146,7 +146,7 @@ class GoalOptions:
         }
 
     def prices_of_errors(self) -> dict[str, Any]:
-        """Return what errors and a person cost; without either stages reject what they are not sure of."""
+        """Return the prices of errors and of a person; without either stages reject unsure rows."""
         from shortlist.cli.options.panel_options import read_final
         from shortlist.errors import BadInputError
 
@@ -303,7 +303,7 @@ def check_stage_method(method: str) -> None:
 
 
 def check_stage(given: Mapping[str, Any]) -> None:
-    """Refuse what is wrong whatever the table holds."""
+    """Refuse options that are wrong for any table."""
     from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
     from shortlist.purchases import STAGE_KINDS
@@ -419,7 +419,7 @@ def as_label(text: str, labels: Any) -> Any:
 
 
 def read_penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None:
-    """Read what errors take from the accuracy, per class."""
+    """Read the penalties on errors, per class, in accuracy."""
     from shortlist.errors import BadInputError
 
     numbers: dict[Any, float] = {}

@@ -88,7 +88,7 @@ def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can say: None for infinity and NaN."""
+    """Return a value for JSON: None for infinity and NaN."""
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -197,7 +197,7 @@ SPREAD_POINTS = 60
 
 
 def next_lines(front: "Front") -> list[str]:
-    """Say what to do next after a limit ended a complete method, and about how long it takes."""
+    """Advise on the next step after a limit ended a complete method, with its expected time."""
     from shortlist.results.front import PROGRAM
 
     n_programs = front.extras.get("n_programs")
@@ -216,7 +216,7 @@ def next_lines(front: "Front") -> list[str]:
 
 
 def work_lines(front: "Front") -> list[str]:
-    """Say what the methods did that find a part of the front."""
+    """Say the work of the methods that find a part of the front."""
     from shortlist.results.front import PROGRAM
 
     extras, lines = front.extras, []

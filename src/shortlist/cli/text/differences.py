@@ -37,7 +37,7 @@ MEANINGS = {
 
 
 def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
-    """Return what differs between two points, and what it costs."""
+    """Return the differences between two points, and their price."""
     return {
         "points": [first, second],
         PROMISED: [_promised(front, point) for point in (first, second)],
@@ -47,7 +47,7 @@ def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
 
 
 def side_by_side_lines(front: Front, first: int, second: int, *, details: bool = False) -> list[str]:
-    """Say what differs between two points: each objective, then what is chosen."""
+    """Say the differences between two points: each objective, then the choice."""
     changes = point_changes(front, first, second)
     rows = [
         (f"{goal.sense} {goal.name}", *(number_text(front.values[point, place]) for point in (first, second)),
@@ -93,7 +93,7 @@ def _change(goal: Objective, by: float) -> str:
 
 
 def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> dict[str, Any]:
-    """Return what the JSON of a difference of fronts says."""
+    """Return the JSON of a difference of fronts."""
     return {
         "before": front_facts(before),
         "now": front_facts(now),
@@ -132,7 +132,7 @@ def counts_of(fates: Sequence[PointFate]) -> dict[str, int]:
 
 
 def difference_notes(before: Front, now: Front) -> list[str]:
-    """Say what a difference of fronts does not tell, where one of them may lack points."""
+    """Say the limits of a difference of fronts, where one of them may lack points."""
     cut = [
         word
         for word, front in (("of before", before), ("of now", now))
@@ -145,7 +145,7 @@ def difference_notes(before: Front, now: Front) -> list[str]:
 
 
 def _tied_lines(fates: Sequence[PointFate]) -> list[str]:
-    """Say what a difference of fronts cannot tell of choices with equal values."""
+    """Say the limits of a difference of fronts among choices with equal values."""
     if not any(one.fate in {Fate.DOMINATED, Fate.GONE, Fate.NEW} for one in fates):
         return []
     return [
@@ -156,7 +156,7 @@ def _tied_lines(fates: Sequence[PointFate]) -> list[str]:
 def print_differences(
     before: Front, now: Front, fates: Sequence[PointFate], *, details: bool = False
 ) -> None:
-    """Print what became of the point to take, how many points have each fate, and those that differ."""
+    """Print the fate of the point to take, the number of points of each fate, and the changed points."""
     told = [f"{count:,} {fate}" for fate, count in counts_of(fates).items() if count]
     lines = [
         *_taken_lines(before, now, fates),
@@ -192,7 +192,7 @@ def print_differences(
 
 
 def _taken_lines(before: Front, now: Front, fates: Sequence[PointFate]) -> list[str]:
-    """Say what to do: whether the point to take before is still one to take."""
+    """Advise whether the earlier point to take is still one to take."""
     old, new = knee_of(before), knee_of(now)
     if old is None or new is None:
         return []

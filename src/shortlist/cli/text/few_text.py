@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def few_facts(front: "Front", found: "FewPoints") -> dict[str, Any]:
-    """Return what the JSON says of a few points."""
+    """Return the JSON on a few points."""
     return {
         "points": [
             {

@@ -208,7 +208,7 @@ def _proof_sentence(proof: "CompletenessProof", path: Path | None) -> str:
 
 
 def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
-    """Return what the JSON of the command says of a recheck."""
+    """Return the JSON of the command on a recheck."""
     search = found.search
     return {
         "command": "verify",

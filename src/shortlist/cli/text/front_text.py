@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def front_facts(front: Front) -> dict[str, Any]:
-    """Return what the JSON of every command says about a front."""
+    """Return the JSON on a front that every command has."""
     proof = front.proof
     extras = {name: front.extras.get(name) for name in ("promised", "held_out")} if is_staged(front) else {}
     missing = None if proof.missing is None else [finite(value) for value in proof.missing]
@@ -73,7 +73,7 @@ def headline(
 
 
 def contract(front: Front, command: str) -> dict[str, Any]:
-    """Return what the JSON of every command says, of one that reads a front."""
+    """Return the JSON of every command that reads a front."""
     return {
         "command": command,
         "method": front.method,
@@ -174,7 +174,7 @@ def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
 
 
 def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
-    """Return what a point does on held-out rows; None where there were none, or it answers no row."""
+    """Return the figures of a point on held-out rows; None where there were none, or it answers no row."""
     if "held_out" not in front.extras or not front.extras.get("promised", [True] * len(front))[point]:
         return None
     return dict(front.extras["held_out"][point])

@@ -154,7 +154,7 @@ class OnSelectionRows:
 
 
 def print_measured(test: "Mapping[str, Measured]", chose: OnSelectionRows | None = None) -> None:
-    """Print what rules do on the test rows, one line each, with their shares on the selection rows.
+    """Print the results of rules on the test rows, one line each, with their shares on the selection rows.
 
     Their intervals follow, and how they differ from the first one.
     """

@@ -63,7 +63,7 @@ _TOGETHER = (
 
 
 def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
-    """Return what the JSON of an analysis says."""
+    """Return the JSON of an analysis."""
     facts: dict[str, Any] = {
         "command": "model analyse",
         "method": "satisfiability",
@@ -181,7 +181,7 @@ def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
 
 
 def difference_facts(found: ModelDifference) -> dict[str, Any]:
-    """Return what the JSON of a difference says."""
+    """Return the JSON of a difference."""
     return {
         "command": "model diff",
         "method": "satisfiability",
@@ -220,7 +220,7 @@ _MOST_RULES = 3
 
 
 def check_facts(checks: "Sequence[ProductCheck]", asked: "AskedQuestion") -> dict[str, Any]:
-    """Return what the JSON says of every row."""
+    """Return the JSON on every row."""
     n_wrong = sum(not check.is_right for check in checks)
     return {
         "status": "invalid" if n_wrong else "valid",

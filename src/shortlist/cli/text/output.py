@@ -87,7 +87,7 @@ def json_records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def run_facts(context: "typer.Context") -> dict[str, Any]:
-    """Return what a command's JSON says of the run: version, seed and every option as it was used."""
+    """Return the facts of the run in a command's JSON: version, seed and every option as it was used."""
     from shortlist import __version__
     from shortlist.cli.options.settings import options_of, read_settings, settings_of
 
@@ -126,7 +126,7 @@ def tell_page(path: Path | None) -> None:
 
 
 def page_path(path: Path | None) -> dict[str, str | None]:
-    """Return what a command's JSON says of its page."""
+    """Return the path of the page in a command's JSON."""
     return {"report": None if path is None else str(path)}
 
 

@@ -65,14 +65,14 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
 
 
 def on_selection_rows(pruned: "PrunedTable") -> OnSelectionRows:
-    """Return what each rule gets right on the selection rows."""
+    """Return the number of selection rows that each rule gets right."""
     return OnSelectionRows(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
 
 
 def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
-    """Return what is promised about answers to new rows, and how the test rows fare; None without promise."""
+    """Return the promise about new rows, and the figures on the test rows; None without promise."""
     if pruned.selective is None or pruned.answered is None:
         return None
     answered, right = pruned.answered
@@ -114,7 +114,7 @@ MOST_MEMBER_LINES = 4
 def print_pruned(
     pruned: "PrunedTable", facts: dict[str, Any], written: WrittenFiles, *, details: bool = False
 ) -> None:
-    """Print what to do, how good that is, what is proved, what was written, and what to do next."""
+    """Print advice with its evidence: the choice, its quality and proof, the files, the next step."""
     if not pruned.test:
         print_lines(
             [
@@ -146,7 +146,7 @@ def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 
 def _table(facts: dict[str, Any]) -> list[str]:
-    """Return what the committee, the best single classifier and all of them do on the test rows."""
+    """Return the results of committee, best single classifier and all classifiers on the test rows."""
     from shortlist.report.held_out import held_out_table
 
     test = facts["test"]
@@ -219,7 +219,7 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
 
 
 def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:
-    """Say what is proved, as :meth:`Evidence.as_dict` tells it; `among`: a range that goes before it."""
+    """Say the proof, by the keys of :meth:`Evidence.as_dict`; `among`: a range that goes before it."""
     value = f"{proof['objective']} {proof['value']:.4g} on the {proof['rows']}"
     if proof["bound"] is None and proof["certified_bound"] is None:
         return f"Proof: none, because {proof['no_certificate']}; {value}."
@@ -332,7 +332,7 @@ def _asking(facts: dict[str, Any]) -> list[str]:
 
 
 def engine_line(facts: Mapping[str, Any]) -> str:
-    """Say what found the members, what bounded them last, and why that was asked.
+    """Say the finder of the members, the engine that bounded them last, and the reason for it.
 
     >>> engine_line({"found_by": "tabu search", "proved_by": "CP-SAT", "why": "the gap is small"})
     'Engine: the members were found by tabu search; CP-SAT gave the last bound, because the gap is small.'
@@ -396,7 +396,7 @@ def _front_of(pruned: "PrunedTable") -> "Front":
 
 
 def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]:
-    """Return what only a front of committees has; it stands in the place of what one selection says."""
+    """Return the facts of a front of committees, in place of those of one selection."""
     from shortlist.cli.text.front_text import front_facts, front_status
     from shortlist.ensembles.fronts.front_claims import looked_at
 
@@ -424,7 +424,7 @@ def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]
 
 
 def _print_front(front: "Front", pruner: Any) -> None:
-    """Print what is proved of a front, and its first points."""
+    """Print the proof of a front, and its first points."""
     from shortlist.cli.text.front_text import headline, print_frame, range_lines
     from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 

@@ -19,7 +19,7 @@ MOST_NAMED = 2
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
-    """Return what the JSON says where a limit is out of reach, and so nothing was fitted."""
+    """Return the JSON where a limit is out of reach, and so nothing was fitted."""
     return {
         "command": "stage",
         "method": method,
@@ -123,7 +123,7 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
 
 
 def _error_facts(staged: "StagedTable", measured: "StagedMeasure") -> dict[str, Any]:
-    """Return what errors cost a row; nothing where they are only counted."""
+    """Return the price of errors per row; empty where they are only counted."""
     from shortlist.results.class_shares import cost_of_errors
 
     if staged.classifier.errors_ is None:
@@ -232,7 +232,7 @@ def chosen_lines(
     *,
     details: bool = False,
 ) -> list[str]:
-    """Say what the point that predicts buys at each stage, what it never buys, and what is promised.
+    """Say the features that the predicting point buys at each stage or never, and the promise.
 
     `reached`: share of the rows for which each stage buys, if it is known.
     """
@@ -378,7 +378,7 @@ def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None"
 
 
 def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool) -> str:
-    """Say what was kept of work whose last step could not be done."""
+    """Say the kept files of work whose last step failed."""
     kept = ""
     if front_file is not None:
         kept += f" The front is in {front_file}."
@@ -393,7 +393,7 @@ def kept_text(front_file: Path | None, model_file: Path | None, *, picked: bool)
 
 
 def saved_text(front_file: Path | None, model_file: Path | None, *, details: bool = False) -> str:
-    """Say what was written, and how to use it, a line each."""
+    """Say the written files and their use, a line each."""
     lines = ""
     if front_file is not None:
         lines += f"Written: {front_file}, all points. Next: shortlist front show {front_file}\n"

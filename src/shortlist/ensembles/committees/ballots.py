@@ -52,7 +52,7 @@ class Ballot(ABC):
         return class_answers(members, X)
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return what answers add, ``(..., n_classes)``.
+        """Return the increments by answers, ``(..., n_classes)``.
 
         `answers`: classes voted for, ``(...)``; of a mean, probabilities in parts of 2^15 - 1,
         ``(..., n_classes)``. An abstention adds nothing.
@@ -68,7 +68,7 @@ class Ballot(ABC):
         """Return the class that the answers of all members decide on every row; -1: none."""
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
-        """Return what the votes of all members say for each class, ``(n_rows, n_classes)``, from 0 to 1."""
+        """Return the share of votes for each class, ``(n_rows, n_classes)``, from 0 to 1."""
         return tally_shares(class_tally(codes, self.n_classes))
 
     def n_votes(self, codes: ClassCodes) -> int | NDArray[np.int64]:
@@ -276,7 +276,7 @@ class Mean(Ballot):
         return whole_shares(class_probabilities(members, X))
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return what probabilities add, in parts of 2^15 - 1 and times what each class gains."""
+        """Return the increments by probabilities, in parts of 2^15 - 1 and times the gain of each class."""
         return weighed(answers, self.gains).astype(np.int64)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:

@@ -234,7 +234,7 @@ class Chosen:
         return isinstance(self.as_chosen, CrossFittedPool)
 
     def predict(self, X: Any) -> Labels:
-        """Return what the committee answers."""
+        """Return the answers of the committee."""
         return self.committee.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -242,7 +242,7 @@ class Chosen:
         return self.committee.predict_proba(X)
 
     def predict_early(self, X: Any) -> EarlyAnswers:
-        """Return what the committee answers, asking one member after the other."""
+        """Return the answers of the committee, asking one member after the other."""
         return self.committee.predict_early(X)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
@@ -268,7 +268,7 @@ class Chosen:
 
 
 def member_answers(record: RecordedRows, selection: Mask, positive: int | None) -> MemberAnswers:
-    """Return what the members answered on the selection rows, as far as that is on record.
+    """Return the members' answers on the selection rows, as far as they are on record.
 
     `selection`, ``(n_classifiers,)``. `positive`: the place of the class that packed votes are for.
     """

@@ -316,7 +316,7 @@ class Committee:
         return Asking(self.ballot, self.order.members, self.weights, scores, least or 0.0)
 
     def added_on_record(self) -> NDArray[np.int64] | None:
-        """Return what each member added on the selection rows, with all its copies, if that is on record.
+        """Return the increments by each member on the selection rows, with all its copies, if recorded.
 
         The array has the shape ``(n_rows, n_members, n_classes)``; a member that counts several times is one.
         """
@@ -332,7 +332,7 @@ class Committee:
         return None if silent is None else states_of(silent)
 
     def scored_on_record(self) -> NDArray[Any] | None:
-        """Return what made each member's answer probable on those rows, without copies, if on record."""
+        """Return the scores of each member's answer on those rows, without copies, if on record."""
         if self.gives_means:
             return None if self.record.shares is None else self.record.shares / WHOLE
         return None if self.record.codes is None else _one_hot(self.record.codes, len(self.classes))

@@ -177,7 +177,7 @@ class Evidence:
 
 
 def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from: str = "votes") -> Evidence:
-    """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
+    """Return the evidence for an ensemble that a rule or evolution chose: its accuracy alone."""
     return Evidence(
         objective="accuracy",
         value=value,
@@ -192,7 +192,7 @@ def evidence_of_rule(value: float, rows: str = "selection rows", *, counted_from
 
 
 def certified_by(certificate: Mapping[str, Any]) -> str:
-    """Return what proves the bound of a certificate: one of its fields, empty where none does.
+    """Return the proof of a certificate's bound: one of its fields, empty where none does.
 
     >>> certified_by({"value": 3, "cuts": [{"rows": [0, 4]}]}), certified_by({"value": 3, "cuts": []})
     ('cuts', 'rows')

@@ -41,7 +41,7 @@ class ExitReport:
 
 
 def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
-    """Return what asking one after the other saves; None without members, or a record of answers.
+    """Return the savings of asking one after the other; None without members, or a record of answers.
 
     With `least`, or a promise, rows are answered alone that reach this probability.
     """
@@ -71,7 +71,7 @@ def price_paid(
     prices: NDArray[np.int64],
     counts: NDArray[np.int64] | None = None,
 ) -> int:
-    """Return what members cost over all rows, asked in their order until each row is settled.
+    """Return the price of members over all rows, asked in their order until each row is settled.
 
     `added`, ``(n_rows, n_members, n_classes)``: what they add. `prices`, ``(n_members,)``: what asking each
     costs. `counts`, ``(n_rows,)``: how many samples each row stands for, where votes are counted; by default
@@ -118,7 +118,7 @@ def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[s
 
 
 def result_facts(result: PrunedSelection) -> dict[str, Any]:
-    """Return what exact pruning found and proved, or why it found nothing."""
+    """Return the result and proof of exact pruning, or the reason for having none."""
     return {
         "status": str(result.status),
         "seconds": result.seconds,
@@ -137,7 +137,7 @@ def result_facts(result: PrunedSelection) -> dict[str, Any]:
 
 
 def rule_facts(chosen: Chosen) -> dict[str, Any]:
-    """Return what a rule found; it proves nothing."""
+    """Return the facts on the choice of a rule; it proves nothing."""
     committee = chosen.committee
     # of two classes too the one with most votes wins where votes may be missing
     binary = len(chosen.classes_) == 2 and not votes_may_be_missing(committee.members.classifiers)
@@ -209,7 +209,7 @@ class Unanswered(NamedTuple):
     """The unknown words, and the judges that gave them."""
 
     def sentences(self) -> list[str]:
-        """Return what to say about them: how many there are, and why; nothing where there are none."""
+        """Return sentences on the unanswered rows: their number, and the reasons; none without such rows."""
         if not self.rows.any():
             return []
         waiting = sum(map(bool, self.needs))

@@ -222,7 +222,7 @@ def open_rows(
 
 
 def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what every set of members costs, ``(2 ** n_members,)``.
+    """Return the price of every set of members, ``(2 ** n_members,)``.
 
     >>> set_sums(np.array([3, 5])).tolist()
     [0, 3, 5, 8]

@@ -319,7 +319,7 @@ class PoolPruner(EnsembleClassifier):
         self._after_choice(rows)
 
     def _after_choice(self, rows: PruningRows) -> None:
-        """Do what is left once there is a committee."""
+        """Do the work left once there is a committee."""
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

@@ -221,7 +221,7 @@ class ExactOptions(PoolPruner):
     def limits_of(
         self, pool: Pool | None, n_classifiers: int, diversity: DiversityLimits | None = None
     ) -> SelectionLimits:
-        """Return what a selection of `n_classifiers`, those of a pool where there is one, must keep."""
+        """Return the limits of a selection of `n_classifiers`, those of a pool where there is one."""
         return selection_limits(
             n_classifiers * self.max_copies,
             min_size=self.min_size,

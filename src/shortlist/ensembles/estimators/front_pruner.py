@@ -338,7 +338,7 @@ class FrontPruner(ExactPruner):
     def _known_prices(
         self, pool: Pool, X: Any, names: Sequence[str], study: Study
     ) -> dict[str, NDArray[np.float64]]:
-        """Return what each member adds to costs, and bind the study to it.
+        """Return the increments of costs by each member, and bind the study to them.
 
         Times and bytes are those that the study knows: they would differ when measured again, bytes a little,
         as members that were kept do not share what those just fitted share.
@@ -393,7 +393,7 @@ class FrontPruner(ExactPruner):
     def problem_of(
         self, votes: Votes | ClassVotes | SoftVotes, limits: SelectionLimits
     ) -> CommitteeProblem | MeanFrontProblem:
-        """Return what matters of committees of these votes, with the prices of the pool."""
+        """Return the objectives of committees of these votes, with the prices of the pool."""
         given: dict[str, Any] = {
             "costs": self.prices_, "classes": self._labels(self.classes_), "limits": limits,
         }  # fmt: skip
@@ -438,7 +438,7 @@ class FrontPruner(ExactPruner):
     def rights(
         self, rows: PruningRows, record: Mapping[str, NDArray[Any]]
     ) -> tuple[IsRight, NDArray[np.integer[Any]], Floats]:
-        """Return what says where some members are right, the class of every row, and what a right row adds.
+        """Return the function to the right rows of members, the class of every row, and its gain.
 
         By the answers on record; classes are indices.
         """

@@ -59,7 +59,7 @@ class PruningRows(NamedTuple):
     """Classes of the rows without a single value, which were left out; None: there were none."""
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
-        """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
+        """Return the answers of the classifiers on the pruning rows, out of fold where they are in folds."""
         return out_of_fold(self.pool if self.crossed is None else self.crossed, self.X, ask)
 
 

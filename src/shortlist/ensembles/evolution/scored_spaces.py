@@ -28,7 +28,7 @@ def add_products(rows: Floats, factors: Floats, sums: Floats) -> None:
 
 
 def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Floats:
-    """Return what linear functions are on every row, ``(n_rows, n_functions)``.
+    """Return the values of linear functions on every row, ``(n_rows, n_functions)``.
 
     The row, rounded to single precision, is multiplied and added up column by column in double precision, the
     intercept first. So the class of a row hangs neither on the rows beside it nor on the processor, and a

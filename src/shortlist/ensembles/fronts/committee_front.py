@@ -168,7 +168,7 @@ def _bound_values(problem: CommitteeProblem | MeanFrontProblem, budget: Budget) 
 def _questions(
     problem: CommitteeProblem | MeanFrontProblem,
 ) -> list[tuple[Callable[[Budget], PrunedSelection], int, int]]:
-    """Return what proves each value, the unit of its bound, and by how much that may be off."""
+    """Return the prover of each value, the unit of its bound, and the tolerance on it."""
     if isinstance(problem, MeanFrontProblem):
         return [
             (

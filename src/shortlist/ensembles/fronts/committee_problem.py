@@ -88,7 +88,7 @@ class FrontProblem(ABC):
 
     @abstractmethod
     def highest(self) -> NDArray[np.int64]:
-        """Return what each value cannot exceed, row by row, and the sum of these, ``(n_values + 1,)``."""
+        """Return the bound on each value, row by row, and on their sum, ``(n_values + 1,)``."""
 
     @abstractmethod
     def ballot(self, threshold: int, size: int) -> Ballot:
@@ -284,7 +284,7 @@ class MeanFrontProblem(FrontProblem):
         return np.append(totals, totals.sum())
 
     def highest(self) -> NDArray[np.int64]:
-        """Return what no total can exceed, row by row, and the sum of these, ``(n_values + 1,)``."""
+        """Return the bound on each total, row by row, and on their sum, ``(n_values + 1,)``."""
         return self._highest.copy()
 
     def reached(self, mask: Mask, _threshold: int) -> NDArray[np.int64]:

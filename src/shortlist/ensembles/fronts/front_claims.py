@@ -143,7 +143,7 @@ def looked_at(front: Front) -> str:
 
 
 def paid_columns(front: Front) -> dict[str, list[float]]:
-    """Return what early exit takes at each point, as far as it is known and no objective."""
+    """Return the price of early exit at each point, as far as it is known and no objective."""
     known = {"calls": front.extras.get("calls"), PAID: front.extras.get("price_paid")}
     return {name: paid for name, paid in known.items() if paid and name not in front.names}
 
@@ -178,7 +178,7 @@ class LookedAt:
     """Nodes of the last walk."""
 
     def front(self, known: Sequence[FoundCommittee], budget: Budget, names: Sequence[str] | None) -> Front:
-        """Return what is known as a front, in the order of the objectives that were requested."""
+        """Return the known committees as a front, in the order of the objectives that were requested."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])

@@ -122,7 +122,7 @@ def walk_front(
 
 
 def _budgets(problem: CommitteeProblem, by: int | None) -> list[int]:
-    """Return what may be spent, walk after walk: all of it at once where the walk goes by no price."""
+    """Return the budgets, walk after walk: all of it at once where the walk goes by no price."""
     if by is None:
         return [0]
     most = int(min(problem.budgets[by], problem.prices[by].sum()))

@@ -67,7 +67,7 @@ class Weights:
         return self.tn - self.fp
 
     def signed_gains(self, votes: Votes) -> NDArray[np.int64]:
-        """Return what answering positive instead of negative adds on each row of `votes`."""
+        """Return the gain on each row of `votes` by answering positive instead of negative."""
         per_sample = np.where(votes.labels == 1, self.gain_positive, -self.gain_negative)
         return np.asarray(per_sample * votes.counts, dtype=np.int64)
 
@@ -94,7 +94,7 @@ class Weights:
 
     @property
     def step(self) -> int:
-        """Return what every difference of two weighted sums is a multiple of."""
+        """Return the common divisor of all differences of two weighted sums."""
         return math.gcd(self.gain_positive, self.gain_negative) or 1
 
 
@@ -220,11 +220,11 @@ class ClassWeights:
         return int(self.tolerance * self.denominator)
 
     def row_gains(self, votes: ClassVotes) -> Counts:
-        """Return what being right on each row adds to the weighted sum, ``(n_rows,)``."""
+        """Return the gain in the weighted sum by being right on each row, ``(n_rows,)``."""
         return np.asarray(self.gains[votes.labels] * votes.counts, dtype=np.int64)
 
     def total(self, votes: ClassVotes, mask: Mask) -> int:
-        """Count what the plurality vote of the members in `mask` is worth, from the votes alone."""
+        """Count the weighted sum of the plurality vote of the members in `mask`, from the votes alone."""
         return int(self.row_gains(votes)[decided_classes(votes, mask) == votes.labels].sum())
 
     def value(self, total: int) -> float:
@@ -347,7 +347,7 @@ def for_classes(
 def worth_of_right(
     objective: str | Mapping[Any, float], truth: NDArray[np.integer], n_classes: int, positive: int | None
 ) -> tuple[str, Floats]:
-    """Return what rules are compared by, and what a right row adds to it, times the number of rows.
+    """Return the objective that rules are compared by, and its gain by a right row, times the number of rows.
 
     Weighted sums are compared by what they are for a row, in the user's unit; the paper's weights, which
     choose as balanced accuracy does, by balanced accuracy.

@@ -34,7 +34,7 @@ def ask_pool(
     dtype: type[np.generic],
     width: tuple[int, ...] = (),
 ) -> NDArray[Any]:
-    """Return what every classifier answers on every row, which are transformed once.
+    """Return the answers of every classifier on every row; rows are transformed once.
 
     `X`: columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
     pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
@@ -65,7 +65,7 @@ def ask_pool(
 def ask_classifier(
     name: str, method: Callable[[Any], Any], rows: Any, width: tuple[int, ...]
 ) -> NDArray[Any]:
-    """Return what a classifier answers on rows; it may be of the user's own, so it may fail in any way.
+    """Return the answers of a classifier on rows; it may be of the user's own, so it may fail in any way.
 
     Raises BadInputError if it fails, or does not give one answer per row.
 

@@ -124,7 +124,7 @@ class NearestRows(ClassifierMixin, BaseEstimator):
         return np.asarray(found / totals)
 
     def _weights(self, away: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the votes of the nearest rows are worth, by their sums of powers."""
+        """Return the weights of the votes of the nearest rows, by their sums of powers."""
         if self.weights == "uniform":
             return np.ones_like(away)
         away = np.sqrt(away) if self.p == 2 else away

@@ -240,7 +240,7 @@ def _differ(answers: NDArray[Any]) -> bool:
 
 
 def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
-    """Return what asking each judge costs, None where there are no prices.
+    """Return the price of asking each judge, None where there are no prices.
 
     Raises BadInputError if a judge has no price or one that is no number of at least 0, or a price has no
     judge.
@@ -282,7 +282,7 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
 
 
 def pass_costs(pool: Any) -> str:
-    """Return what to do where a pool has no prices: of judges they come with the answers."""
+    """Return advice where a pool has no prices: of judges they come with the answers."""
     return (
         "Price the judges: pass `costs=PRICES` with their answers."
         if asks_elsewhere(pool)

@@ -184,12 +184,12 @@ def _of_list(source: Sequence[Any]) -> Pool:
 
 
 def _thawed(model: Any) -> Any:
-    """Return what a FrozenEstimator holds, which searches leave fitted."""
+    """Return the estimator in a FrozenEstimator, which searches leave fitted."""
     return _thawed(model.estimator) if isinstance(model, FrozenEstimator) else model
 
 
 def _kind(member: Any) -> str:
-    """Return what a classifier is, with what comes before it, such as ``SVC after StandardScaler``."""
+    """Return the kind of a classifier, with the steps before it, such as ``SVC after StandardScaler``."""
     member = _thawed(member)
     if not isinstance(member, Pipeline):
         return type(member).__name__

@@ -207,7 +207,7 @@ def numbered(families: Sequence[str]) -> tuple[str, ...]:
 
 
 def asking_cost(pool: Pool) -> float | None:
-    """Return what asking every classifier once costs, None where there are no prices."""
+    """Return the price of asking every classifier once, None where there are no prices."""
     return None if pool.costs is None else math.fsum(pool.costs)
 
 
@@ -286,7 +286,7 @@ class CrossFittedPool:
         return self
 
     def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
-        """Return what is left when members are taken of each pool."""
+        """Return the pools of the members taken of each pool."""
         return replace(
             self, pool=taken(self.pool), without_fold=tuple(taken(one) for one in self.without_fold)
         )
@@ -299,7 +299,7 @@ class CrossFittedPool:
 def out_of_fold(
     source: Pool | CrossFittedPool, X: Any, ask: Callable[[Pool, Any], NDArray[Any]]
 ) -> NDArray[Any]:
-    """Return what is answered on every row by who was not fitted on it.
+    """Return the answers on every row by classifiers that were not fitted on it.
 
     `source`: who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its
     fold. Any other pool was fitted elsewhere. `X`: of a cross-fitted pool the rows that it was fitted on, in

@@ -101,7 +101,7 @@ def gains_of_tangents(terms: MeanTerms, tilts: Floats, gains: Floats) -> None:
 
 @kernel("float64(float64[::1], uint8[::1], int64)", makes_arrays=True)
 def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
-    """Return what the classifiers that are in, and the best free ones, add together."""
+    """Return the sum of the increments by the classifiers that are in, and by the best free ones."""
     free = np.empty(len(gains))
     n_free = 0
     total = 0.0

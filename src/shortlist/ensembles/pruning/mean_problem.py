@@ -87,7 +87,7 @@ def mean_goal(
 def decision_gains(
     metric: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
 ) -> NDArray[np.int64]:
-    """Return what being right on a row of each class gains by a metric of votes, ``(n_classes,)``.
+    """Return the gain of being right on a row of each class by a metric of votes, ``(n_classes,)``.
 
     Raises BadInputError if the metric is unknown, or a wrong decision is worth more than a right one.
 
@@ -126,7 +126,7 @@ def asks_for_choice(objective: str | Mapping[Any, float]) -> bool:
 
 
 def soft_metric(objective: str | Mapping[Any, float]) -> str | Mapping[Any, float]:
-    """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
+    """Return the metric of decisions: the part before ``+``, and accuracy for ``auto`` and for losses.
 
     >>> soft_metric("balanced-accuracy+auto"), soft_metric("log-loss")
     ('balanced-accuracy', 'accuracy')
@@ -192,7 +192,7 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
 
 
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
-    """Return what members are worth by their number and what they reach, in parts of :data:`SCALE`.
+    """Return the worth of members by their number and their sums, in parts of :data:`SCALE`.
 
     Takes O(n_terms) time.
     """
@@ -231,7 +231,7 @@ class MeanProblem:
         return np.asarray(tally - self.terms.columns[k])
 
     def rate(self, tally: NDArray[Any], size: int) -> tuple[int, int]:
-        """Return what members are worth by their number; the threshold is always 0.
+        """Return the worth of members by their number; the threshold is always 0.
 
         An empty selection is worth less than any other.
         """
@@ -254,7 +254,7 @@ class MeanProblem:
         return (total + self.slack // 4) / SCALE
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return what makes a result of these members; a threshold below 0 says that there are none."""
+        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
         n = self.votes.n_classes
         decisions = (
             np.zeros((n, n), dtype=np.int64)

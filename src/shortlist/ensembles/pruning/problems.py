@@ -152,7 +152,7 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         return self.weights.all_negative(self.votes) + gain, threshold
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return what makes a result of these members; a threshold below 0 says that there are none."""
+        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
 
@@ -192,7 +192,7 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return int(self._row_gains[right].sum()), 0
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
-        """Return what makes a result of these members; a threshold below 0 says that there are none."""
+        """Return the maker of a result of these members; a threshold below 0 says that there are none."""
         n = self.votes.n_classes
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
         return functools.partial(ClassSelection, mask=mask, decisions=decisions)

@@ -147,7 +147,7 @@ def bound_of_front(proved_by: str) -> str:
 
 
 def solver_name(solver: str | Solver) -> str:
-    """Return what a solver calls itself; nothing for the engine, which names its steps."""
+    """Return the name of a solver; nothing for the engine, which names its steps."""
     if solver == AUTO:
         return ""
     name = solver if isinstance(solver, str) else solver.name
@@ -200,7 +200,7 @@ def selections_meant(
 def evidence_of(
     result: PrunedSelection, solver: str, among: str = "", rows: str = "selection rows"
 ) -> Evidence:
-    """Return what a result of exact pruning says of itself.
+    """Return the evidence in a result of exact pruning.
 
     `result`: with a selection. `solver`: the option `solver` that it was found with. `among`: what
     :func:`selections_meant` says. `rows`: what its value is counted on.
@@ -232,7 +232,7 @@ def evidence_of(
 
 
 def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: float | None) -> Evidence:
-    """Return what is known of an evolved ensemble, by its errors and its exact selection, if any.
+    """Return the evidence for an evolved ensemble, by its errors and its exact selection, if any.
 
     Shares are of one minus the errors. A bound without a step is one of a model from before steps were kept.
     """

@@ -85,7 +85,7 @@ def rule_starts(
 def prefix_totals(
     votes: Votes, weights: Weights, order: ArrayLike, columns: VoteMatrix | None = None
 ) -> NDArray[np.int64]:
-    """Return what every prefix of an order adds, with its best threshold, to answering negative everywhere.
+    """Return the gain of every prefix of an order, at its best threshold, over answering negative.
 
     `columns` is the votes transposed, ``(n_classifiers, n_rows)``, made here unless given.
     """

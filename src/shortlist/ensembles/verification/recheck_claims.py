@@ -177,7 +177,7 @@ def recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Ev
 def recheck_step(
     model: "EvolutionaryEnsembleClassifier", rows: Any, truth: Any, counted: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Recompute what no choice among the candidates of the last exact step exceeds.
+    """Recompute the bound on all choices among the candidates of the last exact step.
 
     All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
     members that the model's options say.

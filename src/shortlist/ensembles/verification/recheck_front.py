@@ -194,7 +194,7 @@ def front_selection(chosen: Chosen) -> PrunedSelection:
 
 
 def recorded_shares(chosen: Chosen, truth: NDArray[np.integer]) -> SoftVotes:
-    """Return what all candidates gave the classes of the recorded rows, and who abstained there."""
+    """Return the probabilities of all candidates for the recorded rows' classes, with abstentions."""
     answers = member_answers(chosen.record, np.ones(len(chosen.names), dtype=bool), None)
     assert answers.shares is not None, "soft votes are on record"
     return SoftVotes(answers.shares, truth.astype(np.uint8), answers.silent)
@@ -243,7 +243,7 @@ def _problem_of(
 
 
 def _class_names(chosen: Chosen) -> list[str]:
-    """Return what the classes are called; of two that are counted apart the positive one is the last."""
+    """Return the names of the classes; of two that are counted apart the positive one is the last."""
     names = [str(one) for one in chosen.classes_]
     if chosen.record.packed_votes is None:
         return names
@@ -252,7 +252,7 @@ def _class_names(chosen: Chosen) -> list[str]:
 
 
 def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Say what a front tells otherwise than its points and its problem do."""
+    """Name the facts of a front that differ from those of its points and its problem."""
     problem, extras = _problem(chosen, front), front.extras
     yield from other_objectives(front, [problem.objectives[place] for place in problem.asked])
     if said := proof_conflict(front):
@@ -273,7 +273,7 @@ def _other_facts(chosen: Chosen, front: Front) -> Iterator[str]:
 
 
 def _other_standing(chosen: Chosen, front: Front) -> Iterator[str]:
-    """Say what a front tells otherwise of its points beside the best single classifier than repeated choice.
+    """Name the points of a front that repeated choice places otherwise beside the best single classifier.
 
     Margin and point are compared with those of the model.
     """
@@ -459,7 +459,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
 
 
 def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) -> list[int]:
-    """Return what a right row of each class adds to an objective."""
+    """Return the gain of an objective by a right row of each class."""
     shares = {
         "accuracy": [Fraction(1, sum(sizes))] * len(sizes),
         "balanced-accuracy": [Fraction(1, max(1, n) * sum(map(bool, sizes))) for n in sizes],

@@ -53,7 +53,7 @@ def check_mean_certificate(
 def count_mean_selection(
     claim: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]
 ) -> CertificateVerdict:
-    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound."""
+    """Recompute the worth of a selection, and whether it keeps its limits, where nothing proves a bound."""
     return _MeanRows(claim, shares, labels).verdict(proved=False)
 
 

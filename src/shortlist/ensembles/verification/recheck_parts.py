@@ -171,7 +171,7 @@ def _is_proved_mean(chosen: Chosen) -> bool:
 
 
 def _gains(chosen: Chosen, truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return what being right on each class gains if means decide, before any calibration."""
+    """Return the gain of being right on each class if means decide, before any calibration."""
     shares = chosen.record.shares
     if shares is None or chosen.voting == HARD or chosen.front is not None:
         return np.ones(len(chosen.classes_), dtype=np.int64)

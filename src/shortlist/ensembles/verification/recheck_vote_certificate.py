@@ -58,15 +58,15 @@ class ClaimedRows(ABC):
 
     @abstractmethod
     def sha256(self) -> str:
-        """Return what identifies the rows."""
+        """Return the digest of the rows."""
 
     @abstractmethod
     def value(self, members: list[int]) -> int:
-        """Return what the members are worth, and note which limits they break beside size and cost."""
+        """Return the worth of the members, and note the limits that they break beside size and cost."""
 
     @abstractmethod
     def bound(self) -> int:
-        """Return what no selection exceeds by the proof, and note what of it is not true."""
+        """Return the bound that the proof gives for all selections, and note its errors."""
 
     def verdict(self, *, proved: bool = True) -> CertificateVerdict:
         """Recompute value and bound; without a proof the value alone, and whether the limits are kept."""
@@ -131,7 +131,7 @@ def count_selection(
     labels: Iterable[int],
     n_classes: int | None = None,
 ) -> CertificateVerdict:
-    """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
+    """Recompute the worth of a selection, and whether it keeps its limits, where nothing proves a bound.
 
     `claim`: the fields ``members`` and ``limits`` of a certificate, with ``threshold`` and ``weights`` or
     with ``gains``. The others as of :func:`check_certificate`.
@@ -160,11 +160,11 @@ class _VotedRows(ClaimedRows):
 
     @abstractmethod
     def gains(self) -> tuple[int, list[int]]:
-        """Return what every selection is worth, and what being right on each row adds, 0 where none can."""
+        """Return the constant worth of every selection, and the gain of each right row, 0 where none can."""
 
     @abstractmethod
     def summed(self, cut: Mapping[str, Any], multipliers: list[int]) -> tuple[list[int], int] | None:
-        """Return what rows of a cut that are all right ask of members, and how much; None if not true."""
+        """Return the sum over members that a cut's rows require together, and its size; None if not true."""
 
     @abstractmethod
     def is_diverse(self, members: list[int]) -> bool:
@@ -346,7 +346,7 @@ class _ClassRows(_VotedRows):
 def _checked_terms(
     cut: Mapping[str, Any], coefficients: list[int], wanted: int, limits: Mapping[str, Any]
 ) -> tuple[list[int], int] | None:
-    """Return what a cut adds for members, and how much its rows reach together; None if it is not true.
+    """Return the coefficients of members in a cut, and the reach of its rows; None if it is false.
 
     If its rows are all right, the coefficients of the members add up to `wanted`. Without ``kept`` that must
     be more than any selection within the sizes has: one row is wrong, and members add nothing.

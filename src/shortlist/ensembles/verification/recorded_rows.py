@@ -115,7 +115,7 @@ def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
 
 
 def votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
-    """Return what all candidates answer on the recorded rows, `(n_rows, n_candidates)`."""
+    """Return the answers of all candidates on the recorded rows, `(n_rows, n_candidates)`."""
     record = chosen.record
     if record.packed_votes is not None:
         return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))

@@ -119,7 +119,7 @@ def tally(votes: VoteMatrix, mask: Mask) -> NDArray[np.int64]:
 
 
 def confusion(votes: Votes, mask: Mask, threshold: int) -> Confusion:
-    """Count what the members in `mask` decide, positive where more than `threshold` of them vote so."""
+    """Count the decisions of the members in `mask`, positive where more than `threshold` of them vote so."""
     positive = tally(votes.votes, mask) > threshold
     truth = votes.labels == 1
     counts = np.zeros((2, 2), dtype=np.int64)

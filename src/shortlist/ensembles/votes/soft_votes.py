@@ -232,7 +232,7 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 
 
 def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArray[np.int64]:
-    """Return what means are multiplied by before the largest decides: gains by class, times their factors.
+    """Return the factors of means before the largest decides: gains by class, times their factors.
 
     They are whole parts of the largest; equal factors change nothing.
 

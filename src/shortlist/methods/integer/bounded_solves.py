@@ -404,7 +404,7 @@ def max_coefficient(program: Program) -> float:
 
 
 def largest_objective(tolerance: float) -> int:
-    """Return what weighted objectives should stay below for a solver with this tolerance, with room."""
+    """Return the bound, with room, on weighted objectives for a solver with this tolerance."""
     return int(0.25 / tolerance) - 1 if tolerance else LARGEST_OBJECTIVE
 
 

@@ -99,7 +99,7 @@ class RecordedSolves:
             self.write()
 
     def write(self) -> None:
-        """Write what is new."""
+        """Write the new records."""
         if self._fresh:
             self._study.record(*self._fresh)
             self._fresh.clear()

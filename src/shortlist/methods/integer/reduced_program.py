@@ -102,7 +102,7 @@ def reduce_program(
 
 
 def _without_auxiliaries(clauses: Clauses, n_columns: int, budget: Budget | None) -> Clauses:
-    """Return what clauses say of the first variables alone: clauses, fixed values and equivalences."""
+    """Return the implications for the first variables alone: clauses, fixed values, equivalences."""
     found = presolve_in_time(clauses, budget)
     if found.clauses.n_clauses and not len(found.clauses.literals):
         return Clauses.from_clauses(n_columns, [()])

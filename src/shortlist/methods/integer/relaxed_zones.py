@@ -125,7 +125,7 @@ class RelaxedZones:
         *,
         lower: Vector | None = None,
     ) -> Relaxed | None:
-        """Return what a linear program proves of the solutions with ``lower <= f <= upper``.
+        """Return the proof of a linear program on the solutions with ``lower <= f <= upper``.
 
         None if there is no such solution. For reduced costs least values of the objectives are of no use:
         where the linear program is at all of them, they are 0.
@@ -185,7 +185,7 @@ class RelaxedZones:
         return bool(reach.max(initial=0) < LARGEST_INTEGER and sums.max() < LARGEST_INTEGER)
 
     def greatest(self) -> Vector:
-        """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
+        """Return the greatest values of the objectives, :data:`UNLIMITED` where nothing is proved."""
         found = []
         for unit in -np.eye(len(self._integers), dtype=np.int64):
             relaxed = self.relax(unit, self._integers.upper)
@@ -193,7 +193,7 @@ class RelaxedZones:
         return np.minimum(self._integers.upper, np.array(found, dtype=np.int64))
 
     def least(self, lower: Vector, upper: Vector) -> Vector | None:
-        """Return what no objective of the vectors y with ``lower <= y <= upper`` is below.
+        """Return the least values of the objectives of the vectors y with ``lower <= y <= upper``.
 
         None if there is no such vector. Where nothing is proved, or the budget ends, it is as in `lower`.
 

@@ -283,7 +283,7 @@ def _proof(
     n_complete: int,
     solve_limit_s: float | None,
 ) -> Proof:
-    """Return what is proved if every answer is optimal; `n_complete` objectives of a complete front, or 0."""
+    """Return the proof for optimal answers; `n_complete` objectives of a complete front, or 0."""
     if n_complete:
         return Proof(ProofKind.COMPLETE, missing=(0.0,) * n_complete)
     outcomes = [record.outcome for record in found.records.values()]

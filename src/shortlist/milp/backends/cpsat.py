@@ -251,7 +251,7 @@ class _CpSatEngine:
         )
 
     def _plain_bound(self) -> float:
-        """Return what the bounds of the columns imply for the scaled costs."""
+        """Return the bound on the scaled costs by the bounds of the columns."""
         least = 0
         for column, cost in zip(self._model.objective.vars, self._model.objective.coeffs, strict=True):
             least += cost * int(self._lower[column] if cost > 0 else self._upper[column])

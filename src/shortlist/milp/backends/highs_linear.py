@@ -27,7 +27,7 @@ Basis: TypeAlias = "highspy.HighsBasis"
 
 
 def cost_unit(costs: NDArray[Any]) -> float:
-    """Return what large costs are divided by for HiGHS, and its multipliers multiplied by again."""
+    """Return the divisor of large costs for HiGHS, by which its multipliers are multiplied again."""
     return max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
 
 

@@ -136,7 +136,7 @@ def _cheapest_of_few_errors(front: Front, within: Mask) -> int:
 
 
 def _saved(front: Front, points: NDArray[np.int64], told: set[str]) -> list[NDArray[np.float64]]:
-    """Return what is saved on at some points, the first kind first; `told`: objectives that say how good."""
+    """Return the savings at some points, the first kind first; `told`: objectives that say how good."""
     return [
         front.values[points, front.names.index(name)] * (1 if one.sense == "min" else -1)
         for name in dict.fromkeys((*SAVED_ON, *front.names))

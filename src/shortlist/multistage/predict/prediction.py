@@ -67,7 +67,7 @@ class StagedModel:
 
 
 def stage_amounts(model: StagedModel) -> list[dict[str, float]]:
-    """Return what each stage takes of every attribute of the prices, such as its hours."""
+    """Return the amount of every attribute that each stage takes, such as its hours."""
     attributes = model.costs.attributes
     taken = model.costs.taken(np.array([stage.subset for stage in model.stages]), attributes)
     return [
@@ -261,7 +261,7 @@ def _decisions(model: StagedModel, found: Followed, rows: NDArray[np.float64] | 
 
 
 def _prices(model: StagedModel) -> NDArray[np.float64]:
-    """Return what rows have paid that reached each stage, ``(n_stages + 1,)``; 0 for none."""
+    """Return the price paid by rows up to each stage, ``(n_stages + 1,)``; 0 for none."""
     return np.array([0, *(stage.price for stage in model.stages)], dtype=np.float64) / model.costs.scale
 
 

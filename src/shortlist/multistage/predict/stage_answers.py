@@ -97,7 +97,7 @@ def figures(
     n_classes: int,
     times: int = 1,
 ) -> Figures:
-    """Count what became of rows, ``(times * n_rows,)``, of which there is one at least.
+    """Count the outcomes of rows, ``(times * n_rows,)``, of which there is one at least.
 
     `said`, `truth`: class numbers, -1 for no answer, and for a class that no answer is. `possible`: the least
     and the most that a row may pay. `times`: how often each row is measured.
@@ -203,7 +203,7 @@ def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]
 
 
 def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed:
-    """Return what becomes of the rows where every stage asks for the threshold as well."""
+    """Return the outcomes of the rows where every stage asks for the threshold as well."""
     return follow(
         len(stages[0].scores),
         len(stages),
@@ -233,7 +233,7 @@ def measured_points(
     truth: NDArray[np.int64],
     n_classes: int,
 ) -> tuple[Figures, ...]:
-    """Return what each point of a front does on the rows that `answers` is about, of classes `truth`."""
+    """Return the figures of each point of a front on the rows that `answers` is about, of classes `truth`."""
     assignments = front.decisions.astype(np.int8)
     asked = point_answers(assignments, answers)
     thresholds = front.extras.get("answer_from") or [0.0] * len(asked)
@@ -255,7 +255,7 @@ def _answers(
     least: float | NDArray[np.float64],
     there: Mask,
 ) -> StageAnswers:
-    """Return what a stage would answer; a row without a value of what it knows is not answered."""
+    """Return the answers of a stage; a row without a value of a known feature is not answered."""
     codes, confident = confident_answers(probabilities, rule, least)
     scores = np.where(confident & there, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
     return StageAnswers(scores, np.asarray(codes == labels), np.ones(len(labels), dtype=bool), codes)

@@ -148,7 +148,7 @@ class FeatureCosts:
         return prices
 
     def bought(self, subsets: Mask) -> Mask:
-        """Return what is there after buying feature sets: the features, and the groups that they open.
+        """Return the bought items of feature sets: the features, and the groups that they open.
 
         For masks of shape ``(..., n_features)`` of shape ``(..., n_features + n_groups)``, the order of
         :attr:`Attribute.values`.
@@ -171,7 +171,7 @@ class FeatureCosts:
         return np.asarray(np.stack(largest, axis=-1), dtype=np.int64)
 
     def as_settings(self) -> dict[str, Any]:
-        """Return what a study is bound to."""
+        """Return the settings that a study is bound to."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property

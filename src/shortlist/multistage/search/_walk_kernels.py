@@ -117,7 +117,7 @@ class Rules(NamedTuple):
 
 @kernel("int64(int64, int64, int64, Space)")
 def taken(attribute: int, before: int, mask: int, space: Space) -> int:
-    """Return what the stage from one set to another takes of an attribute: the largest of all that is new."""
+    """Return the amount of an attribute for a stage from one set to another: the largest new one."""
     largest = 0
     for one in range(space.amounts.shape[0]):
         if space.bought[mask, one] and not space.bought[before, one]:

@@ -50,7 +50,7 @@ class EmscoPlace:
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
-    """Return what a study keeps."""
+    """Return the state that a study keeps."""
     seen = np.frombuffer(b"".join(sorted(place.seen)), dtype=np.int8)
     facts = {"number": place.number, "evaluations": place.evaluations, "unchanged": place.unchanged}
     arrays = {"assignments": place.assignments, "seen": seen}

@@ -188,7 +188,7 @@ def space_of(
     prices: NDArray[np.int64],
     calls: NDArray[np.int64],
 ) -> Space:
-    """Return what a walk needs, from the decision bits, prices and call prices of all sets by bit mask.
+    """Return the input of a walk, from the decision bits, prices and call prices of all sets by bit mask.
 
     `sets`, ``(2**n, n_features)``: the features of each. `bits`, ``(2**n, 2, n_words)``: who is confident,
     and who is right too; row 0, of no feature, is zero. `prices`, `calls`, ``(2**n,)``: what a row pays for

@@ -60,7 +60,7 @@ def errors_apart(problem: Any, assignments: NDArray[np.int8], totals: NDArray[np
 
 
 def errors_of(problem: Any, assignment: NDArray[np.int8]) -> Floats:
-    """Return what errors about each validation row that counts cost, ``(n_rows,)``."""
+    """Return the price of errors about each validation row that counts, ``(n_rows,)``."""
     assert problem.errors is not None
     labels = problem.decisions.subclassifiers.rows.validation_labels
     costs: Floats = problem.errors.of_rows(decided(problem, assignment)[0], labels)

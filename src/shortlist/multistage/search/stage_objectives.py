@@ -66,7 +66,7 @@ def _all_features(problem: "StageProblem") -> float:
 
 
 def _cheapest_feature(problem: "StageProblem") -> float:
-    """Return what every row pays at least, as the first stage buys something."""
+    """Return the least price of every row, as the first stage buys something."""
     return int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
 
 
@@ -249,7 +249,7 @@ class StageProblem:
         return result
 
     def call_prices(self, sets: Mask, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what a row pays for a call of the classifier of each set of features, ``(n_sets,)``.
+        """Return the price of a row for a call of the classifier of each set of features, ``(n_sets,)``.
 
         An ensemble of Shortlist asks its members, each once, and each reads all features of the set. What it
         asks is known when it is fitted: `slots` are those of the sets.
@@ -302,7 +302,7 @@ class StageProblem:
     def comparable(
         self, measures: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return what dominance goes by: whole numbers to minimise, and both parts of the ratio of Eq. 4."""
+        """Return the numbers for dominance: whole ones to minimise, and both parts of the ratio of Eq. 4."""
         table = self.table
         plain = [table[name] for name in self.names if name != "conclusive_accuracy"]
         points = measures[:, [one.column for one in plain]]
@@ -422,7 +422,7 @@ def _most_taken(attribute: CostAttribute, problem: StageProblem) -> float:
 
 
 def _least_taken(attribute: CostAttribute, problem: StageProblem) -> float:
-    """Return what every row takes of an attribute at least, as the first stage buys something."""
+    """Return the least amount of an attribute that every row takes, as the first stage buys something."""
     alone = np.eye(problem.n_features, dtype=bool)[:, None]
     return int(problem.costs.taken(alone, [attribute]).min()) / attribute.scale
 

@@ -158,7 +158,7 @@ class Walker:
         self._archive.size[0] = len(parts[0])
 
     def found(self) -> FoundAssignments:
-        """Return what was kept."""
+        """Return the kept assignments."""
         archive = self._archive
         counted = np.flatnonzero(archive.ties[: archive.size[0]])
         return FoundAssignments(archive.measures[counted], archive.ties[counted], archive.chains[counted])
@@ -202,7 +202,7 @@ class _Thread:
     task: str = ""
 
     def state(self) -> KeptState:
-        """Return what a study keeps, while the walker rests."""
+        """Return the state that a study keeps, while the walker rests."""
         return KeptState(self.walker.state(), {"looked": self.looked, "task": self.task})
 
 

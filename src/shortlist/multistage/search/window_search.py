@@ -183,7 +183,7 @@ class WindowClimber:
         return there if found >= worth - STEP_BACK * weights.sum() else here, found > best
 
     def look_through(self, items: NDArray[np.bool_]) -> None:
-        """Add what is best in a window, unless it was looked through before."""
+        """Add the best assignments of a window, unless it was looked through before."""
         key = np.packbits(items[np.lexsort(items.T)], axis=None).tobytes()
         if key in self._looked:
             return
@@ -342,7 +342,7 @@ def drawn_weightings(n_objectives: int, n_weightings: int, seed: int) -> Values:
 
 
 def first_assignments(problem: StageProblem) -> NDArray[np.int8]:
-    """Return what the search begins with beside one stage of everything, ``(n_assignments, n_features)``.
+    """Return the starts of the search beside one stage of everything, ``(n_assignments, n_features)``.
 
     Where features may be left out: one stage of the features that tell most, 1, 2, 4 of them and so on.
     """

@@ -34,7 +34,7 @@ def counts_members(estimator: Any) -> bool:
 
 
 def member_costs(estimator: Any) -> Sequence[float] | None:
-    """Return what asking each member costs, where an ensemble was given that; None: all cost alike.
+    """Return the price of asking each member, where an ensemble was given it; None: all cost alike.
 
     Raises BadInputError if that is no list of costs.
     """
@@ -188,7 +188,7 @@ class ForeignSubclassifiers(Subclassifiers):
         return np.array(found, dtype=np.int64).reshape(len(slots), n_prices)
 
     def model(self, subset: Mask) -> "ForeignModel":
-        """Return what predicts for one subset."""
+        """Return the model that predicts for one subset."""
         return self._models[int(self.slots(subset[None, :])[0])][0]
 
     def validating(self, slot: int) -> Sequence["ForeignModel"]:
@@ -313,7 +313,7 @@ class SharedSubclassifiers(Subclassifiers):
         return np.tile(asked_by_price(self._models[0].estimator, n_prices), (len(slots), 1))
 
     def model(self, subset: Mask) -> ForeignModel:
-        """Return what predicts for one subset: a classifier of its own."""
+        """Return the model that predicts for one subset: a classifier of its own."""
         return self.own.model(subset)
 
     def validation_probabilities(self, subset: Mask) -> Floats:

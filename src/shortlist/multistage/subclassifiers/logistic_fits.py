@@ -385,7 +385,7 @@ class LogisticSubclassifiers(Subclassifiers):
         decision_bits(self._validation, self._coefficients, slots, columns, confidence, least, bits)
 
     def model(self, subset: Mask) -> LogisticModel:
-        """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
+        """Return the model for predictions by one subset; out of fold it is fitted now, without budget."""
         if self.rows.fold_of is None:
             return self.validating(int(self.slots(subset[None, :])[0]))[0]
         with limited_threads(1):
@@ -399,7 +399,7 @@ class LogisticSubclassifiers(Subclassifiers):
 
 
 def _check_memory(rows: StageRows, n_bytes: int) -> None:
-    """Refuse what would not fit; the usual cause is an identifier taken for a category."""
+    """Refuse fits that do not go into memory; the usual cause is an identifier taken for a category."""
     if n_bytes > MOST_BYTES:
         widest = max(rows.encoding.codes, key=lambda code: code.width)
         raise BadInputError(

@@ -127,7 +127,7 @@ class Subclassifiers:
     member_costs: Sequence[float] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy in another process has: it fits for itself, and reports no progress."""
+        """Return the state of a copy in another process: it fits for itself, and reports no progress."""
         return {**vars(self), "n_jobs": 1, "budget": Budget()}
 
     def serve(self, budget: Budget) -> None:
@@ -147,7 +147,7 @@ class Subclassifiers:
         return np.ones((len(slots), 1), dtype=np.int64)
 
     def model(self, subset: Mask) -> Any:
-        """Return what predicts for one subset, fitted on all rows that fit."""
+        """Return the model that predicts for one subset, fitted on all rows that fit."""
         raise NotImplementedError
 
     def validating(self, slot: int) -> Sequence[Any]:

@@ -128,7 +128,7 @@ def _one_answer(place: str, answers: Sequence[Any]) -> Any:
 
 
 def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
-    """Return what the annotations answer that are marked as ground truths of a task."""
+    """Return the answer in the annotations that are marked as ground truths of a task."""
     told = dict.fromkeys(_one_answer(place, answers) for answers in marked if answers)
     if len(told) > 1:
         raise BadFileError(

@@ -268,7 +268,7 @@ def _on_platform(place: str, line: Row, columns: LogColumns) -> Row:
 
 
 def _take_event(row: Row, kind: str, data: Row, columns: LogColumns) -> None:
-    """Add what an event tells of a sample; the first that tells something counts."""
+    """Add the facts of an event to a sample; the first that says something counts."""
     row["features"] = data | row["features"]
     answer = columns.answer or ("picked" if data.get("picked") is not None else "sampled")
     if data.get(answer) is not None and (kind != "sampling" or row.get("answer") is None):

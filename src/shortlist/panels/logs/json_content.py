@@ -41,7 +41,7 @@ ODDITIES = {
 
 
 def parsed_json(name: str, content: bytes | str, odd: Counter[str]) -> Any:
-    """Return what a JSON text holds; NaN and infinity are numbers in it, as some tools write them.
+    """Return the content of a JSON text; NaN and infinity are numbers in it, as some tools write them.
 
     Raises BadFileError if it is no JSON, or is nested too deeply.
 
@@ -285,7 +285,7 @@ def number(value: Any) -> float | None:
 
 
 def at(source: str, owner: Mapping[str, Any], path: str) -> Any:
-    """Return what stands at a path such as ``response.tokenUsage.prompt``; None where a part is missing.
+    """Return the value at a path such as ``response.tokenUsage.prompt``; None where a part is missing.
 
     Raises BadFileError if a part is no object.
     """

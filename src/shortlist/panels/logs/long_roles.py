@@ -360,7 +360,7 @@ def _has_call_states(table: "pd.DataFrame") -> bool:
 def _kind_of_score(
     source: str, table: "pd.DataFrame", name: str, *, case: str, answer: str, has_truth: bool
 ) -> str:
-    """Return what a column that is called like a score is: the ``score``, the truth (``target``), or "".
+    """Return the role of a column that is called like a score: the ``score``, the truth (``target``), or "".
 
     Scores differ between the answers of one case where one of them is right; truths do not. Beside answers a
     number between 0 and 1 may be how sure a judge is, so it is no score. `has_truth`: whether another column

@@ -76,7 +76,7 @@ def read_log(
     like: Sequence[str] | None = None,
     rules: CellRules = USUAL,
 ) -> AnswerLog:
-    """Read what judges answered from files as they are.
+    """Read the answers of judges from files as they are.
 
     The form of a file is told by its content. Tables are wide, with columns for each judge, or long, with a
     row for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each

@@ -15,7 +15,7 @@ ENDINGS = (
 
 
 def file_names(paths: Sequence[str | Path]) -> list[str]:
-    """Return what files are called, without their endings: by their folders where the names are equal.
+    """Return the names of files, without their endings: by their folders where the names are equal.
 
     >>> file_names(["runs/small.csv.gz", "runs/gpt-4.1.csv"]), file_names(["a/log.csv", "b/log.csv"])
     (['small', 'gpt-4.1'], ['a', 'b'])

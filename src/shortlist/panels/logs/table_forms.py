@@ -239,7 +239,7 @@ def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None)
 def with_price(
     table: "pd.DataFrame", columns: LogColumns, roles: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return what columns hold, with the price by a word of its name, and columns that may be it otherwise.
+    """Return the roles of columns, the price by a word of its name, and other candidates for it.
 
     A price of answers differs within a case; what does not may be one of the case's own features.
     """

@@ -286,7 +286,7 @@ def _told_of_one(
     target: str | None,
     answer: str,
 ) -> Iterable[tuple[str, str]]:
-    """Yield what columns tell of the answers of one judge: the part and the column."""
+    """Yield the columns on the answers of one judge: the part and the column."""
     for part in OF_ONE:
         named = getattr(columns, part)
         if named is not None:

@@ -166,7 +166,7 @@ def is_score_of(source: str, table: "pd.DataFrame", name: str, answer: str, targ
 
 
 def stems(name: str, words: Sequence[str]) -> list[str]:
-    """Return what stands before one of some words at the end of a name, and the mark before that."""
+    """Return the beginning of a name before one of some last words, and the mark before that."""
     ends = [f"{mark}{word}" for word in words for mark in MARKS]
     return [name.removesuffix(end) for end in ends if name.endswith(end) and name != end]
 

@@ -95,7 +95,7 @@ def _tell(source: str, layout: Layout, notes: list[str]) -> None:
 
 
 def tell_first(notes: list[str], form: str) -> None:
-    """Add what form a file has before all else that was noted, but after the forms of other files."""
+    """Add a note on the form of a file before all others, but after the forms of other files."""
     notes.insert(sum(": read as one row " in note for note in notes), form)
 
 

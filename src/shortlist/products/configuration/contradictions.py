@@ -178,7 +178,7 @@ def contradiction_sentences(
     chosen: Callable[[int], str] | None = None,
     budget: Budget | None = None,
 ) -> tuple[str, ...]:
-    """Say what contradicts each other: a sentence for each choice, limit and rule, in this order.
+    """Name the parts of a contradiction: a sentence for each choice, limit and rule, in this order.
 
     A limit that contradicts nothing but the model is one sentence, with the best value that there is.
 
@@ -332,7 +332,7 @@ def _constant(goal: FeatureObjective) -> int:
 
 
 def limit_sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
-    """Return what a limit bounds, as to minimise, each with the side of ``==`` on which it is looked for."""
+    """Return the sums that a limit bounds, as to minimise, each with its side of ``==``."""
     formula = limit.formula
     parts = formula.parts if isinstance(formula, And) else (formula,)
     linear = [part for part in parts if isinstance(part, Linear)]

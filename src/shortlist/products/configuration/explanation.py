@@ -218,7 +218,7 @@ def best_product(
     *,
     budget: Budget | None = None,
 ) -> tuple[Least, Mask | None]:
-    """Return what is known of the least sum, and the best product that was found; see :func:`least_value`."""
+    """Return the bounds on the least sum, and the best product that was found; see :func:`least_value`."""
     asked = set(literals)
     if any(-literal in asked for literal in asked):
         return IMPOSSIBLE, None

@@ -37,7 +37,7 @@ that is of use is mostly there within seconds; what is left must do for integer 
 def find_front(
     question: ProductQuestion, method: str, options: SearchOptions, budget: Budget
 ) -> tuple[Front, Diagram | None]:
-    """Return what a method finds for a question without a contradiction, and the diagram it came from if any.
+    """Return the front of a question without a contradiction by a method, and its diagram, if any.
 
     Every product is checked. ``front.extras["why"]`` says which engine answered and why. See
     :func:`shortlist.products.configuration.product_front.configure` for the rest.

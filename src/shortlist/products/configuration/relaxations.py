@@ -66,7 +66,7 @@ class _Asked:
     budget: Budget
 
     def without(self, literals: Iterable[int], places: Iterable[int]) -> "_Asked":
-        """Return what is left to ask; limits that are left out become empty, so that indices stay."""
+        """Return the question without some limits and requirements; such limits stay, empty."""
         dropped = set(literals)
         limits = list(self.limits)
         for place in places:
@@ -203,7 +203,7 @@ def _unless(formula: Formula, switch: int) -> Formula:
 def _changes(
     asked: _Asked, literals: Sequence[int], places: Sequence[int], product: Mask
 ) -> tuple[Relaxation, ...]:
-    """Return what to change so that there is a product.
+    """Return changes after which there is a product.
 
     `literals`, `places`: what is broken by `product`, which meets everything else that is asked.
     """
