@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import WEIGHTED
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
+from shortlist.results.class_shares import cost_of_errors
 from shortlist.results.intervals import (
     MARGIN,
     Difference,
@@ -127,6 +128,8 @@ class Measured:
     """Number of times that each row is measured: by repeated choice once in every partition."""
     parts: NDArray[np.int8] | None = None
     """Part of each measurement, -1 for none, where the rule was fitted anew for every part; else None."""
+    costs: Floats | None = None
+    """Cost of each answer and of none by class, ``(n_classes + 1, n_classes)``; None: errors are counted."""
 
     @property
     def n_rows(self) -> int:
@@ -185,6 +188,13 @@ class Measured:
         return Confusion(*(round(self.decisions[case] / self.times) for case in cases))
 
     @property
+    def error_cost(self) -> tuple[float, float, float] | None:
+        """Mean cost of errors of a row with its interval at 95 %; None where errors are only counted."""
+        return (
+            None if self.costs is None else cost_of_errors((self.decisions / self.times).tolist(), self.costs)
+        )
+
+    @property
     def only_answer(self) -> str | None:
         """The class that every row is given; None where there are several."""
         return only_answer(np.flatnonzero(self.decisions[:, :-1].sum(axis=0)), self.classes)
@@ -218,7 +228,11 @@ class Measured:
             "size": self.size,
             "ms_per_1000_predictions": self.ms_per_1000_rows,
             "price": self.price,
-        }
+        } | (
+            {}
+            if (cost := self.error_cost) is None
+            else {"error_cost": cost[0], "error_cost_interval": cost[1:]}
+        )
 
 
 def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
@@ -236,6 +250,15 @@ def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
                 "within_chance": difference.within_chance,
             }
     return facts
+
+
+def with_costs(test: Mapping[str, Measured], by_class: Mapping[Any, int]) -> dict[str, Measured]:
+    """Return rules with the costs of their errors; `by_class`: of a wrong answer, by label, or empty."""
+    if not by_class:
+        return dict(test)
+    losses = np.array(list(by_class.values()), dtype=np.float64)
+    costs = np.vstack([(1 - np.eye(len(losses))) * losses, losses[None, :]])
+    return {name: replace(one, costs=costs) for name, one in test.items()}
 
 
 def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:

@@ -43,6 +43,7 @@ def held_out_table(
     :func:`shortlist.ensembles.committees.facts.chosen_facts`.
     """
     priced = all(one["price"] is not None for one in test.values())
+    costed = all("error_cost" in one for one in test.values())
     asked = {name: f"{one['size']:,}" for name, one in test.items()}
     costs = {name: f"{one['price']:.4g}" for name, one in test.items()} if priced else {}
     if exits is not None and exits["test"] is not None and "pruned" in test:
@@ -53,7 +54,7 @@ def held_out_table(
         (
             names[name],
             with_interval(test[name]["accuracy"], test[name]["accuracy_interval"], ".4f", ".3f"),
-            f"{test[name]['balanced_accuracy']:.4f}",
+            _cost(test[name]) if costed else f"{test[name]['balanced_accuracy']:.4f}",
             asked[name],
             *([costs[name]] if priced else []),
         )
@@ -65,11 +66,15 @@ def held_out_table(
         if repeated
         else "On test rows, on which nothing was fitted or chosen",
         (f"{rows['test']:,} {'rows' if repeated else 'test rows'}",
-         "accuracy (95 % interval)", "balanced", "asked a row",
+         "accuracy (95 % interval)", "cost of errors" if costed else "balanced", "asked a row",
          *(["cost a row"] if priced else [])),
         tuple(lines),
-        ("In brackets intervals at 95 %. Balanced: the mean over the classes.",),
+        ("In brackets intervals at 95 %." + ("" if costed else " Balanced: the mean over the classes."),),
     )  # fmt: skip
+
+
+def _cost(told: Mapping[str, Any]) -> str:
+    return with_interval(told["error_cost"], tuple(told["error_cost_interval"]), ".4f", ".3f")
 
 
 def measured_parts(

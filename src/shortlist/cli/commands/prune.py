@@ -1,5 +1,6 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -8,6 +9,7 @@ import typer
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
+    ErrorCostOptions,
     ExactMethodOptions,
     FrontOptions,
     PickOptions,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, tuple[type, ...]] = {
-    "the method exact": (ExactMethodOptions, PromiseOptions),
+    "the method exact": (ExactMethodOptions, PromiseOptions, ErrorCostOptions),
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
@@ -68,6 +70,7 @@ def prune(
         Fills("rule"),
     ] = EXACT,
     exact: ExactMethodOptions,
+    errors: ErrorCostOptions,
     rule: AnswerOptions,
     front: FrontOptions,
     pool: PoolOptions,
@@ -112,6 +115,7 @@ def prune(
     from shortlist.cli.text.output import save, save_page
     from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
+    from shortlist.ensembles.measured import with_costs
     from shortlist.ensembles.pruned_table import prune_table
     from shortlist.results.measuring import Measuring, TableRows
     from shortlist.runs import Work
@@ -122,7 +126,7 @@ def prune(
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
-    costs = pool.costs_of(given, notes)
+    costs, by_class = pool.costs_of(given, notes), errors.by_class(y)
     tested, saves = figures.test_rows(rows, learning, notes), figures.rule_to_save(front.objectives)
     where = own_or_address(run.workers)
     n_threads = -1 if isinstance(where, str) else where
@@ -134,6 +138,8 @@ def prune(
         pruner.set_params(margin=figures.margin)
     elif method == EXACT:
         pruner = exact.exact_pruner(given, costs, run.seed, n_threads)
+        if by_class:
+            pruner.set_params(objective=by_class)
     else:
         pruner = rule.rule_pruner(method, given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
@@ -146,6 +152,7 @@ def prune(
             ),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
+        pruned = dataclasses.replace(pruned, test=with_costs(pruned.test, by_class))
         silent = pruned.selective is not None and not pruned.selective.guarantee_.promised
         writes = model_file is not None and bool(pruned.test) and (promised.anyway or not silent)
         written = WrittenFiles(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from shortlist._words import any_of
+from shortlist.cli.options.error_costs import ErrorCostsText, read_error_costs
 from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
 from shortlist.cli.options.shared import (
     POINT,
@@ -267,6 +268,32 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
             voting=self.voting,
             probabilities=self.probabilities,
         )
+
+
+@dataclass(frozen=True)
+class ErrorCostOptions:
+    """Costs of errors, which take the place of an objective."""
+
+    error_costs: Annotated[
+        ErrorCostsText,
+        Needs(
+            "`objective='auto'`", lambda given: given["objective"] == "auto", "leave out the other objective"
+        ),
+        Fills("objective"),
+    ] = None
+
+    def by_class(self, y: Any) -> dict[Any, int]:
+        """Return the cost of a wrong answer about each class, by label; empty where they are only counted."""
+        import numpy as np
+
+        from shortlist.guarantees.cells import label_text
+        from shortlist.results.error_costs import costs_by_class
+
+        if self.error_costs is None:
+            return {}
+        labels = np.unique(np.asarray(y)).tolist()
+        costs = costs_by_class(read_error_costs(self.error_costs), [label_text(one) for one in labels])
+        return dict(zip(labels, costs, strict=True))
 
 
 OWN_OBJECTIVES = ("smallest", "as-good")
