@@ -53,7 +53,7 @@ ENSEMBLE, BEST_SINGLE = "evolved", "best_single"
 
 OUTER_PARTS, MOST_DEALS = 5, 2
 """Parts of a partition, outside each of which evolution starts again, and most partitions. What learns again
-needs more rows than what chooses again among fitted classifiers (decision 149).
+needs more rows than what chooses again among fitted classifiers (decision 150).
 """
 
 MOST_ANSWERS = 2_000_000_000
