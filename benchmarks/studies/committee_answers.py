@@ -85,7 +85,7 @@ def answers_of(folder: Path, name: str, seed: int) -> Answers | None:
 
 
 def ways_to_answer(answers: Answers, seed: int) -> Iterator[tuple[str, int, Floats]]:
-    """Yield who answers, how many are asked, and how probable the second class is found on the test rows."""
+    """Yield the members that answer, their number, and the probability of the second class on the test rows."""
     from sklearn.linear_model import LogisticRegression
 
     known, asked, y = answers["out_of_fold"], answers["test"], answers["y"]

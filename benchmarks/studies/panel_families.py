@@ -120,7 +120,7 @@ SETTINGS = (AUTO, AGREEMENT, VOTES, WEIGHTED, DAWID_SKENE, LOGISTIC)
 
 
 def panel_settings(folder: Path, *, seeds: int = 4) -> Iterator[dict[str, Any]]:
-    """Yield how much more accurate each way to decide alone is than the default, at each budget.
+    """Yield the gain in accuracy of each way to decide alone over the default, at each budget.
 
     Both choose on one half, and are measured on the other.
     """

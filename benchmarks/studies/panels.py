@@ -321,7 +321,7 @@ def _first_answers(answers: Heard, order: NDArray[np.intp], counts: NDArray[np.i
 
 
 def _surest_by_count(decide: Any, answers: Heard, order: NDArray[np.intp], most: int) -> NDArray[np.float64]:
-    """Return how sure each task is after each number of answers, from one on."""
+    """Return the confidence in each task after each number of answers, from one on."""
     n = len(answers.words)
     told: list[Decided] = [
         decide(_first_answers(answers, order, np.full(n, count))) for count in range(1, most + 1)

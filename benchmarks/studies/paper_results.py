@@ -118,7 +118,7 @@ def measured(rows: pd.DataFrame) -> ResultTable:
 
 
 def checked(paper: str) -> str:
-    """Say how many rows of a paper came again when some of its units were last run again."""
+    """Say the number of rows of a paper that came again when some of its units were last run again."""
     rows = pd.read_csv(CHECKS)
     part = rows[rows["paper"] == paper]
     counts = part[[AGAIN, OTHERWISE, BY_TIME, NOT_STORED]].sum()

@@ -189,7 +189,7 @@ def _as_points(found: set[Vector], n_objectives: int) -> NDArray[np.float64]:
 
 
 def plain_highs(program: Program, deadline: float) -> Least:
-    """Return how HiGHS minimises, with its defaults but for the gap, which must be 0, and one thread."""
+    """Return the solver by HiGHS, with its defaults but for the gap, which must be 0, and one thread."""
     solver = highspy.Highs()
     for option, value in {"output_flag": False, "threads": 1, "mip_rel_gap": 0.0}.items():
         solver.setOptionValue(option, value)
@@ -220,7 +220,7 @@ def plain_highs(program: Program, deadline: float) -> Least:
 
 
 def plain_cpsat(program: Program, deadline: float) -> Least:
-    """Return how CP-SAT minimises, with its defaults and one worker."""
+    """Return the solver by CP-SAT, with its defaults and one worker."""
     costs = np.rint([linear.costs for linear in program.objectives]).astype(int).tolist()
     model = cp_model.CpModel()
     columns = [model.new_bool_var(f"x{column}") for column in range(program.n_columns)]

@@ -401,7 +401,7 @@ def summaries(draws: pd.DataFrame, *, tables: str = "six tables") -> Iterator[di
 
 
 def worth_of_words(told: Floats, low: Floats, high: Floats, true: Floats) -> dict[str, float]:
-    """Return how often each word is said, how often it is wrong by more than the margin, and what it loses.
+    """Return the rate of each word, the rate of its errors beyond the margin, and its loss.
 
     The words are those of :func:`shortlist.results.verdicts.decide`, of a committee and a smaller single classifier without
     prices; *better* of the single counts as ``worse``. ``lost``: points of accuracy of what the first line names less

@@ -171,7 +171,7 @@ def chosen(seconds: float, seed: int) -> dict[str, Any]:
 
 
 def as_asked(method: str, made: Any) -> Iterator[tuple[str, Any]]:
-    """Return how a fitted committee may answer: as it was chosen; and if that was by votes, by the mean too."""
+    """Return the ways in which a fitted committee may answer: as chosen; and if by votes, by the mean too."""
     if made.averages:
         yield method, made
         return

@@ -98,7 +98,7 @@ def digits_of(number: int) -> str:
 
 
 def n_decimals(numbers: Iterable[Decimal]) -> int:
-    """Return how many decimals the numbers need, without trailing zeros.
+    """Return the number of decimals that the numbers need, without trailing zeros.
 
     Times ten to this power they are integers.
 

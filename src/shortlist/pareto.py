@@ -123,7 +123,7 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
 def spread(
     points: ArrayLike, *, order: Sequence[int] | None = None, reference: ArrayLike | None = None
 ) -> float:
-    """Return how unevenly neighbouring points lie: 0 when all distances to the next point are equal.
+    """Return the unevenness of neighbouring points: 0 when all distances to the next point are equal.
 
     The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
     lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from point

@@ -142,7 +142,7 @@ def shown_mean(values: Any, unit: str, digits: int = 1) -> str:
 
 
 def beside(values: Any, unit: str) -> str:
-    """Say how far something is ahead of something else, or behind it, by a mean of differences.
+    """Say the distance of one thing ahead of another, or behind it, by a mean of differences.
 
     >>> beside([1.0, 3.0], "points"), beside([-2.0], "ranks")
     ('2.00 ± 12.71 points ahead of', '2.00 ranks behind')

@@ -96,7 +96,7 @@ SIZES = {
 
 
 def size_of(extent: Extent) -> EmscoSize:
-    """Return how much an extent measures."""
+    """Return the size of an extent."""
     size = SIZES[extent.scale]
     sets = extent.of(size.sets)
     return dataclasses.replace(

@@ -79,7 +79,7 @@ class EmscoRows(PaperRows):
 
 
 def evidence_of(found: Measured) -> str:
-    """Say how many sets, splits and runs of EMSCO stand behind a finding."""
+    """Say the numbers of sets, splits and runs of EMSCO behind a finding."""
     runs = [len(methods[EMSCO_NAME]) for methods in found.values()]
     n_splits = max(methods[EMSCO_NAME]["split"].nunique() for methods in found.values())
     shown = f"{min(runs)} to {max(runs)} runs" if min(runs) < max(runs) else counted(max(runs), "run")
@@ -92,7 +92,7 @@ def mean(methods: "Mapping[str, pd.DataFrame]", method: str, measure: str) -> fl
 
 
 def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: str) -> "pd.Series[float]":
-    """Return how much more a method has than another one: for each run of the one with more, on its split."""
+    """Return the excess of a method over another one: for each run of the one with more, on its split."""
     first, second = methods[one], methods[other]
     if len(first) < len(second):
         return -less(methods, other, one, measure)

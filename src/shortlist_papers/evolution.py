@@ -93,7 +93,7 @@ SIZES = {
 
 
 def size_of(extent: Extent) -> EvolutionSize:
-    """Return how much an extent measures."""
+    """Return the size of an extent."""
     size = SIZES[extent.scale]
     return dataclasses.replace(
         size,

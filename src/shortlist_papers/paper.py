@@ -336,7 +336,7 @@ def file_fingerprints(paths: Iterable[Path]) -> dict[str, str]:
 
 
 def how_to_get(name: str) -> str:
-    """Say how a set that is not there can be had."""
+    """Advise how to get a set that is not there."""
     data_set = public_set(name)
     if data_set.source is not None:
         return f"{data_set.name} is missing: shortlist datasets fetch {data_set.name}."

@@ -74,12 +74,12 @@ def _richer(row: Compared) -> bool:
 
 
 def _more(row: Compared, indicator: str) -> float:
-    """Return how much more of an indicator A has, rounded so that equal points have equal indicators."""
+    """Return the excess of A in an indicator, rounded so that equal points have equal indicators."""
     return round(float((row[f"A {indicator}"] or 0) - (row[f"B {indicator}"] or 0)), 9)
 
 
 def _dominated(row: Compared) -> int:
-    """Return how many points of B are dominated."""
+    """Return the number of dominated points of B."""
     return int(row["|B|"] - row["N_U(B)"] - row["|N_A ∩ N_B|"])
 
 
@@ -152,7 +152,7 @@ def _cheap_runs(pairs: Pairs) -> str:
 
 
 def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
-    """Say how long SolRep takes where it minimises the cost, as in the text; empty if it takes longer."""
+    """Say the seconds of SolRep where it minimises the cost, as in the text; empty if it takes longer."""
     told = []
     for system, part in rows.by_system("solrep by the text").items():
         own = rows.of_kind("solrep", system=system[0], number=system[1]).set_index("reference_points")
@@ -203,7 +203,7 @@ def whole(rows: ProductRows) -> ClaimFinding:
 
 
 def _missed(rows: ProductRows) -> dict[System, int]:
-    """Return how many points of each complete front no run of IBED finds."""
+    """Return the number of points of each complete front that no run of IBED finds."""
     both = [system for system in rows.by_system("complete") if system in rows.evolved()]
     return {system: len(rows.front(system) - rows.side(system).vectors) for system in both}
 
@@ -286,7 +286,7 @@ def dominated(rows: ProductRows) -> ClaimFinding:
 
 
 def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
-    """Judge how many points `n_points` reference points find on E-Shop 2, and whether IBED has more."""
+    """Judge the number of points that `n_points` reference points find on E-Shop 2, beside that of IBED."""
     part = needed(rows.of_kind("solrep", system=SHOP_2[0], number=SHOP_2[1], reference_points=n_points))
     n = len(part["points"].iloc[0])
     told, parts = f"{n:,} of {n_points:,}", [figure([n], printed, n_points)]

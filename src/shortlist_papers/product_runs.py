@@ -262,7 +262,7 @@ def _with_objectives(question: ProductQuestion, n_objectives: int) -> ProductQue
 
 
 def _reached(checkpoint: Checkpoint) -> tuple[Printed, float]:
-    """Return how far an earlier run of Algorithm 2 came, and the seconds that it took."""
+    """Return the progress of an earlier run of Algorithm 2, and its seconds."""
     state = checkpoint.last()
     if state is None:
         return Printed(), 0.0

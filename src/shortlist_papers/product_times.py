@@ -176,7 +176,7 @@ def linear(rows: ProductRows, column: str) -> ClaimFinding:
 
 
 def linux(rows: ProductRows, n_points: int, most_s: float) -> ClaimFinding:
-    """Judge how long `n_points` reference points take on Linux."""
+    """Judge the seconds that `n_points` reference points take on Linux."""
     part = needed(rows.of_kind("solrep", system=LINUX, reference_points=n_points))
     seconds, sizes = part["seconds"].astype(float), [len(one) for one in part["points"]]
     return ClaimFinding(

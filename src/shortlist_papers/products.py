@@ -259,7 +259,7 @@ def _unit(
 
 
 def _deviations() -> tuple[str, ...]:
-    """Return where this is not what the paper did, figures from the settings themselves."""
+    """Return the deviations from the paper, figures from the settings themselves."""
     medium = dict(MEDIUM_SIZE.solrep)
     return (
         (

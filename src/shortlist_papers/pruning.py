@@ -68,7 +68,7 @@ SIZES = {
 
 
 def size_of(extent: Extent) -> PruningSize:
-    """Return how much an extent measures."""
+    """Return the size of an extent."""
     size = SIZES[extent.scale]
     names = {label: name for name, label in SETS.items()}
     return dataclasses.replace(

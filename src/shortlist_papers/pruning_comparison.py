@@ -381,7 +381,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable each class was found on the rows of these numbers."""
+        """Return the probability of each class on the rows of these numbers."""
         return np.asarray(self.probabilities[self.places[np.asarray(X)[:, 0]]])
 
     def predict(self, X: Any) -> Labels:
@@ -399,7 +399,7 @@ def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.i
 
 
 def best_singles(results: "pd.DataFrame") -> dict[str, int]:
-    """Return whom ``best-single`` took, and in how many folds, most first."""
+    """Return the choices of ``best-single``, with the number of folds of each, most first."""
     if "only_member" not in results:
         return {}
     names = Counter(results.loc[results["method"] == "best-single", "only_member"].dropna())
@@ -407,7 +407,7 @@ def best_singles(results: "pd.DataFrame") -> dict[str, int]:
 
 
 def best_singles_text(results: "pd.DataFrame") -> str:
-    """Say whom ``best-single`` took; empty where it was not compared."""
+    """Say the choices of ``best-single``; empty where it was not compared."""
     told = [f"{name} in {counted(n, 'fold')}" for name, n in best_singles(results).items()]
     return f"best-single: {', '.join(told)}." if told else ""
 
@@ -419,7 +419,7 @@ def _prunes(method: Any) -> bool:
 
 
 def _n_members(estimator: Any) -> float:
-    """Return how many classifiers a fitted method asks, NaN if it does not say; copies are asked once."""
+    """Return the number of classifiers that a fitted method asks, once each; NaN if it does not say."""
     if hasattr(estimator, "copies_"):
         return int(np.count_nonzero(estimator.copies_))
     for name in ("pool_", "members_", "estimators_"):

@@ -253,7 +253,7 @@ def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
 
 
 def _spread(runs: "pd.DataFrame", metric: str) -> list[str]:
-    """Say how far the means of the benchmarks are apart but for FE, as Section 5.4 does of accuracy."""
+    """Say the range of the benchmarks' means without FE, as Section 5.4 does of accuracy."""
     if metric != "accuracy":
         return []
     means, places = 100 * by_repeat(runs, metric).mean(), mean_ranks(runs, metric).mean()

@@ -217,7 +217,7 @@ def _figure_of_set(name: str, number: int, rows: "pd.DataFrame") -> ResultTable:
 
 
 def _evolution(rows: "pd.DataFrame") -> str:
-    """Say how long evolution was, which not every scale has as printed."""
+    """Say the length of evolution, which not every scale has as printed."""
     evolved = rows[rows["method"].isin(EVOLVED.values())]
     if not len(evolved):
         return ""

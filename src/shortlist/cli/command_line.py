@@ -269,7 +269,7 @@ def _options(command: Any) -> set[str]:
 
 
 def _wrong_kind(parameter: Any, words: Sequence[str]) -> str:
-    """Say which kind of number an option takes, and what came."""
+    """Say the kind of number that an option takes, and the given text."""
     annotation = str(parameter.type_descriptor.annotation)
     kind = next((text for name, text in _KINDS.items() if name in annotation), None)
     option = parameter.opts[-1]

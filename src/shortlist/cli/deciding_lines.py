@@ -303,7 +303,7 @@ def what_follows(state: DecisionState) -> str:
 
 
 def what_is_left(state: DecisionState) -> str:
-    """Say how much is open."""
+    """Say the numbers of open features and products."""
     model, n_open = state.problem.model, len(state.open)
     known = "" if state.complete else ", or fewer: not all that follows was found in time"
     text = (
@@ -338,7 +338,7 @@ def refusal_lines(error: ContradictionError) -> list[str]:
 
 
 def proof_word(found: Contradiction) -> str:
-    """Say how small a contradiction is known to be."""
+    """Say the known size of a contradiction."""
     if found.smallest:
         return "the fewest"
     return "none can be left out" if found.irreducible else "perhaps too many"

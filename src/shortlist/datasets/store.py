@@ -140,7 +140,7 @@ TABLE_ENDINGS = (".csv", ".csv.gz")
 
 
 def cached_file(data_set: DataSet) -> Path | None:
-    """Return where the original of a set is in the cache, whether or not it was fetched; None without one."""
+    """Return the path of a set's original in the cache, whether or not it was fetched; None without one."""
     if data_set.source is None:
         return None
     return cache_folder("datasets") / f"{data_set.name}-{data_set.source.file}"

@@ -112,7 +112,7 @@ def count_prefixes(rows: CodedRows, tally: Shorts, order: Longs, right: Longs) -
 
 @kernel("int64(CodedRows, int32[:, ::1], int64[::1], int64, int64[::1])")
 def score_additions(rows: CodedRows, tally: Shorts, listed: Longs, n_rows: int, gains: Longs) -> int:
-    """Return how many samples in the rows are right now, and set what each classifier would add to that.
+    """Return the number of right samples in the rows now, and set the increments by each classifier.
 
     The rows are the first `n_rows` that are listed.
     """

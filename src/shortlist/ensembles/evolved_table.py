@@ -178,7 +178,7 @@ def evolve_table(
 
 
 def _n_deals(classifier: "EvolutionaryEnsembleClassifier", n_rows: int, most_answers: int) -> int:
-    """Return how many partitions evolution is repeated in: by its answers, as a clock must not decide."""
+    """Return the number of partitions for repeating evolution: by its answers, as a clock must not decide."""
     n_answers = n_rows * classifier.population_size * classifier.n_generations
     return min(MOST_DEALS, most_answers // (OUTER_PARTS * n_answers))
 

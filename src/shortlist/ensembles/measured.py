@@ -200,7 +200,7 @@ class Measured:
         return only_answer(np.flatnonzero(self.decisions[:, :-1].sum(axis=0)), self.classes)
 
     def against(self, other: "Measured") -> Difference:
-        """Return how this rule and another one differ on the same rows."""
+        """Return the difference of this rule from another one on the same rows."""
         return difference_of(self.right, other.right, times=self.times, parts=self.parts)
 
     def as_dict(self) -> dict[str, Any]:
@@ -428,7 +428,7 @@ def advise(
     verb: str = "Use",
     leans: bool = False,
 ) -> Advice:
-    """Return which rule to use: the first, the best single one, or all members.
+    """Return the rule to use: the first, the best single one, or all members.
 
     `test`: what each does on the measured rows: the first rule, ``best_single``, and perhaps ``full``.
     `names`: what they are called in a sentence. `objective`, `worth`: what is compared, as

@@ -84,7 +84,7 @@ class PoolRows(NamedTuple):
     """Classifiers that raced to be in it."""
 
     def counts(self, plan: RowPlan) -> dict[str, int]:
-        """Return how many rows fit, select and calibrate, and how many classifiers raced."""
+        """Return the numbers of rows that fit, select and calibrate, and of classifiers that raced."""
         crossed = self.pool if isinstance(self.pool, CrossFittedPool) else None
         n_fit = len(self.rest.y) - (0 if crossed is not None else len(self.selecting))
         counts = {"train": n_fit if self.fits else 0, "validation": len(self.selecting)}

@@ -227,7 +227,7 @@ def _tested(question: PruningQuestion, tested: TableRows) -> RuleFigures:
 
 
 def advice_on(question: PruningQuestion, figures: RuleFigures, margin: float) -> Advice:
-    """Return which rule to use by its figures; `margin`: how much worse still is as good."""
+    """Return the rule to use by its figures; `margin`: how much worse still is as good."""
     chosen, n = question.chosen, len(question.rows.pool)
     objective, worth = objective_of(chosen, np.tile(figures.truth, max(1, figures.n_partitions)))
     costs = None if figures.early is None else figures.early.costs
@@ -292,7 +292,7 @@ def reached_by(question: PruningQuestion) -> dict[str, Any]:
 
 
 def right_where_chosen(question: PruningQuestion, rules: Iterable[str]) -> dict[str, int]:
-    """Return how many selection rows each rule gets right, by the answers that chose."""
+    """Return the number of right selection rows of each rule, by the answers that chose."""
     answers, ballot = question.answers, question.chosen.committee.ballot
     found = {}
     for name in rules:

@@ -119,7 +119,7 @@ LEAST_BETTER = 1e-12
 def greedy_means(
     votes: SoftVotes, *, n_steps: int = 30, n_bags: int = 0, share: float = 0.5, seed: int = 0
 ) -> NDArray[np.int64]:
-    """Return how often each classifier is taken into a mean with a small log loss.
+    """Return the number of times that each classifier is taken into a mean with a small log loss.
 
     The method of :cite:t:`Caruana2004`: in every step the classifier joins after which the mean has the least
     log loss, also one that is in already; the best of all steps is kept. With bags, each bag does so among a
@@ -153,7 +153,7 @@ def greedy_means(
 
 
 def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> NDArray[np.int64]:
-    """Return how often each is taken, of those in a bag, in the best of all steps."""
+    """Return the number of times that each of a bag is taken, in the best of all steps."""
     sums = np.zeros(len(own))
     copies = np.zeros(own.shape[1], dtype=np.int64)
     best, most = copies, -np.inf

@@ -233,7 +233,7 @@ def _vote_shares(graph: Graph, decision: dict[str, Any], asked: str, n_classes: 
 
 
 def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> str:
-    """Return how probable a member finds each class, ``(n_rows, n_classes)``."""
+    """Return the probability of each class by a member, ``(n_rows, n_classes)``."""
     found = scored_by(graph, member["model"], taken(graph, rows, member["columns"], 1))
     places = np.zeros((len(member["classes"]), n_classes))
     places[np.arange(len(places)), member["classes"]] = 1.0

@@ -221,7 +221,7 @@ def open_ties(saved: SavedModel) -> str:
 
 
 def what_differs(told: Any, wanted: Any, off: float) -> str:
-    """Return how an answer differs from the model's; labels are named where they differ."""
+    """Return the difference of an answer from the model's; labels are named where they differ."""
     apart = f"probabilities {off:.2g} apart"
     if str(told) == str(wanted):
         return apart

@@ -242,7 +242,7 @@ class Points:
 
 
 def n_products(score: LinearScore) -> int:
-    """Return how many products the sums of a score need."""
+    """Return the number of products that the sums of a score need."""
     numbers = [part for part in score.parts if part.value == ITS_NUMBER]
     return int(sum(np.count_nonzero(part.adds) for part in numbers))
 

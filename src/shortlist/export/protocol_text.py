@@ -37,7 +37,7 @@ class _Box(NamedTuple):
         return LEADING * len(self.lines) + 2 * PADDING + ROOM * bool(self.ruled)
 
     def base(self, place: int) -> float:
-        """Return where a line of the text stands."""
+        """Return the height of a line of the text."""
         room = ROOM if 0 < self.ruled <= place else 0
         return self.top + PADDING + LEADING * (place + 0.75) + room
 
@@ -182,7 +182,7 @@ def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
 
 
 def _ems(text: str) -> float:
-    """Return how wide a text is at most, in heights of a letter, in any of the fonts that are requested."""
+    """Return the largest width of a text, in heights of a letter, in any of the requested fonts."""
     return sum(map(_em, text))
 
 

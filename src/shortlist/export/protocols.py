@@ -206,7 +206,7 @@ def protocol_of(
 
 
 def _measured(classifier: MultiStageClassifier) -> tuple[str, ...]:
-    """Say how often the steps ask, answer and miss, on the rows that measured them."""
+    """Say the rates at which the steps ask, answer and miss, on the rows that measured them."""
     told = point_figures(classifier)
     if told is None or "confusion" not in told:
         return ()

@@ -45,7 +45,7 @@ def as_demand(accuracy: float, confidence_level: float) -> Demand:
 
 
 def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[np.float64]:
-    """Return how likely at most `n_wrong` of `n_answered` answers are wrong where just too many are.
+    """Return the probability of at most `n_wrong` of `n_answered` wrong answers where just too many are.
 
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
@@ -64,7 +64,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 
 
 def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
-    """Return how many of `n_answered` answers may be wrong at most; -1 where even none is too many.
+    """Return the largest number of wrong answers among `n_answered`; -1 where even none is too many.
 
     >>> most_wrong([28, 29, 100], Demand(0.9, 0.95)).tolist()
     [-1, 0, 4]
@@ -169,7 +169,7 @@ class Guarantee:
 
 
 def answered_in_words(n_rows: int, n_answered: int, n_right: int) -> str:
-    """Say how a promise fares on test rows.
+    """Say the outcome of a promise on test rows.
 
     >>> answered_in_words(57, 40, 39)
     'Of 57 test rows 40 are answered, 39 of them rightly.'

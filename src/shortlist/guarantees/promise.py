@@ -105,7 +105,7 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
 
 
 def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> NDArray[np.float64]:
-    """Return how likely the test of each threshold is to pass, by what rows say that have no part in it.
+    """Return the probability that the test of each threshold passes, by rows without a part in it.
 
     With :data:`WORSE` times as many wrong answers as these rows show. Parameters are those of
     :func:`first_to_try`.
@@ -270,7 +270,7 @@ def chances(
     usual: NDArray[np.float64] | None = None,
     weight: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return how likely each test of a promise is to pass, by rows that have no part in the tests.
+    """Return the probability that each test of a promise passes, by rows without a part in the tests.
 
     How often answers are wrong has the beta distribution with the parameters 1 + wrong and 1 + right, from an
     even prior. The number of wrong answers among as many calibration rows as are to be expected is then

@@ -247,7 +247,7 @@ class _Store:
             self.add(clause)
 
     def growth(self, variable: int) -> int:
-        """Return how many clauses more there can be without a variable."""
+        """Return the number of further clauses without a variable."""
         n_true, n_false = (len(self._having.get(v, ())) for v in (variable, -variable))
         return n_true * n_false - n_true - n_false
 

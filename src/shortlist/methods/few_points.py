@@ -228,7 +228,7 @@ class _Intervals:
         return None
 
     def _ends(self, share: float) -> tuple[Floats, Floats]:
-        """Return where each point begins and ends to be worth this share of the best; 2 and -1 for never."""
+        """Return the range in which each point is worth this share of the best; 2 and -1 for never."""
         n, last = len(self._gains), len(self._breaks) - 1
         first = self._search(np.zeros(n, dtype=np.int64), self._peaks, share, rising=True)
         end = self._search(self._peaks, np.full(n, last), share, rising=False)

@@ -164,7 +164,7 @@ class _Packed(_Words):
 
 
 def _code(ranges: NDArray[np.int64], n_states: int, few: int) -> _Words:
-    """Return how states and vectors are written."""
+    """Return the encoding of states and vectors."""
     if len(ranges) <= 4:
         packed = _Packed(ranges, few)
         if packed.fits and packed.n_bits + n_states.bit_length() < 63:

@@ -259,7 +259,7 @@ def _bound(current: CurrentProgram, bound: float) -> float:
 
 
 def _bound_error(bound: float) -> float:
-    """Return how far a bound on integers may be off: the rule of sizes keeps it below a half."""
+    """Return the tolerance on a bound on integers: the rule of sizes keeps it below a half."""
     return 1e-6 + min(1e-9 * abs(bound), 0.25)
 
 

@@ -149,7 +149,7 @@ class StagedAnswers(TableClassifier):
         return probabilities
 
     def decisions(self, X: Any) -> Decisions:
-        """Return which stage decides each row, what it answers, and what the row costs; rejects stay so."""
+        """Return the stage that decides each row, its answer, and the price of the row; rejects stay so."""
         return decide_known(self.model_, *self.model_.encoding.encode_known(X))
 
     def stage_probabilities(self, X: Any) -> NDArray[np.float64]:

@@ -159,12 +159,12 @@ class AnswerLog:
 
 
 def n_different(log: AnswerLog) -> int:
-    """Return how many different cases a log has; one that was asked several times counts once."""
+    """Return the number of different cases of a log; one that was asked several times counts once."""
     return len(log.truth) if log.groups is None else len(np.unique(log.groups))
 
 
 def cases_in_words(n_rows: int, n_cases: int, kind: str = "") -> str:
-    """Say how many different cases some rows have.
+    """Say the number of different cases in some rows.
 
     >>> cases_in_words(800, 200, "hold-out "), cases_in_words(200, 200)
     ('200 hold-out cases in 800 rows', '200 cases')

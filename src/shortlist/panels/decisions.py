@@ -246,7 +246,7 @@ class ScoreTable:
     rule: str = "logistic"
 
     def probabilities(self, answers: Heard) -> Floats:
-        """Return how probable each class is, ``(n_cases, n_classes)``."""
+        """Return the probability of each class, ``(n_cases, n_classes)``."""
         scores = np.empty((len(answers.words), self.n_classes))
         add_scores(answers.words, answers.confidence, self.weights, scores)
         softmax_rows(scores)

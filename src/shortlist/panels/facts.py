@@ -298,7 +298,7 @@ def _is_agreement(decision: JudgesDecision) -> bool:
 
 
 def _unequal_votes(panel: Panel, decision: JudgesDecision) -> dict[str, int] | None:
-    """Return how many votes each judge has so far, where not all have one."""
+    """Return the number of votes of each judge so far, where not all have one."""
     if not isinstance(decision, JudgeVotes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
         return None
     pairs = zip(decision.judges, decision.votes, strict=False)
@@ -347,7 +347,7 @@ def break_even_prices(choice: PanelChoice, own: Candidate) -> dict[str, dict[str
 
 
 def _calls_of_rivals(choice: PanelChoice, own: Candidate) -> list[Floats]:
-    """Return how often the policies that lose no more than one call each judge."""
+    """Return the rate at which the policies that lose no more than one call each judge."""
     judges = range(choice.cases.n_judges)
     others = (
         [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []

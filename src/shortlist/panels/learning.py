@@ -119,7 +119,7 @@ def fit_dawid_skene(
 
 
 def _counts_of(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int) -> Floats:
-    """Return how often each class is answered to cases of each class; silence is no answer."""
+    """Return the rate of each answer to cases of each class; silence is no answer."""
     pairs = np.bincount(words * n_classes + truth, minlength=(n_classes + 1) * n_classes)
     return pairs.reshape(n_classes + 1, n_classes)[:-1].astype(np.float64)
 

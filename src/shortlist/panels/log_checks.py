@@ -87,7 +87,7 @@ def by_scores(
     *,
     above: float = RIGHT_ABOVE,
 ) -> Scored | None:
-    """Return which answers are right by the log's own scores; None where texts say the same.
+    """Return the mask of the right answers by the log's own scores; None where texts say the same.
 
     Equal answers to one case are right together: where their scores differ, if most of them are. An answer
     without a score is right if it is the target. The truth of a case is its target if a judge says it

@@ -75,7 +75,7 @@ def _of_two(choice: PanelChoice) -> tuple[Candidate, ...]:
 
 
 def _optimism(choice: PanelChoice, found_in: Found) -> Floats:
-    """Return how much too good policies look, by hold-out cases or by choices without each part."""
+    """Return the optimism of policies, by hold-out cases or by choices without each part."""
     if not choice.parts:
         return _told_less_true(choice, found_in(choice))
     found = np.zeros(len(found_in(choice)))

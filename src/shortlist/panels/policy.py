@@ -189,7 +189,7 @@ class Panel:
         return by_ways(self.router.branches(log.features), len(self.ways), run)
 
     def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
-        """Say whom to ask next about a case, or what is decided, as the exported reader does.
+        """Name the next judge to ask about a case, or the decision, as the exported reader does.
 
         Parameters
         ----------

@@ -118,7 +118,7 @@ class KnownAnswers:
         self._prices: dict[Judges, NDArray[np.int64]] = {}
 
     def of(self, recipe: Recipe) -> tuple[Floats, Mask, NDArray[np.int64]]:
-        """Return how sure each stage of a way to ask is, whether it is right, and what it costs.
+        """Return the confidence of each stage of a way to ask, whether it is right, and its price.
 
         Each ``(n_stages, n_cases)``; a stage that a case has not, or that does not answer it, is -1 sure.
         """
@@ -190,7 +190,7 @@ def candidates_of(
 
 
 def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
-    """Return which candidates are tested, in which order: chains of indices, by rising price.
+    """Return the candidates to test in order: chains of indices, by rising price.
 
     Left out are those than which another is as likely to pass, by whole per cent, is right about as many of
     the training cases, and costs no more. Within a chain the most likely come first, and of equal ones the
@@ -215,7 +215,7 @@ def chains_of(found: Candidates, demand: Demand) -> list[list[int]]:
 
 
 def chances_of(found: Candidates, demand: Demand) -> Floats:
-    """Return how likely candidates are to pass; those that do the same are counted once.
+    """Return the probability that each candidate passes; those that do the same are counted once.
 
     The prior of how often a candidate is wrong has :data:`PRIOR_ANSWERS` answers, wrong as often as those of
     all candidates that decide in the same way and answer about as many of the training cases. Without it the

@@ -251,7 +251,7 @@ def _agreement_condition(panel: Panel, votes: JudgeVotes, least: float) -> str:
 
 
 def _least_votes(votes: JudgeVotes, least: float) -> str:
-    """Return how many votes a share is: a number where all votes count, or a percentage, not rounded up."""
+    """Return the votes behind a share: a number where all votes count, or a percentage, not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
         enough = (n for n in range(total + 1) if n / max(1, total) >= least)

@@ -117,7 +117,7 @@ class Cases:
         return np.asarray(self.prices[:, list(judges)].sum(axis=1))
 
     def seconds_of(self, judges: Judges) -> Floats:
-        """Return how long judges who are asked side by side take about each case."""
+        """Return the seconds that judges who are asked side by side take about each case."""
         return np.asarray(self.latency[:, list(judges)].max(axis=1, initial=0.0))
 
     def at(self, rows: NDArray[np.intp]) -> "Cases":

@@ -247,7 +247,7 @@ def _usual(tables: _Tables) -> Floats:
 
 
 def _optimism(tables: _Tables) -> float:
-    """Return how much more the best policies of all other folds lose than the best policies of all cases."""
+    """Return the excess of the loss by the best policies of all other folds over the best of all cases."""
     best = [(tables.loss + price * tables.price).sum(axis=0).min() for price in tables.trade_offs]
     return float(np.mean(_usual(tables).sum(axis=0) - best))
 

@@ -42,7 +42,7 @@ def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Cand
 
 
 def selection_bias(loss: Floats, price: Floats, folds: NDArray[np.int64]) -> float:
-    """Return how much more the best policies of the other folds lose than the best ones of all.
+    """Return the excess of the loss by the best policies of the other folds over the best of all.
 
     `loss`, `price`, ``(n_cases, n_policies)``. `folds`, ``(n_cases,)``.
 

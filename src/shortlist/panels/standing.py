@@ -79,7 +79,7 @@ def kept_promise(of_answers: PanelFigures, accuracy: float) -> Kept:
 
 
 def rule_of(told: Verdict) -> RuleVerdict:
-    """Return which to use, what is new or a saved panel, the single one of the verdict.
+    """Return the policy to use, the new or a saved panel, or the single judge of the verdict.
 
     Prices that are about the same do not count. Where it is undecided the saved panel stays.
     """

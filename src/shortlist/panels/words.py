@@ -239,7 +239,7 @@ def measured_on(facts: Mapping[str, Any]) -> str:
 
 
 def bound_sentence(bound: float, price: float, some_right: float, *, hands_over: bool) -> list[str]:
-    """Say how many training cases a panel gets right at most for a price, if that says anything.
+    """Say the largest number of training cases that a panel gets right for a price, if it differs from all.
 
     `some_right`: the share of the cases about which at least one judge is right. `hands_over`: whether a
     person decides what is left.

@@ -231,7 +231,7 @@ def _column_numbers(table: AttributeTable, name: str, model: FeatureModel) -> di
 
 
 def place_of(table: AttributeTable, name: str, feature: int, model: FeatureModel) -> str:
-    """Say where a value stands: file, line if known, column and feature."""
+    """Say the location of a value: file, line if known, column and feature."""
     line = f":{table.lines[feature]}" if feature in table.lines else ""
     return f"{table.source}{line}: {name!r} of {model.labels[feature]!r}"
 

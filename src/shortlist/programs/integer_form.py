@@ -221,7 +221,7 @@ class _Reaches:
         return np.array([math.inf if one is None else max(1, abs(one[0]), abs(one[1])) for one in ends])
 
     def size(self, terms: Whole) -> int:
-        """Return how large a sum may be: sizes of coefficients times those of columns, at least 1."""
+        """Return the largest size of a sum: sizes of coefficients times those of columns, at least 1."""
         return sum(abs(factor) * max(1, *map(abs, self.of(column))) for column, factor in terms.items())
 
     def sums(self, terms: Whole) -> tuple[int, int]:
@@ -468,7 +468,7 @@ def _plain_size(linear: LinearObjective, reaches: _Reaches) -> float | None:
 
 
 def _decimals(number: Fraction) -> int:
-    """Return how many decimals a decimal fraction has.
+    """Return the number of decimals of a decimal fraction.
 
     >>> _decimals(Fraction("0.125")), _decimals(Fraction(7))
     (3, 0)

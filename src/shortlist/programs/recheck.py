@@ -280,7 +280,7 @@ def _missed_rows(named: NamedProgram, full: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def _misses(named: NamedProgram, row: int, solutions: Sequence[Sequence[Fraction | int]]) -> list[bool]:
-    """Return which solutions miss a row as it is written."""
+    """Return the mask of the solutions that miss a row as it is written."""
     terms, lower, upper = named.row(row)
     scale = math.lcm(*(factor.denominator for factor in terms.values()))
     whole = [(column, int(factor * scale)) for column, factor in terms.items()]

@@ -325,7 +325,7 @@ def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> P
 
 
 def _votes(chosen: Chosen, threshold: int) -> Parts:
-    """Return how many members vote for the positive class, for each class, and the threshold."""
+    """Return the votes for the positive class, for each class, and the threshold."""
     record, selection, positive = chosen.record, chosen.selection, chosen.terms.positive
     assert record.packed_votes is not None, "votes for one class are on record"
     votes = np.unpackbits(record.packed_votes, axis=1, count=len(selection))[:, selection]

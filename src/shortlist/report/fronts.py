@@ -217,7 +217,7 @@ def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
 
 
 def frequency_chart(front: Front, *, noun: str = "candidate") -> Chart | None:
-    """Return how often each candidate is chosen on a front, but for those at every point or at none.
+    """Return the number of points that choose each candidate, but for those at every point or at none.
 
     None where there is no such candidate, or where decisions are stages.
     """

@@ -377,5 +377,5 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
 
 
 def more_rows(gain: float, error: float, n_rows: int) -> int:
-    """Return how many more rows make a gain larger than 1.96 of its standard errors, if it stays."""
+    """Return the number of further rows with which a gain passes 1.96 of its standard errors, if it stays."""
     return max(1, math.ceil(n_rows * (Z * error / gain) ** 2) - n_rows)

@@ -127,7 +127,7 @@ NOT_TOLD = 1e-8
 
 
 def shortfall(value: float, bound: float, best: str = "the best there is") -> str:
-    """Say how far a value may be from the best there is, where no value can beat the bound.
+    """Say the largest distance of a value from the best, where no value can beat the bound.
 
     The share is that of the best value, which is largest when the best is the bound; where value and bound
     have different signs there is no such share, and only the difference is told. What is maximised is below
@@ -156,7 +156,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
 
 def share_off(value: float, bound: float) -> str:
-    """Say how far value and bound are apart: as a share of the bound, or where they differ in sign as it is.
+    """Say the gap of value and bound: as a share of the bound, or where they differ in sign as it is.
 
     >>> share_off(0.594, 0.752), share_off(-3, 1)
     ('21.0 %', '4')
@@ -271,7 +271,7 @@ def rounding(front: FrontPoints) -> str:
 
 
 def counted_proof(front: FrontPoints, behind: str = "") -> str:
-    """Say how many points there are and what is proved. `behind`: said behind the points."""
+    """Say the number of points and the proof. `behind`: said behind the points."""
     told = proof_text(front)
     if "without_promise" in front.extras:  # which counts them
         return f"{told[0].upper()}{told[1:]}{behind}"

@@ -42,7 +42,7 @@ def decide(
     margin: float = MARGIN,
     leans: bool = False,
 ) -> RuleVerdict:
-    """Return which of two rules to use.
+    """Return the rule to use of two.
 
     A single classifier that is smaller is not recommended where the estimate favours the committee and
     nothing has a price.
@@ -135,7 +135,7 @@ def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool
 
 
 def margin_in_words(margin: float, *, of_shares: bool) -> str:
-    """Return how much worse still is as good; `of_shares`: in points, else in the unit of the objective.
+    """Return the margin by which a worse value is as good; `of_shares`: in points, else in its unit.
 
     >>> margin_in_words(0.01, of_shares=True), margin_in_words(0.025, of_shares=True)
     ('a point', '2.5 points')

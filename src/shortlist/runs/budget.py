@@ -132,7 +132,7 @@ class Budget:
             object.__setattr__(self, "start", self.clock())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tell how long the budget has been running: clocks of two machines have nothing in common."""
+        """Return the state with the time elapsed so far: clocks of two machines have nothing in common."""
         return self.__dict__ | {"start": self.elapsed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -176,7 +176,7 @@ class Study:
         return self._values("done")
 
     def seconds(self) -> dict[str, float]:
-        """Return how long each finished unit of this part took, by key."""
+        """Return the seconds of each finished unit of this part, by key."""
         query = "SELECT key, seconds FROM rows WHERE kind = 'done' AND part = ?"
         return {} if self._file is None else dict(self._file.read(query, (self.name,)))
 

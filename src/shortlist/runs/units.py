@@ -269,7 +269,7 @@ class _TimeLeft:
         self._sizes[unit.kind] -= unit.size
 
     def seconds(self, n_workers: int) -> float | None:
-        """Return how long the other units will take; None before the first was measured."""
+        """Return the seconds that the other units will take; None before the first was measured."""
         if not self._seen:
             return None
         rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items()}

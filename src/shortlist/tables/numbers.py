@@ -95,7 +95,7 @@ def as_plain(text: str, notation: str) -> tuple[str, str] | None:
 
 
 def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None:
-    """Return how the different cells of a column are written as numbers; None if some are words.
+    """Return the notation of the different cells of a column as numbers; None if some are words.
 
     A column of gaps alone is no column of numbers.
     """

@@ -285,7 +285,7 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
 
 
 def _xml_extent(stream: IO[bytes]) -> tuple[int, int]:
-    """Return how many rows and columns reach the last cells with a value; places may be left out."""
+    """Return the numbers of rows and columns up to the last cells with a value; places may be left out."""
     row = column = n_rows = n_columns = 0
     at_row = 0
 

@@ -126,7 +126,7 @@ class TableComparison:
         }
 
     def print(self, out: Path | None, report: Path | None = None, *, details: bool = False) -> None:
-        """Print which method is first, the table best first, and the files; with details all methods."""
+        """Print the first method, the table best first, and the files; with details all methods."""
         told, rows = self.told, self.told.rows
         how = f"{self.table}: {self.n_done} {rows}{told.how}."
         head = told.first + "".join(f"{column.heading:>{column.width}}" for column in told.columns)
@@ -147,7 +147,7 @@ class TableComparison:
         print_fitted(first, methods, ["", *below], most=MOST_METHODS + 1, details=details)
 
     def _answer(self) -> str:
-        """Say which method is first, and beside it the next one."""
+        """Say the first method, and beside it the next one."""
         column = self.told.columns[0]
         best, *others = self.means.to_dict("records")
         accuracy = f"{best['accuracy']:.4f}"

@@ -205,7 +205,7 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
 
 
 def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, details: bool) -> None:
-    """Print how many claims hold, which do not, and the files; with details every table and deviation."""
+    """Print the number of claims that hold, those that do not, and the files; with details all tables."""
     from shortlist._words import counted
     from shortlist_papers.tables import as_text
 

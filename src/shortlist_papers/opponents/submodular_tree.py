@@ -115,7 +115,7 @@ def greedy_features(
 
 
 def _explained(columns: Floats, rest: Floats, scale: Floats) -> tuple[float, Floats]:
-    """Return how much of the squared rest some columns explain, and an orthonormal basis of them."""
+    """Return the share of the squared rest that some columns explain, and an orthonormal basis of them."""
     if columns.shape[1] == 1:  # the usual case, without a decomposition
         length = np.sqrt((columns**2).sum())
         basis = columns / length if length > 1e-7 * max(float(scale[0]), 1e-300) else columns[:, :0]

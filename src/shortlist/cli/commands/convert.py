@@ -196,7 +196,7 @@ def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, 
 
 
 def _print(facts: dict[str, Any], whose: str = "the same") -> None:
-    """Print where a model was written, what changed, and what is proved of its products."""
+    """Print the file of a written model, its changes, and the proof on its products."""
     from shortlist._words import counted
 
     print(f"{counted(facts['n_features'], 'feature')} written to {facts['out']} as {facts['format']}.")

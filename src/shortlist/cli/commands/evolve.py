@@ -262,7 +262,7 @@ def _print_details(evolved: "EvolvedTable") -> None:
 
 
 def _rows_in_words(rows: dict[str, int]) -> str:
-    """Say which rows did what.
+    """Say the use of the rows in this run.
 
     >>> _rows_in_words({"train": 90, "test": 10})
     '90 rows to evolve on, 10 to test'

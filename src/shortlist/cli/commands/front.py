@@ -96,7 +96,7 @@ def show(
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """Print which point of a front to take, and what is proved."""
+    """Print the point of a front to take, and the proof."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})

@@ -129,7 +129,7 @@ def diff(
     details: Details = False,
     json: Json = False,
 ) -> None:
-    """Say how an edit changed the products.
+    """Say the effect of an edit on the products.
 
     An example is a product that only one of the models has. Features are matched by name; one that a model
     does not have counts as not selected there. Ctrl-C ends the search, and the command says what is known.

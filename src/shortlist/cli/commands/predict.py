@@ -140,7 +140,7 @@ def predict(
 
 
 def _n_answered(answers: "pd.Series[Any]", reject_label: object) -> str:
-    """Return how many rows are answered, and of how many if some are not."""
+    """Return the number of answered rows, and of all rows if some are not answered."""
     n_left = int((answers.isna() | (answers == reject_label)).sum())
     return f"{len(answers) - n_left:,} of {len(answers):,}" if n_left else f"{len(answers):,}"
 
@@ -213,7 +213,7 @@ def _asked_columns(
 
 
 def _notes_on(answers: "pd.Series[Any]", facts: dict[str, Any], reject_label: object) -> list[str]:
-    """Say which rows wait, what is promised, how many members were asked, and that many rows are alike."""
+    """Note the rows that wait, the promise, the number of members asked, and many rows alike."""
     count, notes = f"{len(answers):,} rows", []
     if facts.get("n_waiting"):
         lacking = "they lack what their next stage needs, as --explain shows."
@@ -260,7 +260,7 @@ def _early(committee: Any, rows: "pd.DataFrame") -> Answered:
 
 
 def _asked(committee: "Committee | None") -> dict[str, Any]:
-    """Return whom a committee of judges asks; nothing of other models."""
+    """Return the judges that a committee asks; nothing of other models."""
     if committee is None or not committee.judged_columns:
         return {}
     cost = None if committee.prices is None else math.fsum(committee.prices)

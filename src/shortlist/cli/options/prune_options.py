@@ -79,7 +79,7 @@ class AnswerOptions:
 
 
 def rules_voting(voting: str) -> str:
-    """Return how members answer that a rule chose, by their votes."""
+    """Return the way in which members chosen by a rule answer, by their votes."""
     return {"auto": "hard", "soft": "averaged"}.get(voting, voting)
 
 

@@ -141,7 +141,7 @@ Decimals: TypeAlias = Annotated[
 
 
 def cell_rules(gaps: str | None, decimal: str | None) -> "CellRules":
-    """Read how cells of a table are read."""
+    """Read the rules for cells of a table."""
     from shortlist._validation import as_choice
     from shortlist.tables.numbers import DECIMALS, CellRules
 

@@ -126,7 +126,7 @@ def _yes(front: Front, point: int | None) -> str:
 
 
 def counts_of(fates: Sequence[PointFate]) -> dict[str, int]:
-    """Return how many points have each fate."""
+    """Return the number of points of each fate."""
     counts = Counter(one.fate for one in fates)
     return {str(fate): counts[fate] for fate in Fate}
 

@@ -50,7 +50,7 @@ def front_status(front: Front) -> str:
 
 
 def look_at(path: Path) -> str:
-    """Say how to go on with a front that was written, or nothing for a table, which commands do not read."""
+    """Advise on the use of a written front, or nothing for a table, which commands do not read."""
     if path.suffix.casefold() in {".csv", ".xlsx"}:
         return ""
     return f"; look at it with: shortlist front show {path} --pick knee"

@@ -242,7 +242,7 @@ def check_facts(checks: "Sequence[ProductCheck]", asked: "AskedQuestion") -> dic
 
 
 def print_checks(facts: dict[str, Any]) -> None:
-    """Print how many rows are as they should be, and what is wrong with the first of the others."""
+    """Print the number of right rows, and the errors of the first wrong ones."""
     print(f"{counted(facts['n_rows'], 'row')}, {facts['n_products']:,} of them products.")
     wrong = [row for row in facts["rows"] if row["broken"] or row["wrong"]]
     for row in wrong[:_MOST_ROWS]:

@@ -120,7 +120,7 @@ def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Pa
 
 
 def tell_page(path: Path | None) -> None:
-    """Say where the page is, if there is one."""
+    """Say the path of the page, if there is one."""
     if path is not None:
         print(f"Report in {path}.")
 

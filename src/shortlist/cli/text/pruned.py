@@ -85,7 +85,7 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
 
 
 def rows_in_words(rows: Mapping[str, int]) -> str:
-    """Say which rows did what.
+    """Say the use of the rows in this run.
 
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'

@@ -133,7 +133,7 @@ def _error_facts(staged: "StagedTable", measured: "StagedMeasure") -> dict[str, 
 
 
 def _evolution_facts(front: "Front") -> dict[str, Any] | None:
-    """Return how evolution went; None where there was none."""
+    """Return the facts on evolution; None where there was none."""
     if "n_generations" not in front.extras:
         return None
     return {
@@ -142,7 +142,7 @@ def _evolution_facts(front: "Front") -> dict[str, Any] | None:
 
 
 def _window_facts(front: "Front") -> dict[str, Any] | None:
-    """Return how the search in windows went; None where there was none."""
+    """Return the facts on the search in windows; None where there was none."""
     if "n_windows" not in front.extras:
         return None
     return {name: front.extras[name] for name in ("n_windows", "n_rounds")}
@@ -182,7 +182,7 @@ def _searched_lines(classifier: "MultiStageClassifier", seconds: float) -> list[
 
 
 def _print_front(classifier: "MultiStageClassifier") -> None:
-    """Print how the front was searched, and its first points."""
+    """Print the search of the front, and its first points."""
     from shortlist._words import counted
     from shortlist.cli.text.front_text import print_frame, range_lines
 

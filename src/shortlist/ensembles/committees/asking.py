@@ -56,7 +56,7 @@ class AnswerScores:
     def range_of(
         self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int = 0
     ) -> ScoreRange:
-        """Return how probable the classes may become when `n_left` more members have answered.
+        """Return the range of the classes' probabilities when `n_left` more members have answered.
 
         `counted`, ``(n_rows, n_classes)``: the votes for each class so far, or the sums of its probabilities.
         `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it matters to a
@@ -70,7 +70,7 @@ class AnswerScores:
         return calibrated_range(self._scores(counted, n_left, n_silent), self.calibration, is_open=n_left > 0)
 
     def margin(self, least: float, n_left: int) -> float:
-        """Return how far both ends must be from the least probability to be told apart from it.
+        """Return the tolerance within which an end counts as equal to the least probability.
 
         The quotients of calibrated means may be less by rounding than at the end where they are least.
         """
@@ -112,7 +112,7 @@ def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_o
 def range_of_means(
     known: Floats, copies: NDArray[np.int64], is_left: Mask, calibration: Calibration | None = None
 ) -> ScoreRange:
-    """Return how probable the classes may become by their mean, added up as ``predict_proba`` does.
+    """Return the range of the classes' probabilities by their mean, added up as ``predict_proba`` does.
 
     A sum in floating point grows with each of its parts, if at all, and so does its mean. So both ends are
     means that somebody's answers make, to the last bit.
@@ -187,7 +187,7 @@ AskMember: TypeAlias = Callable[[int, Places], Added]
 
 
 def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> AskMember:
-    """Return how members are asked whose answers are known, ``(n_rows, n_members, n_classes)`` each."""
+    """Return the function that asks members with known answers, ``(n_rows, n_members, n_classes)`` each."""
 
     def ask(member: int, rows: Places) -> Added:
         return Added(added[rows, member], None if scored is None else scored[rows, member])

@@ -72,7 +72,7 @@ class Ballot(ABC):
         return tally_shares(class_tally(codes, self.n_classes))
 
     def n_votes(self, codes: ClassCodes) -> int | NDArray[np.int64]:
-        """Return how many votes :meth:`vote_shares` are of, of all rows or of each."""
+        """Return the number of votes in :meth:`vote_shares`, of all rows or of each."""
         return np.count_nonzero(codes < self.n_classes, axis=1) if codes.shape[1] else 0
 
     def shares_between(
@@ -137,7 +137,7 @@ class Ballot(ABC):
 
     @abstractmethod
     def in_words(self, classes: Labels) -> str:
-        """Say how a committee decides, for people, to go before a full stop."""
+        """Say the decision rule of a committee, for people, to go before a full stop."""
 
 
 @saved_from("shortlist.ensembles")
@@ -272,7 +272,7 @@ class Mean(Ballot):
         self.most = weighed(np.full(len(gains), WHOLE, dtype=np.int16), gains).astype(np.int64)
 
     def answers_of(self, members: Pool, X: Any) -> Shares:
-        """Return how probable each member finds each class, in parts of 2^15 - 1."""
+        """Return the probability of each class by each member, in parts of 2^15 - 1."""
         return whole_shares(class_probabilities(members, X))
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
@@ -288,7 +288,7 @@ class Mean(Ballot):
         return {"rule": self.name, "whole": WHOLE, "gains": self.gains.tolist()}
 
     def in_words(self, classes: Labels) -> str:
-        """Say which mean wins.
+        """Say the rule by which a mean wins.
 
         >>> Mean(np.array([1, 1])).in_words(np.array(["no", "yes"]))
         'the class with the largest mean probability wins'
@@ -304,7 +304,7 @@ class Mean(Ballot):
 
 
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many answers are missing before each member is asked, and at the end, ``(n_members + 1,)``.
+    """Return the number of answers missing before each member is asked, and at the end, ``(n_members + 1,)``.
 
     `copies`, ``(n_members,)``: how often the answer of each counts, in the order in which they are asked.
 

@@ -309,7 +309,7 @@ class Committee:
         return any(self.ballot.settled(totals[[k]], int(left[k])).any() for k in range(len(left)))
 
     def asking(self, least: float | None) -> Asking:
-        """Return how the members are asked one after the other."""
+        """Return the order and rule by which the members are asked one after the other."""
         scores = None
         if least is not None:
             scores = AnswerScores(len(self.members), self.gives_means, self.ballot, self.calibration)

@@ -140,7 +140,7 @@ class Evidence:
         return f"{counted}: {self.claim()}"
 
     def claim(self) -> str:
-        """Say how far from the best the value may be, and what proves that.
+        """Say the largest distance of the value from the best, and its proof.
 
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.95, bound_by="cuts", among="of at most 3 members")

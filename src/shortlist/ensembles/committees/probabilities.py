@@ -94,7 +94,7 @@ def fit_probabilities(
     source: str,
     seed: int = 0,
 ) -> FittedSource:
-    """Return where probabilities come from, and what calibrates them, fitted on the selection rows.
+    """Return the source of probabilities, and its calibration, fitted on the selection rows.
 
     Raises BadInputError if means are requested and a member gives no probabilities.
 

@@ -65,7 +65,7 @@ class EnsembleClassifier(TableClassifier):
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how far the members vote for each class, ``(n_samples, n_classes)``."""
+        """Return the share of the members' votes for each class, ``(n_samples, n_classes)``."""
 
     @property
     def reject_label_(self) -> Any:
@@ -198,7 +198,7 @@ class PoolPruner(EnsembleClassifier):
         return self._answering().predict(self._checked(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
+        """Return the probability of every class, ``(n_samples, n_classes)``; the columns follow ``classes_``.
 
         See :meth:`shortlist.ensembles.committees.committee.Committee.predict_proba`.
         """
@@ -266,7 +266,7 @@ class PoolPruner(EnsembleClassifier):
         return False
 
     def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
-        """Return how a number of members decides; a threshold is that of two classes, where there is one."""
+        """Return the ballot of a number of members; a threshold is for two classes."""
         if self.averages:
             return Mean(self.gains_)
         positive = self._positive_place()

@@ -192,7 +192,7 @@ def opened_evolution(
 
 
 def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
-    """Return how many members an online ensemble may have after a generation, None for any number.
+    """Return the number of members that an online ensemble may have after a generation, None for any.
 
     The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
     selection does not take stays for later generations.

@@ -13,7 +13,7 @@ from shortlist.pickles import saved_from
 
 
 def n_scores(n_classes: int) -> int:
-    """Return how many scores a classifier computes: one for two classes, otherwise one per class."""
+    """Return the number of scores of a classifier: one for two classes, otherwise one per class."""
     return 1 if n_classes == 2 else n_classes
 
 
@@ -216,7 +216,7 @@ class GeneticPrograms:
 
 
 def subtree_end(symbols: list[int], start: int) -> int:
-    """Return where the subtree that starts at `start` ends, in prefix order.
+    """Return the index of the end of the subtree that starts at `start`, in prefix order.
 
     >>> subtree_end([0, 1, 7, 8, 9], 1)
     4

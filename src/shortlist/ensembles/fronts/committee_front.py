@@ -133,7 +133,7 @@ def _from_now(budget: Budget, begin: float, end: float) -> Budget:
 
 
 def _kept_bounds(problem: CommitteeProblem | MeanFrontProblem, budget: Budget) -> ValueBounds:
-    """Return how good values can be, as a study knows it or as is proved now.
+    """Return the bounds on the values, as a study knows them or as is proved now.
 
     What a cancellation cut short is not kept.
     """

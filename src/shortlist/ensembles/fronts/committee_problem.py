@@ -92,7 +92,7 @@ class FrontProblem(ABC):
 
     @abstractmethod
     def ballot(self, threshold: int, size: int) -> Ballot:
-        """Return how that number of members decides."""
+        """Return the ballot of that number of members."""
 
     @abstractmethod
     def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
@@ -166,7 +166,7 @@ class CommitteeProblem(FrontProblem):
         return np.asarray(self.gains @ self.right(mask, threshold))
 
     def ballot(self, threshold: int, size: int) -> Ballot:
-        """Return how that number of members decides."""
+        """Return the ballot of that number of members."""
         if isinstance(self.votes, Votes):
             return Threshold(threshold, size)
         return Plurality(self.votes.n_classes)

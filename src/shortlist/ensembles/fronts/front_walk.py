@@ -299,7 +299,7 @@ class _CommitteeWalker:
 def _planes(
     problem: CommitteeProblem, order: NDArray[np.intp]
 ) -> tuple[Words, Words, Words, Words, NDArray[np.int64]]:
-    """Return who is right, who votes for which rival, lost ties, all rows, and where classes begin."""
+    """Return masks of right rows, votes for rivals, lost ties, all rows, and the classes' first indices."""
     votes = problem.votes
     answers = (votes.votes if isinstance(votes, Votes) else votes.codes)[:, order]
     samples = np.repeat(np.arange(len(votes.labels)), votes.counts)

@@ -223,7 +223,7 @@ def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now
 
 
 def member_bytes(pool: Pool) -> NDArray[np.float64]:
-    """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
+    """Return the size of each member as a pickle, in bytes, ``(n_classifiers,)``.
 
     Raises BadInputError if a member cannot be pickled; the sentence names it.
     """

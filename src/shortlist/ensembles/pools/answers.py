@@ -192,7 +192,7 @@ def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp
 
 
 def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
-    """Return how probable every classifier finds every class on every row.
+    """Return the probability of every class by every classifier on every row.
 
     Raises BadInputError if X has other columns, or a classifier has no ``predict_proba``, answers NaN or a
     number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.

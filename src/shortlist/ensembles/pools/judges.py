@@ -68,7 +68,7 @@ class Judge:
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable every class is, ``(n_samples, n_classes)``; equal shares for an abstention."""
+        """Return class probabilities, ``(n_samples, n_classes)``; equal shares for an abstention."""
         shares = self.probabilities(X)
         shares[np.isnan(shares[:, 0])] = 1 / len(self.classes_)
         return shares
@@ -85,7 +85,7 @@ class Judge:
         return np.asarray(np.isin(places, [place for place, code in enumerate(codes) if code is None]))
 
     def _codes_of_answers(self, column: "pd.Series[Any]") -> tuple[NDArray[np.intp], Any, list[int | None]]:
-        """Return which different answer each row has, -1 for none, and the code of each, if it has one."""
+        """Return each row's index among the different answers, -1 for none, and their codes, if any."""
         import pandas as pd
 
         places, answers = pd.factorize(column)

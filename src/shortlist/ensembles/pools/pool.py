@@ -74,7 +74,7 @@ class Pool:
             raise BadInputError("costs", "must be numbers of at least 0", all_of(self.costs, most=8))
 
     def __len__(self) -> int:
-        """Return how many classifiers there are."""
+        """Return the number of classifiers."""
         return len(self.classifiers)
 
     def __sklearn_clone__(self) -> Self:
@@ -278,7 +278,7 @@ class CrossFittedPool:
     """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
 
     def __len__(self) -> int:
-        """Return how many classifiers there are."""
+        """Return the number of classifiers."""
         return len(self.pool)
 
     def __sklearn_clone__(self) -> Self:

@@ -131,7 +131,7 @@ def promising(
 
 
 def winners(truly: NDArray[np.float64], first: Sequence[int], n: int) -> list[int]:
-    """Return who joins those who are in first: always who lessens the log loss of the mean most.
+    """Return the candidates that join the first ones: always the one that lessens the mean's log loss most.
 
     `truly`: probability of the class of each row, ``(n_rows, n_candidates)``.
 

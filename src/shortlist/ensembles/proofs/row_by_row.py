@@ -251,7 +251,7 @@ class AskedRows:
         return self._program.solve(budget)
 
     def shortfall(self, values: Floats) -> Floats:
-        """Return how much each of the `used` rows lacks to be right, in the form that lacks most."""
+        """Return the shortfall of each of the `used` rows to be right, in the form that lacks most."""
         lacks = np.full(len(self.used), -math.inf)
         with stray_flags_ignored():
             reached = self._left @ values.astype(np.float32)

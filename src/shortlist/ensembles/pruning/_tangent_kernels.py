@@ -119,7 +119,7 @@ def most_gain_of(gains: Floats, fixed: Bytes, need: int) -> float:
 
 @kernel("float64(MeanTerms, float64, float64[::1], float64[::1], float64)")
 def rise_along(terms: MeanTerms, unit: float, reach: Floats, change: Floats, step: float) -> float:
-    """Return how the sum of the terms rises along a change, after a step."""
+    """Return the slope of the sum of the terms along a change, after a step."""
     total = 0.0
     for term in range(len(reach)):
         at = reach[term] + step * change[term]

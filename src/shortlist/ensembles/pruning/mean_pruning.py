@@ -438,7 +438,7 @@ def prune_soft(
 
 
 def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
-    """Return how often each classifier is taken, from a selection of copies of the pool."""
+    """Return the number of times that each classifier is taken, from a selection of copies of the pool."""
     return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
 
 

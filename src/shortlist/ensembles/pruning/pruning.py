@@ -142,7 +142,7 @@ BEFORE_WALK = "exact pruning before the full search"
 
 
 def bound_of_front(proved_by: str) -> str:
-    """Return which step proved a bound of a front, in words that fit where no certificate was kept."""
+    """Return the step that proved a bound of a front, in words for a front without certificates."""
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 

@@ -93,7 +93,7 @@ class Elites:
             del self.ends[self.most :]
 
     def next(self, start: Mask | None) -> NDArray[np.uint8]:
-        """Return where the next walk begins: at a start if one is left."""
+        """Return the start of the next walk: one of the starts if one is left."""
         rng, n = self.rng, self.n
         if start is not None:
             return self.within_size(start)

@@ -414,7 +414,7 @@ class _Count:
 
 
 def _count_of(chosen: Chosen, front: Front) -> _Count:
-    """Return how committees of a model's candidates are counted for a front."""
+    """Return the counting of committees of a model's candidates for a front."""
     if front.candidates != chosen.names:
         raise BadInputError(
             f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from "

@@ -246,7 +246,7 @@ def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArr
 
 
 def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
-    """Return how probable each class is to be found on every row, ``(n_rows, n_classes)``, not quite certain.
+    """Return the probability of each class on every row, ``(n_rows, n_classes)``, kept below certainty.
 
     As for :cite:t:`Platt1999`, a class of n rows is ``(n + 1) / (n + 2)`` probable on them; the other classes
     share the rest. So nothing grows without end where all rows are right.

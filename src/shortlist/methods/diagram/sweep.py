@@ -138,7 +138,7 @@ class Pass:
         return self.errors.get(int(self._plan.sources[self._plan.root]), self._exact)
 
     def contains(self, place: int, keys: Keys) -> Mask:
-        """Tell which of `keys` are in the set of `place`."""
+        """Mark the `keys` that are in the set of `place`."""
         found = np.zeros(len(keys), dtype=bool)
         sought = np.ascontiguousarray(keys - self._plan.offsets[place])
         find_rows(self._sets[int(self._plan.sources[place])], sought, found)

@@ -208,7 +208,7 @@ class BoundedSolves:
         return parts.part(narrowed, limits, costs) if shifted else part
 
     def _solver_of(self, part: ProgramPart, *, presolve: bool) -> Solver:
-        """Return who solves a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
+        """Return the solver of a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
         if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
             self._n_handed_over += 1
             return open_solver("cpsat", short_programs=True)
@@ -217,7 +217,7 @@ class BoundedSolves:
         return self._solver
 
     def excess(self, part: ProgramPart) -> float:
-        """Return how many times too large the costs of a part are for the solver's tolerance."""
+        """Return the factor by which the costs of a part are too large for the solver's tolerance."""
         return part.size * self._solver.tolerance / 0.5
 
     def tells_apart(self, part: ProgramPart) -> bool:

@@ -371,7 +371,7 @@ class JumpLimits:
         return 0.0 - self._farthest(1.0), self._farthest(-1.0)
 
     def _farthest(self, cost: float) -> float:
-        """Return how far the jump may go, forwards for a cost of -1 and backwards for 1."""
+        """Return the farthest end of the jump, forwards for a cost of -1 and backwards for 1."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         self._costs[-1] = cost

@@ -258,7 +258,7 @@ class _CpSatEngine:
         return float(least) if abs(least) < LARGEST_BOUND else -math.inf
 
     def _limit(self, response: sat.CpSolverResponse, limits: Limits) -> str:
-        """Tell which limit ended the search.
+        """Return the limit that ended the search.
 
         Taking turns, CP-SAT ends when no time is left for another turn.
         """

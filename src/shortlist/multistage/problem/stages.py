@@ -84,7 +84,7 @@ def space_size(n_features: int, max_stages: int) -> int:
 
 
 def completions(n_features: int, max_stages: int, *, removal: bool = False) -> NDArray[np.int64]:
-    """Return how many ways m features can follow in at most s stages, as a table ``[m, s]``.
+    """Return the number of ways in which m features can follow in at most s stages, as a table ``[m, s]``.
 
     1 where m is 0. With `removal` some of them, or all, may be left out.
 

@@ -381,7 +381,7 @@ def recombine(
 
 
 def _stage_note(current: EmscoGeneration, options: EmscoOptions) -> StageNote:
-    """Say how far a run is; the number of trade-offs is what gets better."""
+    """Report the progress of a run; the number of trade-offs is what gets better."""
     best = current.scores.ranks == current.scores.ranks.max()
     points = len(np.unique(current.vectors[best], axis=0))
     return StageNote("generations", options.generations, current.number, 1, counted(points, "point"))

@@ -279,7 +279,7 @@ def n_valid_chains(
     limits: ChainLimits = USUAL_LIMITS,
     budget: Budget | None = None,
 ) -> int | None:
-    """Return how many valid stage assignments there are; None where sets are too many or time too short.
+    """Return the number of valid stage assignments; None where sets are too many or time too short.
 
     `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them.
     """
@@ -289,7 +289,7 @@ def n_valid_chains(
 
 
 def _n_chains(sets: Mask, max_stages: int, budget: Budget, *, removal: bool) -> int | None:
-    """Return how many chains of these sets there are; None if the time ends first."""
+    """Return the number of chains of these sets; None if the time ends first."""
     above, ends = _above(sets), _ends(sets, removal=removal)
     ways = ends.astype(object)
     for _ in range(max_stages - 1):

@@ -311,7 +311,7 @@ def _checkpoint(number: int, study: Study) -> Checkpoint:
 
 
 def _note(threads: Sequence[_Thread], n_tasks: int, best: str = "") -> StageNote:
-    """Say how far a walk is; what it found is counted at its end, as threads write to it until then."""
+    """Report the progress of a walk; its finds are counted at the end, as threads write to it until then."""
     done = sum(len(thread.looked) for thread in threads)
     return StageNote(WALKING, n_tasks, done, len(threads), best)
 

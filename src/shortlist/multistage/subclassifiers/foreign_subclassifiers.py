@@ -55,12 +55,12 @@ def member_costs(estimator: Any) -> Sequence[float] | None:
 
 
 def most_asked(estimator: Any) -> int:
-    """Return how many classifiers a call asks at most; 1 unless it is an ensemble that counts them."""
+    """Return the most classifiers asked per call; 1 unless it is an ensemble that counts them."""
     return int(estimator.most_asked) if counts_members(estimator) else 1
 
 
 def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
-    """Return how many classifiers of each price a call of a fitted one asks, ``(n_prices,)``.
+    """Return the number of classifiers of each price that a call of a fitted one asks, ``(n_prices,)``.
 
     Where members have prices of their own, each is a price; where all cost alike, there is one.
     """
@@ -182,7 +182,7 @@ class ForeignSubclassifiers(Subclassifiers):
             bits[slot] = bits_of_answers(validation_answers(self.rows, models), self.rows, rule, least)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
+        """Return the number of classifiers of each price that a call asks, ``(n_slots, n_prices)``."""
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
         found = [asked_by_price(self._models[slot][0].estimator, n_prices) for slot in slots.tolist()]
         return np.array(found, dtype=np.int64).reshape(len(slots), n_prices)
@@ -308,7 +308,7 @@ class SharedSubclassifiers(Subclassifiers):
                 bits[slot] = bits_of_answers(of_rows, self.rows, rule, self._least(subset, rule))
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many classifiers of each price a call of the one asks, ``(n_slots, n_prices)``."""
+        """Return the number of classifiers of each price per call of the one, ``(n_slots, n_prices)``."""
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
         return np.tile(asked_by_price(self._models[0].estimator, n_prices), (len(slots), 1))
 

@@ -139,11 +139,11 @@ class Subclassifiers:
         raise NotImplementedError
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write who is confident, and who is also right, into ``bits``, ``(slots, 2, words)``."""
+        """Write the masks of the confident and of the right rows into ``bits``, ``(slots, 2, words)``."""
         raise NotImplementedError
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
+        """Return the number of classifiers of each price that a call asks, ``(n_slots, n_prices)``."""
         return np.ones((len(slots), 1), dtype=np.int64)
 
     def model(self, subset: Mask) -> Any:
@@ -192,7 +192,7 @@ def least_probability(
 def bits_of_answers(
     probabilities: NDArray[np.float64], rows: StageRows, rule: RejectRule, least: NDArray[np.float64]
 ) -> NDArray[np.uint64]:
-    """Return who is confident, and who is also right, ``(2, n_words)``; `least` is for each row."""
+    """Return the masks of the confident and of the right rows, ``(2, n_words)``; `least` is for each row."""
     answers, confident = confident_answers(probabilities, rule, least)
     right = confident & (answers == rows.validation_labels)
     return pack(np.stack([confident, right]), rows.n_words)

@@ -141,7 +141,7 @@ def _one_truth(place: str, marked: Sequence[Sequence[Any]]) -> Any:
 
 
 def _annotator(place: str, annotation: dict[str, Any]) -> str:
-    """Return who annotated: an address, a number, or the version of a model."""
+    """Return the author of an annotation: an address, a number, or the version of a model."""
     who = annotation.get("completed_by")
     if isinstance(who, dict):
         return _judge(place, who, ("email", "id"))

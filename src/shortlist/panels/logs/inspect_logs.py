@@ -201,7 +201,7 @@ def _sample(place: str, sample: Row, columns: LogColumns, model: str) -> Row:
 
 
 def _answer(place: str, sample: Row, scorer: str | None) -> tuple[str, Any, float | None]:
-    """Return who tells the answer, that of a scorer or else the completion, and its score."""
+    """Return the source of the answer, a scorer or else the completion, with the answer and its score."""
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
         got = f"scores of {listed(scores)}"

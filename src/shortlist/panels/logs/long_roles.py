@@ -42,7 +42,7 @@ FEW_SCORES = 0.1
 def candidates(
     table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
 ) -> dict[str, list[str]]:
-    """Return which columns may hold what: the one that is named, or all of a usual name, by preference."""
+    """Return the candidates for each role: the named column, or all of a usual name, by preference."""
     named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
     taken = {*named.values(), *columns.features, columns.content}
     names = [name for name in map(str, table.columns) if name not in taken]
@@ -88,7 +88,7 @@ def settled(
     *,
     truth_elsewhere: bool = False,
 ) -> Settled:
-    """Return which column holds what, of candidates for each role.
+    """Return the column of each role, among its candidates.
 
     `found`: as :func:`candidates` returns it, with one case and one judge. `notes`: gets sentences on columns
     that have the name of a role and are not used. `truth_elsewhere`: whether the truth is in another file.

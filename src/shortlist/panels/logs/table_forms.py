@@ -330,7 +330,7 @@ CROWDS = {
 
 
 def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tuple[str, dict[str, str]]:
-    """Return which crowd platform wrote a table, "" if none did, and what its columns hold.
+    """Return the crowd platform that wrote a table, "" if none did, and the roles of its columns.
 
     Raises BadFileError if several columns may hold the answers, and none is named.
     """
@@ -434,7 +434,7 @@ def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def told_roles(roles: Mapping[str, str], judges: Sequence[str] = ()) -> str:
-    """Say which column holds what, in the order of :data:`LONG_ROLES`."""
+    """Say the column of each role, in the order of :data:`LONG_ROLES`."""
     called = {"target": "truth"}
     told = [f"{called.get(role, role)} = {roles[role]!r}" for role in LONG_ROLES if role in roles]
     if judges:

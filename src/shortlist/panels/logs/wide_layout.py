@@ -67,7 +67,7 @@ class Layout:
 
 
 def layout_of(source: str, table: "pd.DataFrame", columns: LogColumns, hints: TableHints) -> Layout:
-    """Return which column of a wide table holds what.
+    """Return the roles of the columns of a wide table.
 
     Raises BadFileError if no column is sure to hold the truth, or columns may be of one kind or another.
     """

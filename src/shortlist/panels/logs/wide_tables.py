@@ -100,7 +100,7 @@ def tell_first(notes: list[str], form: str) -> None:
 
 
 def note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
-    """Add which columns are not used."""
+    """Add the names of unused columns."""
     if names:
         listed = all_of(map(repr, names), most=8)
         notes.append(

@@ -319,7 +319,7 @@ def _left_to(numbers: _Numbers, place: int) -> str:
 
 
 def _end(goal: FeatureObjective, least: Least) -> str:
-    """Say where the values that are left begin or end; empty if that is not known."""
+    """Say the ends of the values that are left; empty if they are not known."""
     if least.bound is None:
         return ""
     end = "at least" if goal.objective.sign > 0 else "at most"
