@@ -10,7 +10,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels, told_notes, with_promises
+from shortlist.panels.choice import N_PARTS, choose_panels, told_notes, with_promises
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.log_checks import UNASKED
 from shortlist.panels.panel_choice import PanelChoice
@@ -20,6 +20,7 @@ from shortlist.panels.promises import candidates_of, ways_to_ask
 from shortlist.panels.recipes import Recipe
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
+from shortlist.runs.cancellation import Cancellation
 from tests.panels.made import priced_log
 
 
@@ -316,3 +317,26 @@ def test_no_judge_is_paid_whose_answer_never_decides(price: float) -> None:
         told = choice.panel(point).run(choice.chosen)
         assert (told.codes >= 0).any()
         assert all(one.answer_from < float("inf") for one in choice.panel(point).stages[-1:])
+
+
+def test_parts_that_processes_search_are_those_of_this_process() -> None:
+    log, options = label_log(3, 90), PanelOptions(test_share=None, decide="logistic")
+    here, there = (choose_panels(log, options, workers=workers) for workers in (1, 2))
+    assert there.front.values.tolist() == here.front.values.tolist()
+    assert [one.recipe for one in there.found] == [one.recipe for one in here.found]
+    for one, other in zip(there.parts, here.parts, strict=True):
+        assert [found.recipe for found in one.found] == [found.recipe for found in other.found]
+        assert one.panel(0).plain() == other.panel(0).plain()
+    assert there.claims == here.claims
+
+
+def test_parts_that_an_interruption_leaves_out_have_single_judges() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    budget = Budget(cancellation=cancellation)
+    choice = choose_panels(label_log(3, 90), PanelOptions(test_share=None), budget=budget, workers=2)
+    assert len(choice.parts) == N_PARTS
+    for one in (choice, *choice.parts):
+        assert {found.recipe.sets for found in one.found} <= {((),), *(((judge,),) for judge in range(3))}
+        assert len(one.found) > 1
+    assert choice.front.proof.limit == "interrupted"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from shortlist.guarantees.promise import guarantee_from, most_that_holds
 from shortlist.panels.answer_log import AnswerLog, by_agreement, can_agree, cases_in_words, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import confidence_scale
-from shortlist.panels.learning import folds_of
+from shortlist.panels.learning import OutOfFold, folds_of
 from shortlist.panels.objectives import (
     ACCURACY,
     BALANCED,
@@ -48,7 +49,9 @@ from shortlist.panels.unseen_cases import unseen_cases
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, silent
+from shortlist.runs.units import Work, run_units
+from shortlist.runs.workers import Unit, Where
 
 N_PARTS = 5
 """Parts into which few cases are cut; each measures panels that were chosen on the others."""
@@ -63,6 +66,7 @@ def choose_panels(
     objectives: Sequence[str] = (ACCURACY, PRICE),
     budget: Budget | None = None,
     test: AnswerLog | None = None,
+    workers: Where = 1,
 ) -> PanelChoice:
     """Find the front of panels over the judges of a log.
 
@@ -71,7 +75,9 @@ def choose_panels(
 
     `objectives`: out of :data:`shortlist.panels.objectives.OBJECTIVES`; see `LEADING` there. Price is among
     them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far. `test`: cases of
-    another log, which measure; all others choose then, but for those that calibrate a promise.
+    another log, which measure; all others choose then, but for those that calibrate a promise. `workers`:
+    where the searches run that are repeated without each part of the cases; see
+    :func:`shortlist.runs.units.open_workers`. The answer does not depend on them.
 
     Raises BadInputError if fewer than 20 cases of known truth, or one class, are there; or latency is an
     objective and no log tells it.
@@ -90,18 +96,59 @@ def choose_panels(
     order = np.argsort(part_of, kind="stable")
     known, part_of = known.at(order), part_of[order]
     ends = [budget.until(OWN_SHARE + (1 - OWN_SHARE) * place / N_PARTS) for place in range(N_PARTS + 1)]
-    whole = _chosen((known, known, None), gaps, options, objectives, ends[0])
-    rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
-    parts = tuple(
-        _chosen(cases, [], options, objectives, end) for cases, end in zip(rest, ends[1:], strict=True)
-    )
+    every: list[_Parts] = [(known, known, None)]
+    every += [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
+    if workers == 1:
+        whole, *parts = [
+            _chosen(cases, [] if number else gaps, options, objectives, end)
+            for number, (cases, end) in enumerate(zip(every, ends, strict=True))
+        ]
+    else:
+        own = [(cases, [] if number else gaps, options, objectives) for number, cases in enumerate(every)]
+        whole, *parts = _by_workers(own, budget, workers)
     late = "A limit ended the cross-validation early: its panels were searched for less time than this one."
     is_late = any("Not finished" in claim for part in parts for claim in part.claims)
     claims = (*whole.claims, late) if is_late or budget.stopped else whole.claims
     front = replace(
         whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
     )
-    return without_optimism(replace(whole, parts=parts, claims=claims, front=front))
+    return without_optimism(replace(whole, parts=tuple(parts), claims=claims, front=front))
+
+
+_Parts: TypeAlias = tuple[AnswerLog, AnswerLog, AnswerLog | None]
+"""Cases that choose, that measure, and that calibrate."""
+
+_Question: TypeAlias = tuple[_Parts, list[str], PanelOptions, Sequence[str]]
+
+
+def _by_workers(asked: Sequence[_Question], budget: Budget, workers: Where) -> list[PanelChoice]:
+    """Return the choice on all cases, the first, and those without each part, each by a worker.
+
+    Each has as much time as it would have one after the other.
+    """
+    share = (1 - OWN_SHARE) / N_PARTS
+    limits = [
+        replace(budget, report=silent).until(OWN_SHARE if not place else share) for place in range(len(asked))
+    ]
+    units = [
+        Unit(f"part {place}", _chosen_there, (one, limit))
+        for place, (one, limit) in enumerate(zip(asked, limits, strict=True))
+    ]
+    work = Work(workers, report=budget.report, cancellation=budget.cancellation)
+    found = dict(run_units(units, work, stage="searches without each part of the cases"))
+    # what a cancellation left out has single judges at least
+    return [found.get(unit.key) or _chosen_there(*unit.arguments) for unit in units]
+
+
+def _chosen_there(asked: _Question, budget: Budget) -> PanelChoice:
+    """Return a choice with the decisions of the policies that were found, and of no others."""
+    choice = _chosen(*asked, budget.begun())
+    recipes = [one.recipe for one in (*choice.found, *choice.of_two)]
+    sets = {one for recipe in recipes for way in recipe.ways for one in way.sets}
+    for decision in choice.cases.decisions.values():
+        if isinstance(decision, OutOfFold):
+            decision.keep({*sets, *(tuple(sorted(one)) for one in sets)})
+    return choice
 
 
 def measured_on_unseen(choice: PanelChoice, log: AnswerLog, test: AnswerLog) -> PanelChoice:
@@ -120,7 +167,7 @@ def _beside(
 
 
 def _chosen(
-    parts: tuple[AnswerLog, AnswerLog, AnswerLog | None],
+    parts: _Parts,
     gaps: list[str],
     options: PanelOptions,
     objectives: Sequence[str],

@@ -1,6 +1,6 @@
 """Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -276,6 +276,10 @@ class OutOfFold:
         """Raise LimitPassedError in a block of :meth:`until` that has to end."""
         if self._stopped is not None and self._stopped():
             raise LimitPassedError
+
+    def keep(self, sets: Collection[tuple[int, ...]]) -> None:
+        """Forget the decisions of other sets of judges, so that those of a few may travel."""
+        self._known = {chosen: one for chosen, one in self._known.items() if chosen in sets}
 
     def of(self, judges: Iterable[int]) -> Judged:
         """Return the decision of a set of judges."""

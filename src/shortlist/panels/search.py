@@ -110,9 +110,11 @@ def find_policies(
         told = f"{family}."
         try:
             with _until(cases, budget):
+                _check_limit(budget, family)
                 for work in FAMILIES[family](cases, max_stages, front.kept, tried):
                     told = work.told
                     for number, job in enumerate(work.jobs, start=1):
+                        _check_limit(budget, family)
                         found = job(cases)
                         front.add(found)
                         for one in found:
@@ -120,8 +122,6 @@ def find_policies(
                         of_two.add([one for one in found if len(one.recipe.sets[-1]) <= 2])
                         tried += found if family in UNLEARNED else []
                         budget.report(Progress(work.kind, number, len(work.jobs), more_follows=True))
-                        if budget.stopped and family not in ALWAYS:
-                            raise LimitPassedError  # noqa: TRY301  # as what a job learns does
                     claims.append(told)
         except LimitPassedError:
             claims.append(f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}")
@@ -131,6 +131,12 @@ def find_policies(
         front.add(without_selection_bias(cases, families))
         claims.append(BIASED)
     return Searched(front.kept, claims, of_two.kept, tried)
+
+
+def _check_limit(budget: Budget, family: str) -> None:
+    """Raise LimitPassedError where a limit ends a family."""
+    if family not in ALWAYS and budget.stopped:
+        raise LimitPassedError
 
 
 @contextmanager

@@ -72,6 +72,7 @@ DEFAULTS = {
         "solve": "likewise",
     },
     "--workers": {
+        "panel": "1, as most searches end before processes have started",
         "configure": "1 by the method, which refuses workers that it does not use",
         "solve": "likewise",
         "compare": "1, as runs side by side are timed",

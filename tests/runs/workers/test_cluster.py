@@ -22,9 +22,12 @@ from shortlist.errors import BadInputError, WorkerError
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, run_units
 from shortlist.runs.cluster import check_workers, compared_versions, refusal
 from shortlist.runs.units import open_workers
+from tests.panels.test_choice import label_log
 from tests.runs.workers import made
 
 ROOT = Path(__file__).parents[3]
@@ -137,6 +140,25 @@ def test_stages_and_recall_are_those_of_this_process(address: str, subclassifier
     ]
     assert found[0].points.tolist() == found[1].points.tolist()
     assert found[0].assignments.tolist() == found[1].assignments.tolist()
+
+
+@pytest.mark.slow
+def test_a_panel_is_the_same_though_a_worker_is_killed_half_way(tmp_path: Path) -> None:
+    log, options = label_log(4, 150), PanelOptions(test_share=None)
+    here = choose_panels(log, options)
+    with scheduler() as (_, at), worker(at, tmp_path / "a") as frail, worker(at, tmp_path / "b"):
+        seen = list[float]()
+
+        def kill_one(progress: Progress) -> None:
+            seen.append(progress.done)
+            if progress.done >= 2:
+                frail.close()
+
+        there = choose_panels(log, options, budget=Budget(report=kill_one), workers=at)
+    assert seen[-1] == 6
+    assert there.front.values.tolist() == here.front.values.tolist()
+    assert [one.recipe for one in there.found] == [one.recipe for one in here.found]
+    assert [len(part.found) for part in there.parts] == [len(part.found) for part in here.parts]
 
 
 @pytest.mark.slow

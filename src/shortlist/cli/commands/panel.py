@@ -22,6 +22,7 @@ from shortlist.cli.options.shared import (
     Json,
     PromiseOptions,
     Seed,
+    WorkersOrAddress,
     check_shared,
     output,
 )
@@ -54,6 +55,7 @@ def panel(
         ),
     ] = None,
     seed: Seed = 0,
+    workers: WorkersOrAddress = 1,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; none by default.")] = None,
     out: Annotated[
         list[Path] | None,
@@ -109,7 +111,7 @@ def panel(
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
         budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
-        choice = front_of_log(read, options, policy, budget, test=unseen)
+        choice = front_of_log(read, options, policy, budget, test=unseen, workers=workers)
     notes = told_notes(read, choice)
     print_notes(notes)
     if not promised.anyway:

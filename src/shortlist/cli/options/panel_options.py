@@ -360,6 +360,7 @@ def front_of_log(
     budget: "Budget | None" = None,
     *,
     test: "AnswerLog | None" = None,
+    workers: int | str = 1,
 ) -> "PanelChoice":
     """Return the front of a log; where ``as-good`` picks from it, measured beside the best single judge.
 
@@ -373,7 +374,9 @@ def front_of_log(
     names, is_as_good = asked.objective_names(), asked.pick == AS_GOOD
     if test is not None:
         unseen_cases(test, log)  # which refuses it before any work
-    choice = choose_panels(log, options, objectives=names, budget=budget, test=None if is_as_good else test)
+    choice = choose_panels(
+        log, options, objectives=names, budget=budget, test=None if is_as_good else test, workers=workers
+    )
     choice = beside_single(choice, asked.margin) if is_as_good else choice
     return measured_on_unseen(choice, log, test) if is_as_good and test is not None else choice
 
