@@ -75,8 +75,10 @@ MODELS = {
     "backfitting": ["prune", "two.csv", "--method", "backfitting", "--classifiers", "4", "--workers", "1", "--pick", "committee"],
     "greedy means": ["prune", "three.csv", "--method", "greedy-means", *SMALL, "--workers", "1", "--pick", "committee"],
     "all judges": ["prune", "silent.csv", "--answers", "--method", "full", "--workers", "1", "--pick", "committee"],
-    "evolved": ["evolve", "two.csv", *EVOLVED],
-    "evolved, exact": ["evolve", "three.csv", *EVOLVED, "--set", "selection=exact", "--set", "max-members=3"],
+    "evolved": ["evolve", "two.csv", *EVOLVED, "--pick", "ensemble"],
+    "evolved, alone": ["evolve", "three.csv", *EVOLVED, "--method", "online", "--pick", "best-single"],
+    "evolved, exact": ["evolve", "three.csv", *EVOLVED, "--set", "selection=exact", "--set", "max-members=3",
+                       "--pick", "ensemble"],
 }  # fmt: skip
 STAGES = {
     "stages": ["stage", "two.csv", "--set", "max-stages=2"],
@@ -346,7 +348,8 @@ def _believed(saved: Saved, content: bytes, most: int, n_tried: int | None, seed
 
 SAMPLED = [
     "products", "program", "program, rounded", "committees, paid", "committees, as good", "votes", "means", "judges", "promise",
-    "abstentions", "best single", "backfitting", "evolved", "stages", "stages, promise",
+    "abstentions", "best single", "backfitting", "evolved", "evolved, alone", "stages",
+    "stages, promise",
 ]  # fmt: skip
 
 

@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 from distributed import Client
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.pools import fitting
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.errors import BadInputError, WorkerError
@@ -185,6 +188,29 @@ def test_a_pool_in_folds_is_the_same_though_a_worker_is_killed_half_way(
     assert there.test["pruned"].right.tolist() == here.test["pruned"].right.tolist()
     assert there.test["full"].right.tolist() == here.test["full"].right.tolist()
     assert there.advice == here.advice
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_an_evolution_is_measured_alike_though_a_worker_is_killed_half_way(mode: str, tmp_path: Path) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    search = EvolutionaryEnsembleClassifier(mode, population_size=20, n_generations=8, random_state=1)
+    here = evolve_table(X, y, clone(search))
+    with scheduler() as (_, at), worker(at, tmp_path / "a") as frail, worker(at, tmp_path / "b"):
+        done = list[float]()
+
+        def kill_one(progress: Progress) -> None:
+            if progress.stage == "evolving again":
+                done.append(progress.done)
+                if progress.done >= 4:
+                    frail.close()
+
+        there = evolve_table(X, y, clone(search), work=Work(at, report=kill_one), long_s=0.0)
+    assert done[-1] == 10
+    assert there.test["evolved"].right.tolist() == here.test["evolved"].right.tolist()
+    assert there.test["best_single"].right.tolist() == here.test["best_single"].right.tolist()
+    assert there.advice == here.advice
+    assert (there.saved.members_ == here.saved.members_).all()
 
 
 @pytest.mark.slow
