@@ -70,7 +70,7 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 
 
 def seen(number: float) -> Fraction:
-    """Return a finite double as the shortest decimal that stands for it, which is what people see.
+    """Return a finite double as the shortest decimal that stands for it, as people see it.
 
     >>> seen(0.1) + seen(0.2) == seen(0.3)
     True

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, files that may be unpickled, and the text of a file that is a model."""
+"""Files written whole or not at all, files that may be unpickled, and the text of a model's file."""
 
 import contextlib
 import hashlib

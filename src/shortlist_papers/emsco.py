@@ -52,7 +52,7 @@ TRUTH_SECONDS = {"pima": (0.2, 0.2, 0.3), "heart": (0.4, 0.5, 1.1), "credit": (3
 """About how many seconds 500 generations by the rules as printed take, and complete fronts of k = 2, 3, 4."""
 
 PLAIN = ("heart", "credit")
-"""The sets whose shares the text tells, which are measured on splits that were not selected."""
+"""Sets with shares in the text, measured on splits that were not selected."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False)
 
 
 def _filled(plain: "pd.DataFrame") -> str:
-    """Say that elites that fill the population end runs early; empty where they do not, or hold as much."""
+    """Say that full elites end runs early; empty where they do not, or hold as much."""
     full, shares = plain["filled"].astype(bool), _last(plain)
     if full.all() or not full.any() or not shares[full].mean() < shares[~full].mean():
         return ""

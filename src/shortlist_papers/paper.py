@@ -1,4 +1,4 @@
-"""One paper: units that measure, and tables that put what it reports beside what they measured."""
+"""Reproduction of a paper: units that measure, and tables of its figures beside ours."""
 
 import dataclasses
 import hashlib
@@ -136,7 +136,7 @@ class ResultTable:
 
 
 def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
-    """Return our row, and below it the paper's where it has one; ``whose`` says which is which."""
+    """Return our row, and below it the paper's if there is one; ``whose`` names the author."""
     rows = [{**head, "whose": "here", **ours}]
     return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
 

@@ -20,7 +20,7 @@ KEYS = (
     "kind", "dataset", "set", "system", "number", "repeat", "fold", "classifiers", "method", "split",
     "reference_points", "seed", "objectives", "part", "stages", "rules", "trial", "feature", "level", "place",
 )  # fmt: skip
-"""Columns that tell which row is which."""
+"""Columns that identify a row."""
 TIMES = ("seconds", "processor_s", "clock", "limit_s")
 """Columns that say how long something took or may take."""
 CHECK_SECONDS = 60.0

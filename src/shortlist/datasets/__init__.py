@@ -1,1 +1,1 @@
-"""Data sets that are always there, that can be fetched, or that are read from a folder."""
+"""Data sets: shipped ones, ones to fetch, and files of a folder."""

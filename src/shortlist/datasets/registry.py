@@ -186,7 +186,7 @@ NEEDS = {"large-model": "redaction", "crowd": "redaction", "expert": "context"}
 
 
 def needs_of_judges() -> "pd.DataFrame":
-    """Return the prices of the judges with what each needs, in the column ``needs``, and what that costs."""
+    """Return the prices of the judges with their needs, in the column ``needs``, and the prices of these."""
     import pandas as pd
 
     prices = prices_of_judges()

@@ -395,7 +395,7 @@ class Advice:
 
 
 def held_out_in_words(difference: Difference, n_rows: int) -> str:
-    """Say which differences of accuracy rows that were held out can tell, and what they cannot.
+    """Say which differences of accuracy held-out rows can show, and their limits.
 
     >>> held_out_in_words(Difference(0.01, (-0.04, 0.06), 0.7), 100)
     'The 100 held-out rows tell differences from 5 points on, of this model alone.'

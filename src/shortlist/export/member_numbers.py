@@ -252,7 +252,7 @@ class _ColumnsOfTrees(NamedTuple):
     marks: dict[int, int]
     """Column that marks the gaps of a column of numbers."""
     codes: list[list[int]]
-    """Columns of each feature that holds words: for every code the one that is 1 where it is the word."""
+    """Columns of each feature of words: for every code the one that is 1 for its word."""
 
 
 def _encoded_tree(tree: Any, columns: _ColumnsOfTrees, known: Any) -> Numbers:

@@ -132,7 +132,7 @@ def readable(policy: dict[str, Any], table: str) -> bool:
 
 
 def keeps_rows(policy: dict[str, Any]) -> str:
-    """Name the members that compare with rows that they were fitted on, which a policy then holds."""
+    """Name the members that compare with their fitted rows, which a policy then holds."""
     names = [member["name"] for member in policy.get("members", ()) if "rows" in member["model"]]
     return all_of(counted_names(names)) if names else ""
 

@@ -166,8 +166,8 @@ LEAST_PRODUCTS = 6
 MOST_POINTS = 10
 """Most points of a value, or the spread if that is more; least are 0."""
 SPREADS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-"""Numbers of points that the feature that moves the score most may spread over; the spread that loses least
-is taken, and the smaller one of two that lose the same.
+"""Numbers of points for the feature that moves the score most; the number with the least loss is taken, the
+smaller one of equals.
 """
 MOST_BANDS = 100
 """Most bands of all features with which a spread beyond `MOST_POINTS` is tried: about two pages of paper."""
@@ -195,7 +195,7 @@ class FeaturePoints(NamedTuple):
 
 
 class AnswersGiven(NamedTuple):
-    """Numbers of some rows that are answered, and answered rightly; None where that is not known."""
+    """Numbers of rows answered, and answered rightly; None if unknown."""
 
     n_answered: int
     n_right: int | None

@@ -43,7 +43,7 @@ class _Box(NamedTuple):
 
 
 def picture(protocol: Protocol, *, alone: bool = True) -> str:
-    """Return the flow chart: what each step orders, what it answers, and who decides at the end.
+    """Return the flow chart: the orders and answers of each step, and the decision at the end.
 
     `alone`: whether it says how often steps ask, answer and miss, which a page has beside it.
     """

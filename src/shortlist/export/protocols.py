@@ -39,7 +39,7 @@ UNCHECKED_DIGITS = 6
 
 
 class Line(NamedTuple):
-    """One line of a score: a feature, the value that it has, and what that adds to each sum."""
+    """Line of a score: a feature, its value, and the increment of each sum."""
 
     feature: str
     value: str

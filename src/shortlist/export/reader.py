@@ -781,7 +781,7 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
 
 
 def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
-    """Return the class that wins, and what makes it probable, by the sums of what `n` answers add.
+    """Return the winning class, and the scores for its probability, by the sums of `n` answers.
 
     None wins without any answer, or where those who are silent could turn a threshold.
     """

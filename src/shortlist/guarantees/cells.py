@@ -41,7 +41,7 @@ def unasked_cells(column: Any) -> Mask:
 
 
 def without_unasked(X: Any) -> tuple[Any, Mask | None]:
-    """Return a frame whose cells that were not asked are empty, and mark these; None where there are none.
+    """Return a frame with empty cells for unasked ones, and mark these; None where there are none.
 
     >>> import pandas as pd
     >>> table, unasked = without_unasked(pd.DataFrame({"a": [1.5, NOT_ASKED], "b": ["x", "y"]}))

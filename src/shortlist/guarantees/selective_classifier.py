@@ -26,7 +26,7 @@ from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_ro
 from shortlist.tables.splits import keep_rows_apart
 
 PLANNING_SHARE = 0.25
-"""Part of the calibration rows that chooses which thresholds are tested, where no other rows can."""
+"""Share of the calibration rows that chooses the thresholds to test, where no other rows can."""
 
 
 NO_ANSWER = -1.0

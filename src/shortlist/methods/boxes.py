@@ -94,7 +94,7 @@ class BoundRows:
 
 
 def _whole(values: NDArray[np.float64]) -> Mask:
-    """Mark integers that doubles hold exactly, and infinities, which are looked at where they count."""
+    """Mark integers that doubles hold exactly, and infinities; callers check these."""
     marks: Mask = np.isinf(values) | ((values == np.rint(values)) & (np.abs(values) < LARGEST_INTEGER))
     return marks
 

@@ -99,7 +99,7 @@ class FrontCheck:
         return said if self.search is None else said + self._searched(self.search)
 
     def _searched(self, search: BoxSearch) -> list[str]:
-        """Say where a better solution could be, and who says that there is none."""
+        """Say the region where a better solution could be, and the solver that excludes one."""
         total = "one box" if search.n_boxes == 1 else f"one of {search.n_boxes:,} boxes"
         asked = {
             ProofKind.COMPLETE: "Any trade-off that is missing would lie in",

@@ -23,7 +23,7 @@ LARGEST_TREE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One decided column: from which state, by which value, to which state of the next layer."""
+    """Layer of one decided column: states, values, and states of the next layer."""
 
     column: int
     before: NDArray[np.int64]

@@ -32,7 +32,7 @@ WORK_PER_SECOND, ASSIGNMENTS_PER_SECOND = 2.5e9, 1e8
 SHORT_ENUMERATION_S = 4.0
 """An enumeration that is expected to take at most this, and a third of the time limit, comes first."""
 COUNTING_SHARE = 0.1
-"""Part of the time in which assignments that rules allow are counted; where it takes longer they are many."""
+"""Share of the time for counting the assignments that rules allow; beyond it they are many."""
 
 
 @dataclass(frozen=True, kw_only=True)

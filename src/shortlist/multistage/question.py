@@ -65,8 +65,8 @@ CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
     "confidence_level", "calibration_share",
 }  # fmt: skip
-"""Parameters that a study is not bound to: they choose from what is found, or say how long to look. Which
-rows calibrate shows in those that are left."""
+"""Parameters that a study is not bound to: rules of choice, and limits on the search. Which rows calibrate
+shows in those that are left."""
 
 
 def _unused(asked: Any) -> set[str]:
@@ -386,7 +386,7 @@ def split_rows(
 def calibration_rows(
     y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows into those that fit and held, and those that calibrate, which are any rows alike.
+    """Split rows into fitting and held-out rows, and calibration rows drawn from all alike.
 
     Where several rows are of one case, whole cases are split, and one row of each calibrates.
     """

@@ -108,7 +108,7 @@ def _pair(columns: _Columns, a: int, b: int) -> _Going:
 
 
 def _one_more(columns: _Columns, going: _Going, judges: Judges) -> _Going:
-    """Return each cascade with each further judge, after whom it goes on where that one agrees with none."""
+    """Return each cascade with each further judge; it goes on after a judge that agrees with none."""
     grown = [_with_judge(columns, going, place, [one for one in judges if one not in asked])
              for place, asked in enumerate(going.asked)]  # fmt: skip
     asked = [one for part in grown for one in part.asked]

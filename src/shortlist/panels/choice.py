@@ -159,7 +159,7 @@ def measured_on_unseen(choice: PanelChoice, log: AnswerLog, test: AnswerLog) -> 
 def _beside(
     unseen: AnswerLog, known: AnswerLog, options: PanelOptions
 ) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases that choose, others that measure, and those that calibrate a promise."""
+    """Return the cases to choose by, others to measure by, and cases to calibrate a promise."""
     if options.demand is None:
         return known, unseen, None
     chosen, _, calibration = split_cases(known, options)

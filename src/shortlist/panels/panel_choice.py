@@ -101,7 +101,7 @@ def _question(choice: PanelChoice) -> Question:
 
 
 def single_found(choice: PanelChoice, judge: int) -> Candidate:
-    """Return the policy that answers what one judge says, with what it costs on the training cases."""
+    """Return the policy with one judge's answers, with its costs on the training cases."""
     cases = choice.cases
     words = cases.answers.words[:, judge]
     codes = np.where(words == cases.answers.n_classes, -1, words)

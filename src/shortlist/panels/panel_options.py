@@ -271,7 +271,7 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
 
 
 def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases that choose, those that measure, and those that calibrate.
+    """Return the cases to choose by, to measure by, and to calibrate by.
 
     Under a promise half of the cases calibrate, and the same ones measure.
     """

@@ -1,4 +1,4 @@
-"""The search for a promise: which panels are tested on the calibration cases, in which order, and what holds.
+"""Search for a promise: the panels to test on the calibration cases, their order, and the result.
 
 A candidate is a way to ask with one threshold for all its stages: an answer that is less sure goes on to the
 next stage, and in the end to a person, or stays without an answer. The points of the front without a promise

@@ -1,4 +1,4 @@
-"""A panel in sentences: which judges it asks, how good that is, and what is cheaper at which price."""
+"""Panels in sentences: judges, figures, and the prices at which another one is cheaper."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -360,7 +360,7 @@ MOST_PRICES = 6
 
 
 def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
-    """Say at which prices another panel or judge that was found would be the cheapest that is as good.
+    """Say the prices at which another found panel or judge would be the cheapest as good one.
 
     The prices that have to change least come first; without any the sentence is empty.
     """

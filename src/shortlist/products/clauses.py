@@ -236,7 +236,7 @@ def _diagram(
 
 
 def _choice(literal: int, high: int | None, low: int | None, definitions: Definitions) -> int:
-    """Return a literal that equals `high` where `literal` is true and `low` where it is false."""
+    """Return a literal equal to `high` if `literal` is true and to `low` otherwise."""
     if high is _FALSE and low == _TRUE:
         return -literal
     if high == low and high is not None:

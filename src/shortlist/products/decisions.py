@@ -129,8 +129,8 @@ class DecisionState:
     decisions: tuple[Decision, ...]
     """Decisions in their order."""
     forced: tuple[int, ...]
-    """Literals of the features that have one value in all products that are left, by feature: those decided,
-    those that follow from decisions and limits, and those that the model never leaves open.
+    """Literals of the features with one value in all remaining products, by feature: decided, implied by
+    decisions and limits, or fixed by the model.
     """
     complete: bool
     """Whether these are all; otherwise the time was over."""

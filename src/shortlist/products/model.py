@@ -232,7 +232,7 @@ def with_details(
     notes: Iterable[str] = (),
     lines: Iterable[int] = (),
 ) -> FeatureModel:
-    """Return the model with what a file says besides the rules, instead of what it had of that."""
+    """Return the model with the details of a file besides the rules, in place of its own."""
     return dataclasses.replace(
         model,
         abstract=frozenset(abstract),

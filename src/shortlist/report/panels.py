@@ -1,4 +1,4 @@
-"""Panels as parts of a page: which judges to ask, how good that is, and what each budget buys."""
+"""Panels as parts of a page: judges to ask, figures, and the panel for each budget."""
 
 from collections.abc import Iterator, Mapping
 from textwrap import shorten

@@ -69,7 +69,7 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 
 
 def _taken_by(classifier: "MultiStageClassifier") -> str:
-    """Return the rule that takes the point which predicts; ``number`` where somebody took another one."""
+    """Return the rule that takes the predicting point; ``number`` for a point of the user's choice."""
     try:
         taken = choose_point(classifier.front_, classifier.pick, classifier.limits)
     except UnmetChoiceError:

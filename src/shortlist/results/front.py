@@ -1,4 +1,4 @@
-"""The non-dominated points that a method found, what to choose for each, and what is proved."""
+"""Fronts: non-dominated points of a method, the choice for each, and the proof."""
 
 import dataclasses
 import json

@@ -39,8 +39,7 @@ class PointFate:
     before: int | None
     """Number of the point in the earlier front; None of a new one."""
     now: int | None
-    """The number now; of a dominated one that of the first point that dominates it; None of one that is gone.
-    """
+    """Number in the present front; of a dominated point its first dominator's; None if it is gone."""
     changes: dict[str, float]
     """Increase of the value by objective, rounded once; empty unless there are both."""
 

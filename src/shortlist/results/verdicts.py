@@ -123,7 +123,7 @@ UNDECIDED = {
 
 
 def other_cost(spent: tuple[float, float], verdict: RuleVerdict, *, priced: bool) -> str:
-    """Say how much the rule that is not used takes for a row, where that is less.
+    """Say the price per row of the rule that is not used, where it is less.
 
     >>> other_cost((3.4, 1.0), RuleVerdict(Word.UNDECIDED, True), priced=True)
     ', which costs 1 in place of 3.4'

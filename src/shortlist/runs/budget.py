@@ -35,7 +35,7 @@ class Progress:
     more_follows: bool = False
     """Whether work of unknown length follows this stage, so that the time left is of the stage alone."""
     left_s: float | None = None
-    """Seconds that the rest is expected to take, where that is known better than by what share is done."""
+    """Seconds that the rest is expected to take, where they are known better than by the finished share."""
 
 
 Report: TypeAlias = Callable[[Progress], None]

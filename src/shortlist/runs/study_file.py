@@ -26,12 +26,12 @@ TABLE = """CREATE TABLE rows (
     part TEXT NOT NULL, key TEXT NOT NULL, seconds REAL NOT NULL, machine TEXT NOT NULL, saved REAL NOT NULL,
     value NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (kind, part, key)
 ) WITHOUT ROWID"""
-"""Facts about the whole study, settings, units that are done or failed, states of units that go on, and how
-far stages are. Seconds stand before values, so that units are counted without reading long values."""
+"""Kinds of rows: facts about the whole study, settings, units done or failed, states of unfinished units, and
+progress of stages. Seconds stand before values, so that units are counted without reading long values."""
 
 ADD = """INSERT OR {} INTO rows VALUES (
     :kind, :part, :key, :seconds, :machine, :saved, :value, checksum(:kind, :part, :key, :value))"""
-"""The statement that adds a row and the time at which it is saved, with what happens if it is there."""
+"""Statement that adds a row and the time of saving, with the action if it is there."""
 
 # Cells are compared as bytes, as a text may be none any more.
 CHANGED = """SELECT 1 FROM rows WHERE checksum IS NOT checksum(
@@ -198,7 +198,7 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises, or what comes of values that are no JSON any more, as a sentence."""
+    """Raise errors of SQLite, or of values that are no JSON any more, as a sentence."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:

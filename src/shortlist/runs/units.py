@@ -282,7 +282,7 @@ class _TimeLeft:
 
 
 def _stoppable(unit: Unit, work: Work) -> Unit:
-    """Return a unit that counts only whole as one that says by None that it was stopped."""
+    """Return a unit that counts only whole as one that returns None if stopped."""
     arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)
 

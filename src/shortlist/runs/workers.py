@@ -115,7 +115,7 @@ def run_away(
 
 
 def packed(completed: Completed) -> bytes:
-    """Return a pickle that the caller can read: of an error that cannot be, of one that says the same."""
+    """Return a pickle that the caller can read: for an error without one, that of an error with its text."""
     import cloudpickle
 
     try:

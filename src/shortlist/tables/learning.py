@@ -56,7 +56,7 @@ NAMES_OF_JUDGES = (
     *("judge", "model", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"),
     *("expert", "worker", "test", "analyte", "measurement", "parameter", "variable"),
 )
-"""A word of the name of the column that says whose answer a row of a long log is, or of which test."""
+"""Word in the name of the column of judges, or of tests, in a long log."""
 
 
 class LearningTable(NamedTuple):

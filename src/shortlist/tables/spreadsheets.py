@@ -111,7 +111,7 @@ def _workbook_cell(cell: Cell) -> str | float | None:
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""Beginning of a text that is guarded, or that spreadsheets take for a formula, which may call programs."""
+"""Beginning of a guarded text, or of a formula in spreadsheets, which may call programs."""
 
 HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A sign alone, or a number: spreadsheets show it as it is."""

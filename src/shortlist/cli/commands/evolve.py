@@ -225,7 +225,7 @@ def print_evolved(
 
 
 def _what_to_do(evolved: "EvolvedTable", facts: dict[str, Any]) -> list[str]:
-    """Say which to use and how good both are, or that nothing was measured."""
+    """Advise on the choice to use, with the figures of both, or say that nothing was measured."""
     from shortlist.cli.text.pruned import MEASURED_BY_CHOICE
     from shortlist.report.held_out import held_out_table
 

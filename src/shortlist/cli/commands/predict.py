@@ -201,7 +201,7 @@ def _ever_asked(saved: "SavedModel", columns: Sequence[str], *, judges: bool) ->
 def _asked_columns(
     table: "pd.DataFrame", columns: Sequence[str], needed: Sequence[str], where: str
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that a table has, and say which needed ones it has not; all where it has none."""
+    """Return the known columns of a table, and name the missing ones; all where it has none."""
     there = [name for name in columns if name in table.columns]
     absent = [name for name in needed if name not in table.columns]
     if not there:
@@ -302,7 +302,7 @@ def _rejected(committee: "Committee | None", n_rejected: int) -> dict[str, Any]:
 
 
 def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked: bool) -> Answered:
-    """Return the answers of a multi-stage classifier, with what each row bought where that was requested."""
+    """Return the answers of a multi-stage classifier, with the purchases of each row if requested."""
     decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
     facts: dict[str, Any] = {
         "n_rejected": int(decisions["rejected"].sum()),

@@ -370,7 +370,7 @@ def unmet(hints: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[tuple
 
 
 def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Refuse fields of a dataclass that were given, where what they need is not among the values.
+    """Refuse given fields of a dataclass whose needs are not among the values.
 
     Raises BadInputError for the first such field.
     """

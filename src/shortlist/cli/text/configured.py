@@ -62,7 +62,7 @@ def _changes(found: "Relaxations | None") -> dict[str, Any]:
 
 
 def advice_lines(found: "Relaxations | None", *, details: bool) -> list[str]:
-    """Say which changes of what was asked leave a product; only what was tried."""
+    """Say the changes of the question after which a product is left; only tried ones."""
     if found is None:
         return []
     if found.empty:
@@ -132,7 +132,7 @@ def print_found(
     page: Path | None = None,
     details: bool = False,
 ) -> None:
-    """Print the point to take, what is proved, what was written, and what to do next.
+    """Print the point to take, the proof, the written files, and the next step.
 
     `none`: the lines of a front without points. `more`: what else follows from what was asked. `page`: where
     a page of it was written.
@@ -230,7 +230,7 @@ def work_lines(front: "Front") -> list[str]:
 
 
 def _reference_points(front: "Front", thing: str) -> str:
-    """Say from how many reference points SolRep searched, and what is known; `thing`: what it finds."""
+    """Say the number of SolRep's reference points, and their outcomes; `thing`: the noun for its finds."""
     extras = front.extras
     n, repeated, unproved = (
         extras[name] for name in ("n_reference_points", "n_without_program", "n_unproved")

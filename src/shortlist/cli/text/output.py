@@ -181,7 +181,7 @@ def deliver_now() -> None:
 
 
 def deliver(text: str) -> None:
-    """Write all that a command prints to stdout; where that fails, keep it in a file in the temporary folder.
+    """Write the output of a command to stdout; if that fails, keep it in a file in the temporary folder.
 
     A reader that has closed the pipe, as ``head`` does, has what it wanted: the rest is dropped without a
     word.

@@ -29,7 +29,7 @@ MOST_LETTERS = 100
 
 
 def print_panel(facts: Mapping[str, Any], written: Sequence[str] = (), *, details: bool = False) -> None:
-    """Print which judges to ask and how good that is; with details all that is known.
+    """Print the judges to ask with the panel's figures; with details all facts.
 
     `facts`: of a panel, with the contract of its front. `written`: what is said of files at the end.
     """

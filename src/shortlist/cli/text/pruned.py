@@ -197,7 +197,7 @@ def _is_best(proof: Mapping[str, Any]) -> bool:
 
 
 def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
-    """Say which others are not better, on which rows, and what the certificate alone proves of that."""
+    """Name the others that are not better, the rows, and the share of the proof in the certificate."""
     proof, sizes = facts["proof"], facts.get("sizes", {"reason": ""})
     others = f"selection {proof['among']}".strip() + " has"
     if sizes["reason"] and sizes["min"] == sizes["max"] and facts["n_copies"] == facts["size"]:
@@ -239,7 +239,7 @@ def _written(facts: dict[str, Any], written: WrittenFiles) -> list[str]:
 
 
 def saved_lines(names: Mapping[str, str], rule: str, written: WrittenFiles) -> list[str]:
-    """Say which files were written; `names`: what rules are called; `rule`: whose model was saved."""
+    """Say the written files; `names`: titles of rules; `rule`: the rule with the saved model."""
     lines = [] if written.front is None else [f"Front saved to {written.front}."]
     lines += [] if written.model is None else [f"Saved {names[rule]} to {written.model}."]
     return lines + ([] if written.report is None else [f"Report in {written.report}."])
@@ -258,7 +258,7 @@ def _next(facts: dict[str, Any], written: WrittenFiles, *, details: bool) -> lis
 
 
 def use_lines(written: WrittenFiles, *, details: bool) -> list[str]:
-    """Say how the model that was written is used, or how one is."""
+    """Say the use of the written model, or the way to write one."""
     if written.model is not None:
         return [f"Use the file with: shortlist predict {written.model} NEW.csv --out ANSWERS.csv"]
     return [f"Keep it with --out FILE.joblib{'' if details else '; --details shows how it was found'}."]

@@ -105,7 +105,7 @@ class Ballot(ABC):
         return may_win, np.asarray((may_win.sum(axis=1) == 1) & (n_heard > 0))
 
     def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
-        """Mark the classes that win where all who are left answer for them; no other answers help them more.
+        """Mark the classes that win if all members left answer for them; no other answers help them more.
 
         A member whose answer counts several times is as many who are left. The mask has the
         shape ``(n_rows, n_classes)``, and marks at least one class of every row, as the leader wins so.
@@ -199,7 +199,7 @@ class Threshold(Ballot):
         return positive_codes(members, X, self.positive)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that wins whatever members who abstain would have voted; -1 where none does."""
+        """Return the class that wins whatever the abstaining members would have voted; -1 where none does."""
         votes = np.count_nonzero(answers == self.positive, axis=1)
         n_silent = np.count_nonzero(answers > 1, axis=1)
         positive, negative = votes > self.above, votes + n_silent <= self.above

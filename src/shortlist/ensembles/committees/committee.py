@@ -94,7 +94,7 @@ class PreparedRows(NamedTuple):
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Committee:
-    """Members that answer together, which is what every pruner chooses.
+    """Committee of members that answer together; every pruner chooses one.
 
     It is a policy: given what is known of a row, it decides, or names the member to ask next
     (:meth:`predict_early`).

@@ -85,13 +85,13 @@ def price_paid(
 
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
-"""Rows that prune a pool that is fitted here: a part that fits nothing, or all, each answered by classifiers
-that were fitted on the other folds.
+"""Names of the pruning rows of a pool fitted here: a part held out, or all rows, each answered by classifiers
+of the other folds.
 """
 
 
 def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[str, Any]:
-    """Return the facts about a committee: members, how they decide, what is proved, and whom to ask first.
+    """Return the facts about a committee: members, ballot, proof, and the order of asking.
 
     Plain values that JSON takes. ``early_exit`` is None where members are asked all at once, or nothing
     is on record. `held_out`: what asking one member after the other took on test rows.

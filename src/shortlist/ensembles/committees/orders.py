@@ -281,7 +281,7 @@ def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDA
 def _with_better_neighbours(
     ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64], order: list[int]
 ) -> NDArray[np.intp]:
-    """Let neighbours change places while that costs less, which changes only what the first leaves open."""
+    """Let neighbours change places while that costs less; only the first order's ties change."""
     n = len(order)
     for _ in range(MOST_EXCHANGES):
         changed = False

@@ -213,7 +213,7 @@ class PoolPruner(EnsembleClassifier):
 
     @property
     def chosen_(self) -> Chosen:
-        """The committee with all that is known of how it was chosen, which is what a saved model holds."""
+        """Committee with the record of its choice, as a saved model holds it."""
         committee = self._answering()
         return Chosen(
             committee=committee,

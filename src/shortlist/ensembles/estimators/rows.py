@@ -1,4 +1,4 @@
-"""Split of the rows into parts that fit a pool, that prune it, and that are held out."""
+"""Split of the rows into fitting, pruning and held-out rows."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -128,7 +128,7 @@ def vote_selection(
 
 
 def looked_at(front: Front) -> str:
-    """Say which committees were looked at where the price that is paid matters and some were not."""
+    """Say which committees were looked at, if the paid price matters and some were not."""
     if PAID not in front.names:
         return ""
     n, told = len(front.candidates), []

@@ -209,7 +209,7 @@ LONG_FITS_S = 5.0
 def fit_all(
     units: Sequence[Unit], work: Work, *, stage: str, long_s: float = LONG_FITS_S
 ) -> tuple[Member, ...]:
-    """Fit classifiers, here, or by the workers where that takes long; fewer where the work is stopped.
+    """Fit classifiers here, or long fits by the workers; fewer if the work is stopped.
 
     One of each family is fitted first, which tells how long all of them take: threads take longer than one
     of them alone, as fits of small classifiers hold Python's lock, and processes have to be started. The

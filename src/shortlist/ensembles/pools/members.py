@@ -67,7 +67,7 @@ AGAIN = ", again"
 
 
 def counted_names(names: Iterable[str]) -> list[str]:
-    """Return each name once, with how often it comes where that is more than once.
+    """Return each name once, with its number of copies if there are several.
 
     >>> counted_names(["a", "a, again", "a, again, again", "b"])
     ['a (3 times)', 'b']

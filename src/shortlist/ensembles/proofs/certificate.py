@@ -185,7 +185,7 @@ def vote_certificate(
     threshold: int,
     value: int,
 ) -> Certificate:
-    """Write down what a selection is, of which problem, what it is worth, and what proves the bound.
+    """Write down a selection, its problem, its worth, and the proof of the bound.
 
     Rows are named by their place among all distinct vote vectors in lexicographic order; of several classes
     among the merged rows in the order of true class and votes, and a cut has a rival class and a multiplier

@@ -1,4 +1,4 @@
-"""Pair cuts: what two rows that are right together ask of the members, and the bound that follows.
+"""Pair cuts: requirements on the members by two rows that are right together, and the bound from them.
 
 If a form of each of two rows holds, so does their sum, in which the threshold cancels:
 ``w @ x >= P``. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right, and every set of kept

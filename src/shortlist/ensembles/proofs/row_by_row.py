@@ -197,7 +197,7 @@ def forms_of(rows: RightRows, used: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class AskedRows:
-    """The linear program that looks for a weighted vote that is right on all the rows that were requested.
+    """Linear program of a weighted vote that is right on all the requested rows.
 
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
     and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma

@@ -1,4 +1,4 @@
-"""A full search that leaves out what cannot be better: the shortest proof where there are few classifiers.
+"""Full search without selections that cannot be better: the shortest proof with few classifiers.
 
 Classifiers are decided one after the other: first that one joins, then that it stays out. What rows can still
 reach is kept in counters that only fall on the way down. Each decision lowers those of its list by one: a

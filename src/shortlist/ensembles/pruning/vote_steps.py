@@ -109,7 +109,7 @@ class VoteSteps:
     last_limit: str = ""
     """Limit other than the budget that ended a step last."""
     turn: Turn | None = None
-    """The last turn that lowered the bound; None where all rows that can be right are right."""
+    """Last turn that lowered the bound; None where no further row can be right."""
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
     pair_bound: CutBound | None = None

@@ -117,7 +117,7 @@ CLOSE = 1e-9
 """Share by which means of calls and prices may be rounded otherwise."""
 
 MOST_SLOW = 2**12
-"""Committees that are all counted where that takes longer: by means, or with the price that is paid."""
+"""Number of committees up to which all are counted where that is slow: by means, or by the paid price."""
 
 BY_CASE = (
     "Points were compared with the best single classifier by cases of several rows, which the file does not "

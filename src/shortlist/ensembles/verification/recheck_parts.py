@@ -283,7 +283,7 @@ def _is_close(kept: Calibration | None, found: Calibration | None) -> bool:
 
 
 def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> tuple[list[str], list[str]]:
-    """Find again what the calibration rows promise; say what is promised otherwise, and what is unknown.
+    """Recompute the promise of the calibration rows; name the differences, and the unknown parts.
 
     `X`, `y`: the table that the model was made from. `chose`: the recorded rows and their classes.
     """
@@ -305,7 +305,7 @@ def other_promise(chosen: Chosen, X: Any, y: Any, chose: tuple[Any, Labels]) -> 
 
 
 def _wrong_history(chosen: Chosen) -> Iterator[str]:
-    """Say where the record of a run cannot be true: who proved the bound, and how it ended."""
+    """Name the facts of a run's record that cannot be true: the bound's prover, and the end."""
     result = chosen.result
     if result is None:
         return

@@ -1,4 +1,4 @@
-"""Bounded solves that may stop early: each answer says what is proved of it, and what bound is left."""
+"""Bounded solves that may stop early: each answer has its proof, and the bound that is left."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One file per solver, which alone imports it; here is what they share, and where one is opened by name.
+"""Backends, one file per solver, which alone imports it; the shared parts, and opening by name.
 
 A new solver is a file here, and a row of `SOLVERS` in ``shortlist/solvers.py``.
 """
@@ -53,7 +53,7 @@ def _backend(name: str) -> "type[Backend]":
 
 @dataclass
 class Backend:
-    """A solver whose sessions check what goes in and what comes out; a subclass says how it is loaded."""
+    """Solver whose sessions check input and output; a subclass loads it."""
 
     short_programs: bool = False
     presolve: bool = False

@@ -28,7 +28,7 @@ Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FittedStage:
-    """One stage: what it buys, what it knows by then, and what predicts."""
+    """Stage: its purchases, its known features, and its classifier."""
 
     bought: NDArray[np.int64]
     """Features that this stage acquires."""

@@ -42,8 +42,8 @@ class Figures:
     n_rows: int
     n_answered: float
     n_right: float
-    """Rows, those that are answered, and those that are answered rightly; by repeated choice the means over
-    its partitions, which need not be whole.
+    """Numbers of rows, of answered rows, and of rightly answered ones; by repeated choice means over its
+    partitions, perhaps no whole numbers.
     """
     cost: float
     """Mean acquisition cost per row."""
@@ -198,7 +198,7 @@ def answers_of_model(
 
 
 def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows that some stage answers where each threshold is requested, and how many rightly."""
+    """Count the rows that some stage answers with each threshold, and the right answers among them."""
     return count_answers([one.scores for one in stages], [one.right for one in stages], thresholds)
 
 

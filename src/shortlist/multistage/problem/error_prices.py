@@ -1,4 +1,4 @@
-"""Errors that do not cost the same: what a wrong answer costs by class, and what a person costs."""
+"""Prices of errors: of a wrong answer by class, and of a person."""
 
 import math
 from dataclasses import dataclass

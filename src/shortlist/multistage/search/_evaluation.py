@@ -10,9 +10,9 @@ from shortlist._jit import kernel
 from shortlist.arrays import Flags, Longs, LongTable
 
 CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRORS = range(9)
-"""Columns of measures: conclusive rows; their credit; what all rows pay; rows wrongly called positive;
-stages; what the dearest row pays; what all calls of classifiers cost; what wrong answers cost, and with them
-what becomes of the rows that wait, if this is the last stage.
+"""Columns of measures: conclusive rows; their credit; the price of all rows; rows wrongly called positive;
+stages; the price of the dearest row; the price of all calls of classifiers; the price of wrong answers, with
+that of the waiting rows if this is the last stage.
 """
 N_MEASURES = 9
 """Number of measures. A column for each attribute follows: what all rows take of it."""

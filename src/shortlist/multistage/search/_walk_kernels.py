@@ -31,7 +31,7 @@ PLACE = record_type("depth", "first", "looked")
 """
 
 ADDED_AT_ONCE = 2
-"""Outcomes that one node offers at most: its own, and that of the stage that takes all the rest."""
+"""Largest number of outcomes of one node: its own, and that of a last stage with all the rest."""
 
 UNSEEN = 2**62
 """More than any price."""

@@ -234,7 +234,7 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
 
 def _bits(window: Window, sets: Mask, valid: Mask) -> tuple[NDArray[np.uint64], NDArray[np.int64], Mask]:
-    """Fit what is missing; return who is sure and right by each set, what a call costs, and who is fitted.
+    """Fit missing sets; return the sure and right rows of each set, the price of a call, and the fitted sets.
 
     A call of what is invalid or not fitted costs nothing, as it is passed by.
     """

@@ -155,7 +155,7 @@ def _judge(place: str, record: Row, names: Sequence[str]) -> str:
 
 
 def _case(place: str, record: Row, names: Sequence[str], known: Any, seen: Counter[str]) -> Any:
-    """Return the first name that a case has; where it has none, what stands for its content."""
+    """Return the first name of a case, or else a key of its content."""
     found = [name_of(place, record, name) for name in names]
     case = next((one for one in found if one is not None), None)
     seen["nameless"] += case is None

@@ -329,7 +329,7 @@ def records_of_rows(
     where: str,
     counts: Sequence[tuple[str, str, str]] = (),
 ) -> Records:
-    """Return the records of calls, whose `features` tell of the case; `where` says where they stand.
+    """Return the records of calls, with the case's facts as `features`; `where` is their location.
 
     `counts`: flags of rows, what such rows are, and what is noted of their number.
 

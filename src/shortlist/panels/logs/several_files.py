@@ -36,7 +36,7 @@ def _stem(name: str) -> str:
 
 
 def check_together(parts: Sequence[Records], form: str | None, repeats: str | None) -> None:
-    """Refuse files that cannot be read together, as nothing tells whose answers they are, or to which cases.
+    """Refuse files that cannot be read together, as the judges or the cases of the answers are unknown.
 
     `form`, `repeats`: as they are requested; see :func:`shortlist.panels.logs.reading.read_log`.
     """

@@ -298,7 +298,7 @@ def _has_word(name: str, words: frozenset[str]) -> bool:
 
 
 class _Crowd(NamedTuple):
-    """A crowd platform: the columns that its tables have, what they hold, and which may hold answers."""
+    """Crowd platform: the columns of its tables, their roles, and candidates for answers."""
 
     needs: frozenset[str]
     roles: Mapping[str, str]

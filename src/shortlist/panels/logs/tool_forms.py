@@ -1,4 +1,4 @@
-"""Forms of logs: which tool wrote a file, and what reads it; files that hold no answers as they are."""
+"""Forms of logs: the tool that wrote a file, and its reader; files without answers of their own."""
 
 import io
 import re

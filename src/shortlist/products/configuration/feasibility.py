@@ -1,4 +1,4 @@
-"""Whether a model and what a customer asks for can be met, what follows from it, and what is in the way."""
+"""Feasibility of a model with a customer's requirements, their implications, and conflicts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -164,7 +164,7 @@ def _below(question: ProductQuestion, number: int, value: int, definitions: Defi
 
 
 def prove_completeness(question: ProductQuestion, front: Front, *, budget: Budget) -> CompletenessProof:
-    """Return a proof that a front is complete, by Glucose, checked by dratify where that is installed.
+    """Return a proof that a front is complete, by Glucose, checked by dratify if installed.
 
     Raises BadInputError if the front does not claim to be complete, is not, needs too many clauses, or the
     time is over. Raises MissingDependencyError if python-sat is not installed.
