@@ -167,8 +167,8 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
         if early["label"] != told["label"]:
             raise BadInputError(
                 f"row {place + 1} of the table must be answered alike by all members and by those that "
-                f"settle it, got {told['label']!r} and {early['label']!r}. The policy is not written; use the "
-                "model file."
+                f"settle it, got {told['label']!r} and {early['label']!r}. The policy is not written; use "
+                "the model file."
             )
         if calls is not None and len(told["asked"]) != calls[place]:
             raise BadInputError(
