@@ -51,7 +51,7 @@ def refuse_opponent(method: str, argument: str, opponents: Sequence[str]) -> Non
 
 _RULES = ("MarginPruner", "OrderedPruner")
 ABSENT = {"MarginPruner": 'OrderedPruner(rule="margin")'}
-"""Public names that no class has any more, with what takes their place."""
+"""Public names that no class has any more, with their replacements."""
 
 MOVED = {
     GROUP: (

@@ -153,7 +153,7 @@ def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 
 def rank_of_variant(rows: "pd.DataFrame", method: str, metric: str) -> tuple[float, float] | None:
-    """Return the mean rank of a hill climber, and the one that it has if it stops by accuracy.
+    """Return the mean rank of a hill climber, and its mean rank with a stop by accuracy.
 
     The variant takes the method's place among those that the paper ranks together. None if the rows do not
     have it.

@@ -22,7 +22,7 @@ from shortlist.logic.sat import SearchStoppedError, backbone
 from shortlist.runs.budget import Budget
 
 FIXED_SHARE = 0.5
-"""Part of what is left of a budget that the search for fixed variables may take."""
+"""Share of the remaining budget for the search for fixed variables."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -292,7 +292,7 @@ def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Point
 
 
 def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Points:
-    """Return the open corners of what no point dominates, or fewer and larger ones at a limit."""
+    """Return the corners of the open boxes that no point dominates, or fewer and larger ones at a limit."""
     zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
     kept = points[nondominated_unique(points)] if len(points) else points
     for number, point in enumerate(kept):

@@ -161,7 +161,7 @@ class CheckedSession:
         return self._engines[handed_over]
 
     def _who_decides(self) -> tuple[bool, bool]:
-        """Return whether the program goes to CP-SAT, and whether the claims of who has it count."""
+        """Return whether CP-SAT takes the program, and whether claims of the solver that has it count."""
         size = self._current.size
         if tells_apart(size, self._tolerance):
             return False, True

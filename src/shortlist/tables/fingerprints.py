@@ -111,7 +111,7 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
 
 
 def match_rows(first: Fingerprint, second: Fingerprint) -> RowMatch:
-    """Say the order and number of the first table's rows in the second one.
+    """Match the rows of the first table with equal rows of the second one.
 
     A row that is in its old place is matched with that. The others are matched with equal rows elsewhere; of
     several equal ones, in their order.

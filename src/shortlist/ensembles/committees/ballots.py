@@ -276,7 +276,7 @@ class Mean(Ballot):
         return whole_shares(class_probabilities(members, X))
 
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the increments by probabilities, in parts of 2^15 - 1 and times the gain of each class."""
+        """Return the increments by probabilities, in parts of 2^15 - 1, times the gain of each class."""
         return weighed(answers, self.gains).astype(np.int64)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:

@@ -66,7 +66,7 @@ class CutBound:
     bound: int
     """No selection within the limits gains more, in units of ``rows.step``."""
     cuts: tuple[Cut, ...]
-    """The cuts that it takes."""
+    """Cuts of the bound."""
     multipliers: NDArray[np.int64]
     """λ, ``(n_cuts,)``: how much of each, over `denominator`."""
     denominator: int
