@@ -78,7 +78,7 @@ def cost_of_errors(confusion: Confusion, costs: NDArray[np.float64]) -> Figure:
 
     >>> cost, *interval = cost_of_errors([[90, 0, 0], [1, 9, 0]], np.array([[0.0, 10], [1, 0], [1, 10]]))
     >>> cost, [round(end, 4) for end in interval]
-    (0.1, [-0.0951, 0.2951])
+    (0.1, [-0.096, 0.296])
     """
     counts = np.array(confusion, dtype=np.float64)
     n_rows, own = counts.sum(), costs.T

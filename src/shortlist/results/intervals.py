@@ -301,8 +301,8 @@ def widened(value: float, interval: Interval, variance: float, ends: Interval) -
 
     `ends`: least and largest value there is.
 
-    >>> widened(0.5, (0.47, 0.53), (0.04 / Z) ** 2, (0.0, 1.0))
-    (0.45, 0.55)
+    >>> [round(end, 4) for end in widened(0.5, (0.47, 0.53), (0.04 / Z) ** 2, (0.0, 1.0))]
+    [0.45, 0.55]
     """
     more = Z * math.sqrt(variance)
     low, high = (math.hypot(value - end, more) for end in interval)
