@@ -1,5 +1,6 @@
 """One table: all rows fit, select and measure by repeated choice; others are held out or come in a file."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
+from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
 from shortlist.ensembles.pools.racing import RaceSettings
 from shortlist.ensembles.pruned_table import prune_table
@@ -331,3 +333,31 @@ def test_no_race_is_held_for_members_that_stay_as_they_are_nor_for_the_papers() 
         measuring=Measuring(protocol=PAPER),
     )  # fmt: skip
     assert len(paper.pool) == 6
+
+
+@pytest.mark.parametrize("least_rows", [100, 10_000])
+def test_a_table_is_encoded_once_and_its_rows_are_not_saved(
+    least_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded = []
+    transform = TableEncoder.transform
+
+    def counted(encoder: TableEncoder, rows: Any) -> Any:
+        encoded.append(len(rows))
+        return transform(encoder, rows)
+
+    monkeypatch.setattr(TableEncoder, "transform", counted)
+    race = RaceSettings(least_rows=least_rows, n_fitted=60, n_asked=60, n_kept=1, n_boosting=1)
+    found = prune_table(
+        X, LABELS, ExactPruner(random_state=0), n_classifiers=6, race=race,
+        measuring=Measuring(take="best_single"),
+    )  # fmt: skip
+    small = "raced" not in found.n_rows
+    assert [n for n in encoded if n != 1000] == [200] * (1 + small)  # a pool is fitted before its folds
+    assert found.chosen is not None
+    saved = pickle.loads(pickle.dumps(found.chosen.as_chosen))
+    assert saved.encoded is None
+    monkeypatch.undo()
+    assert np.array_equal(
+        out_of_fold(saved, X, class_shares), out_of_fold(found.chosen.as_chosen, X, class_shares)
+    )

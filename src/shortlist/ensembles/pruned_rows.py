@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.ensembles.estimators.rows import own_pool, split_rows
 from shortlist.ensembles.measured import TEST_SHARE
@@ -82,6 +83,11 @@ class PoolRows(NamedTuple):
     """Whether the pool was fitted here."""
     n_raced: int = 0
     """Classifiers that raced to be in it."""
+
+    @property
+    def encoded(self) -> NDArray[np.float64] | None:
+        """The rest as a pool that was fitted on all of it has prepared them, ``(n_rows, n_columns)``."""
+        return self.pool.encoded if self.fits and isinstance(self.pool, CrossFittedPool) else None
 
     def counts(self, plan: RowPlan) -> dict[str, int]:
         """Return the numbers of rows that fit, select and calibrate, and of classifiers that raced."""

@@ -22,6 +22,7 @@ from shortlist.ensembles.rule_figures import (
     PruningQuestion,
     RuleFigures,
     advice_on,
+    decided_where_chosen,
     figures_of,
     model_of,
     reached_by,
@@ -117,13 +118,13 @@ def prune_table(
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return PrunedTable(pruner, rows.pool, n_rows | {"test": 0}, seconds_now() - start)
     if not stays and pruner.committee_.members is pruner.chosen_pool_:
-        pruner.fit_again(*pool.rest, seed=seed, report=work.report)
+        pruner.fit_again(*pool.rest, seed=seed, report=work.report, encoded=pool.encoded)
     if selective is not None:
         selective.set_params(classifier=pruner)
         selective.calibrate(*table.some(plan.calibration), chose=(rows.X, rows.y))
     question = PruningQuestion(
         pruner, selective, rows, pool_answers(pruner.chosen_, rows), work, seed,
-        refit_on=None if stays else pool.rest,
+        refit_on=None if stays else pool.rest, encoded=pool.encoded,
     )  # fmt: skip
     selecting = pool.selecting if rows.places is None else pool.selecting[rows.places]
     figures = figures_of(question, plan.tested, cases_of_rows(pool.cases, selecting))
@@ -174,7 +175,7 @@ def _with_models(  # noqa: PLR0917  # one call
     return dataclasses.replace(
         found, test=figures.measured, reached=reached_by(question), selective=selective,
         answered=figures.answered,
-        only_answer=only_answer(chosen.committee.decided(rows.X), question.pruner.classes_),
+        only_answer=only_answer(decided_where_chosen(question), question.pruner.classes_),
         right_where_chosen=right_where_chosen(question, figures.measured),
         best_single=rows.pool.names[question.alone], chosen=chosen, early=figures.early, advice=advice,
         rule_saved=written, saved=saved,

@@ -65,6 +65,8 @@ class PruningQuestion:
     seed: int
     refit_on: TableRows | None
     """Rows on which members are fitted again; None where they stay as they are."""
+    encoded: NDArray[np.float64] | None = None
+    """The same as the pool prepares them, if that was done."""
 
     @property
     def chosen(self) -> Chosen:
@@ -118,7 +120,7 @@ class PruningQuestion:
             return self.chosen.committee
         members = self.rows.pool.subset(self.members_of(rule))
         if rule == BEST_SINGLE and self.refit_on is not None:
-            members = refit_members(members, *self.refit_on, seed=self.seed)
+            members = refit_members(members, *self.refit_on, seed=self.seed, encoded=self.encoded)
         n = len(members)
         return Committee(members, np.ones(n, dtype=np.int64), ballot_of(self.chosen, n))
 
@@ -275,7 +277,7 @@ def model_of(question: PruningQuestion, rule: str, selected: TableRows) -> Chose
     record = question.pruner.validation_
     lone.fit(*selected, within=RowsOfTable(record.table, np.arange(len(selected.y))))
     if question.refit_on is not None:
-        lone.fit_again(*question.refit_on, seed=question.seed)
+        lone.fit_again(*question.refit_on, seed=question.seed, encoded=question.encoded)
     lone.validation_ = dataclasses.replace(lone.validation_, rows=record.rows)
     found: Chosen = lone.chosen_
     return found
@@ -289,6 +291,17 @@ def reached_by(question: PruningQuestion) -> dict[str, Any]:
         [name for name, n in zip(chosen.names, chosen.copies, strict=True) if n],
         costs=question.costs, max_cost=chosen.terms.max_cost, diversity=chosen.terms.diversity,
     )  # fmt: skip
+
+
+def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
+    """Return the classes that the committee decides on the selection rows, ``(n_rows,)``.
+
+    By the answers that chose where its members were fitted again since: on these rows, too.
+    """
+    chosen, members = question.chosen, question.members_of(COMMITTEE)
+    if question.refit_on is None or question.selective is not None or not len(members):
+        return chosen.committee.decided(question.rows.X)
+    return decided_by(chosen.committee.ballot, question.answers, members)
 
 
 def right_where_chosen(question: PruningQuestion, rules: Iterable[str]) -> dict[str, int]:

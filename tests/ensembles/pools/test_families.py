@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from shortlist.ensembles.pools.families import FAMILIES, NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import draw_columns, draw_stratified, fit_member
-from shortlist.ensembles.pools.plain import PLAIN
+from shortlist.ensembles.pools.plain import OF_TABLES, PLAIN
 from shortlist.errors import BadInputError
 from tests.examples import examples
 
@@ -50,7 +50,7 @@ def test_the_page_names_the_class_of_every_family(name: str) -> None:
 def test_the_page_names_no_family_that_is_not_there() -> None:
     named = re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
-    assert named == [*FAMILIES, *PLAIN] * 2
+    assert named == [*FAMILIES, *PLAIN, *OF_TABLES] * 2
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -242,7 +242,15 @@ class PoolPruner(EnsembleClassifier):
         """Check rows of features; of judges the columns of the members are enough."""
         return X if self.committee_.judged_columns else checked_rows(self, X)
 
-    def fit_again(self, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> None:
+    def fit_again(
+        self,
+        X: Any,
+        y: Labels,
+        *,
+        seed: int = 0,
+        report: Report = silent,
+        encoded: NDArray[np.float64] | None = None,
+    ) -> None:
         """Fit the chosen members again on these rows, and let the new ones answer.
 
         Parameters
@@ -255,9 +263,13 @@ class PoolPruner(EnsembleClassifier):
             As of :func:`shortlist.ensembles.pools.fitting.refit_members`.
         report : optional
             Progress events, one per member.
+        encoded : ndarray of float, shape (n_samples, n_columns), optional
+            The rows as the pool prepares them, if that was done.
         """
         if len(self.chosen_pool_):
-            members = refit_members(self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report)
+            members = refit_members(
+                self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report, encoded=encoded
+            )
             self.committee_ = self.committee_.with_members(members)
 
     @property
@@ -304,9 +316,12 @@ class PoolPruner(EnsembleClassifier):
             usual = CALIBRATED_SHARES
             if self.averages:
                 usual = MEAN if self.decisions_are_proved else CALIBRATED_MEAN
+            as_chosen: Any = self.chosen_pool_
+            asked = rows.X
+            if self.cross_fitted_ is not None:
+                as_chosen, asked = self.cross_fitted_.prepared(asked)
             found = fit_probabilities(
-                committee, self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_, rows.X,
-                np.searchsorted(self.classes_, rows.y),
+                committee, as_chosen, asked, np.searchsorted(self.classes_, rows.y),
                 source=usual if self.probabilities == AUTO else self.probabilities, seed=seed,
             )  # fmt: skip
             self.probability_losses_ = found.losses

@@ -302,7 +302,8 @@ class ExactPruner(ExactOptions):
         threshold = getattr(self.result_, "threshold", None)
         self._form_committee(rows, taken, self.copies_[self.selection_], seed, threshold)
         if (self.pool is None or self._knows_folds) and self.refit:
-            self.fit_again(X, y, seed=seed, report=report)
+            encoded = getattr(self.pool, "encoded", None)  # of a pool that was fitted on these rows
+            self.fit_again(X, y, seed=seed, report=report, encoded=encoded)
         return self
 
     def _how_chosen(self) -> dict[str, Any]:

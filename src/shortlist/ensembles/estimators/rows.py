@@ -60,7 +60,9 @@ class PruningRows(NamedTuple):
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
         """Return the answers of the classifiers on the pruning rows, out of fold where they are in folds."""
-        return out_of_fold(self.pool if self.crossed is None else self.crossed, self.X, ask)
+        if self.crossed is None:
+            return ask(self.pool, self.X)
+        return out_of_fold(*self.crossed.prepared(self.X), ask)
 
 
 def own_pool(

@@ -373,7 +373,14 @@ AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
 
 
 def refit_members(
-    pool: Pool, X: Any, y: Labels, *, seed: int = 0, n_jobs: int | None = 1, report: Report = silent
+    pool: Pool,
+    X: Any,
+    y: Labels,
+    *,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+    report: Report = silent,
+    encoded: NDArray[np.float64] | None = None,
 ) -> Pool:
     """Return the same classifiers, each fitted on all these rows with its own parameters and columns.
 
@@ -382,7 +389,7 @@ def refit_members(
     `pool`: members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
     `X`: rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``. `y`: their
     classes, each of the pool at least once, ``(n_samples,)``. `seed`: decides which rows a family leaves out
-    that takes a limited number of them.
+    that takes a limited number of them. `encoded`: the rows as the pool prepares them, if that was done.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -392,7 +399,7 @@ def refit_members(
     ('logistic-regression-1', 'decision-tree-1')
     """
     assert pool.preprocessor is not None, "pools that are fitted here prepare their rows"
-    encoded = pool.preprocessor.transform(X)
+    encoded = pool.preprocessor.transform(X) if encoded is None else encoded
     indices = np.searchsorted(pool.classes, y)
     once = {id(member): place for place, member in reversed(list(enumerate(pool.classifiers)))}
     places = sorted(once.values())  # the others are copies
@@ -508,7 +515,7 @@ def cross_fit_encoded(
                 "with `pruning_rows='held-out'`, which fits each of them once."
             )
         without.append(replace(pool, classifiers=fitted))
-    return CrossFittedPool(pool, tuple(without), fold_of)
+    return CrossFittedPool(pool, tuple(without), fold_of, rows.encoded)
 
 
 def fit_encoded(pool: Pool, rows: EncodedRows, *, seed: int, work: Work, stage: str) -> tuple[Member, ...]:

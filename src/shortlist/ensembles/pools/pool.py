@@ -276,6 +276,11 @@ class CrossFittedPool:
     """Pool of every fold: the same classifiers fitted on the other rows."""
     fold_of: NDArray[np.int8]
     """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
+    encoded: NDArray[np.float64] | None = None
+    """The rows as `pool` prepares them, ``(n_samples, n_columns)``, so that this is done once; not saved."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"encoded": None}
 
     def __len__(self) -> int:
         """Return the number of classifiers."""
@@ -293,7 +298,21 @@ class CrossFittedPool:
 
     def of_rows(self, rows: NDArray[np.intp]) -> "CrossFittedPool":
         """Return the same for some of the rows."""
-        return replace(self, fold_of=self.fold_of[rows])
+        encoded = None if self.encoded is None else self.encoded[rows]
+        return replace(self, fold_of=self.fold_of[rows], encoded=encoded)
+
+    def prepared(self, X: Any) -> tuple["CrossFittedPool", Any]:
+        """Return the pool and its rows as its classifiers are asked with the least work.
+
+        `X`: the rows that it was fitted on.
+        """
+        if self.encoded is None:
+            return self, X
+
+        def plainly(pool: Pool) -> Pool:
+            return replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
+
+        return self.of_members(plainly), self.encoded
 
 
 def out_of_fold(
