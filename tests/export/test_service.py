@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shortlist.ensembles.estimators.rule_pruners import BaselinePruner
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.export.policies import asked_columns, policy_of
@@ -25,8 +26,12 @@ from shortlist.export.service import ApiJudge, Reply, decide, label_of, post
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.decisions import JudgeVotes
 from shortlist.panels.policy import Final, Panel, Stage
+from shortlist.saved_models import SavedModel
 from tests.export.stub_api import FAILURES, Stub, stub_api
+from tests.export.test_early_exit import own_models
 from tests.export.test_judge_numbers import of_case
+from tests.export.test_pipelines import records
+from tests.export.test_pipelines import table as table_of_rows
 from tests.panels.made import CLASSES, KINDS, behind_a_router, log_of, panel_of_kind
 
 SILENT = (*FAILURES, "times out", "", "  ", None)
@@ -450,3 +455,38 @@ def test_a_body_that_is_too_long_or_has_no_length_is_refused(
     with served(program, two_stages().plain(), {}) as send:
         assert send("/decide", b"{" + b" " * 20 + b"}")[0] == 400
         assert send("/decide", b"{       }")[0] == 200
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_committee_of_classifiers_asks_for_the_features_of_one_member_at_a_time(
+    program: ModuleType,
+) -> None:
+    rows, y = table_of_rows(2)
+    own = own_models(rows[:100], y[:100])
+    pruner = BaselinePruner({name: own[name] for name in ("age", "income", "rich")}).fit(rows[100:], y[100:])
+    model = SavedModel(pruner, tuple(rows.columns), "class")
+    policy = json.loads(json.dumps(policy_of(model)))
+    early, wanted = pruner.predict_early(rows[:30]), pruner.predict(rows[:30])
+    n_asked = 0
+    with served(program, policy, {}) as send:
+        for place, row in enumerate(records(rows[:30])):
+            asked: list[str] = []
+
+            async def measured(name: str, row: dict[str, Any] = row, asked: list[str] = asked) -> Any:
+                asked.append(name)
+                return row[name]
+
+            sources = {name: partial(measured, name) for name in row}
+            decision = run(decide(policy, {}, sources))["decision"]
+            assert decision["label"] == wanted[place]
+            assert len(decision["members"]) == early.calls[place]
+            n_asked += len(asked)
+            known: dict[str, Any] = {}
+            while (step := send("/decide", {"known": known})[1])["decision"] is None:
+                known |= {name: row[name] for name in step["ask"]}
+            assert step["decision"] == decision
+            assert sorted(known) == sorted(asked)
+        assert 0 < n_asked < 30 * rows.shape[1]
+        failed = dict.fromkeys(rows, "timed out")
+        step = send("/decide", {"failed": failed})[1]
+    assert not step["decision"]["answered"]

@@ -100,7 +100,7 @@ def choose_panels(
     every += [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
     if workers == 1:
         whole, *parts = [
-            _chosen(cases, [] if number else gaps, options, objectives, end)
+            _with_few_decisions(_chosen(cases, [] if number else gaps, options, objectives, end))
             for number, (cases, end) in enumerate(zip(every, ends, strict=True))
         ]
     else:
@@ -141,8 +141,11 @@ def _by_workers(asked: Sequence[_Question], budget: Budget, workers: Where) -> l
 
 
 def _chosen_there(asked: _Question, budget: Budget) -> PanelChoice:
-    """Return a choice with the decisions of the policies that were found, and of no others."""
-    choice = _chosen(*asked, budget.begun())
+    return _with_few_decisions(_chosen(*asked, budget.begun()))
+
+
+def _with_few_decisions(choice: PanelChoice) -> PanelChoice:
+    """Return a choice with the decisions of the policies that were found; others would fill the memory."""
     recipes = [one.recipe for one in (*choice.found, *choice.of_two)]
     sets = {one for recipe in recipes for way in recipe.ways for one in way.sets}
     for decision in choice.cases.decisions.values():
