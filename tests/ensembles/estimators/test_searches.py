@@ -1,8 +1,11 @@
 """Pruners inside scikit-learn's searches, folds, pipelines and other estimators."""
 
+import gc
+import pickle
 from collections.abc import Callable
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -19,6 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError, ExactPruner, FrontPruner, Pool, SelectiveClassifier
 from shortlist.ensembles import make_pool
+from shortlist.ensembles.estimators import base, shared_fits
+from shortlist.ensembles.estimators.rows import own_pool
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner
 from shortlist.ensembles.pools.fitting import cross_fit
 from shortlist.ensembles.pools.members import as_pool
@@ -129,3 +134,85 @@ def test_frozen_models_are_named_by_what_they_are() -> None:
     )
     assert as_pool(forest).names == ("DecisionTreeClassifier-1", "DecisionTreeClassifier-2")
     assert isinstance(as_pool(forest), Pool)
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Numbers of rows of the pools that are fitted."""
+    counted = list[int]()
+
+    def fit(X: Any, y: Any, *given: Any, **how: Any) -> Any:
+        counted.append(len(y))
+        return own_pool(X, y, *given, **how)
+
+    monkeypatch.setattr(base, "own_pool", fit)
+    return counted
+
+
+GRID = {"max_size": [1, 2, 3], "objective": ["log-loss", "brier"]}
+
+
+@pytest.mark.parametrize("seed", [0, None])
+def test_candidates_of_a_search_share_the_pool_of_each_fold(fits: list[int], seed: int | None) -> None:
+    pruner = ExactPruner(n_classifiers=4, node_limit=50, random_state=seed)
+    found = GridSearchCV(pruner, GRID, cv=2, error_score="raise").fit(X, Y)
+
+    assert sorted(fits) == [37, 38, 75]  # both folds, and all rows for the best
+    best = found.best_estimator_
+    alone = ExactPruner(**(best.get_params(deep=False) | {"random_state": best._seed})).fit(X, Y)
+    assert best.selection_.tolist() == alone.selection_.tolist()
+    assert np.array_equal(best.predict_proba(X), alone.predict_proba(X))
+
+
+def test_other_pools_rows_and_ways_of_pruning_are_fitted_anew(fits: list[int]) -> None:
+    pruner = ExactPruner(n_classifiers=3, node_limit=50, random_state=0)
+    for changed in (
+        {},
+        {"n_classifiers": 4},
+        {"random_state": 1},
+        {"pruning_rows": "held-out"},
+        {"max_size": 1},
+    ):
+        clone(pruner).set_params(**changed).fit(X, Y)
+    assert len(fits) == 4
+    other = X.copy()
+    other[0, 0] += 1
+    clone(pruner).fit(other, Y)
+    clone(pruner).fit(X, Y[::-1])
+    assert len(fits) == 6
+    ExactPruner(n_classifiers=3, node_limit=50, random_state=0).fit(X, Y)  # no clone of it
+    assert len(fits) == 7
+
+
+def test_clones_in_threads_and_from_pickles_share_too(fits: list[int]) -> None:
+    pruner = ExactPruner(n_classifiers=3, node_limit=50, random_state=0)
+    with joblib.parallel_config("threading"):
+        GridSearchCV(pruner, {"max_size": [1, 2]}, cv=2, n_jobs=2, error_score="raise").fit(X, Y)
+    assert len(fits) == 3
+    again = pickle.loads(pickle.dumps(clone(pruner)))
+    assert again.get_params() == pruner.get_params()
+    again.fit(X, Y)
+    assert len(fits) == 3
+
+
+def test_pools_are_let_go_with_the_pruner_and_beyond_a_dozen() -> None:
+    pool, n_fits = as_pool(_models()), 0
+    pruner = ExactPruner()
+    twin = clone(pruner)
+    names = {key[0] for key in shared_fits._kept}
+
+    def fitted(how: int, **limits: int) -> int:
+        def fit() -> Pool:
+            nonlocal n_fits
+            n_fits += 1
+            return pool
+
+        assert shared_fits.shared_fit(twin, (X, Y), (how,), fit, **limits) is pool
+        return n_fits
+
+    assert [fitted(how, most_pools=2) for how in (0, 1, 0, 1, 2, 1, 0)] == [1, 2, 2, 2, 3, 3, 4]
+    assert [fitted(9, most_rows=10), fitted(9, most_rows=10), fitted(9), fitted(9)] == [5, 6, 7, 7]
+    assert {key[0] for key in shared_fits._kept} - names
+    del pruner
+    gc.collect()
+    assert not {key[0] for key in shared_fits._kept} - names

@@ -33,6 +33,12 @@ from shortlist.ensembles.estimators.rows import (
     rows_to_fit_and_prune,
     with_values,
 )
+from shortlist.ensembles.estimators.shared_fits import (
+    restore_sharing,
+    share_fits,
+    shared_fit,
+    sharing_of,
+)
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.fitting import refit_members
 from shortlist.ensembles.pools.members import as_pool, whole_pool
@@ -115,12 +121,34 @@ class PoolPruner(EnsembleClassifier):
         self.random_state = random_state
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy with the same pool: its classifiers stay fitted in searches and folds."""
+        """Return an unfitted copy with the same pool: its classifiers stay fitted in searches and folds.
+
+        Without a pool the copies share those that they fit on the same rows.
+        """
         bare = copy.copy(self)
         bare.pool = None
         twin = super(PoolPruner, bare).__sklearn_clone__()
         twin.pool = self.pool
+        share_fits(twin, self)
         return cast("Self", twin)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled, with the name of its clones, which may be fitted in other processes."""
+        state, sharing = super().__getstate__(), sharing_of(self)
+        return cast("dict[str, Any]", state if sharing is None else state | {"_sharing": sharing})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore what was pickled."""
+        kept = dict(state)
+        sharing = kept.pop("_sharing", None)
+        super().__setstate__(kept)
+        if sharing is not None:
+            restore_sharing(self, tuple(sharing))
+
+    def _begin_fit(self, X: Any, y: Any, unsupported: Mapping[str, Any]) -> tuple[Any, Labels, int]:
+        X, y, seed = super()._begin_fit(X, y, unsupported)
+        sharing = sharing_of(self) if self.random_state is None else None
+        return X, y, seed if sharing is None else sharing[1]
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
@@ -350,7 +378,12 @@ class PoolPruner(EnsembleClassifier):
         fitted, pruning = None, None
         if not self.prunes_out_of_fold(len(y)):
             fitted, pruning = rows_to_fit_and_prune(y, seed)
-        pool = own_pool(X, y, fitted, n_classifiers=self.n_classifiers, seed=seed, work=work)
+        how = (self.n_classifiers, seed, fitted is None)
+
+        def fit() -> Pool | CrossFittedPool:
+            return own_pool(X, y, fitted, n_classifiers=self.n_classifiers, seed=seed, work=work)
+
+        pool = shared_fit(self, (X, y), how, fit)
         if pruning is None or isinstance(pool, CrossFittedPool):
             return pruning_rows_of(pool, X, y)
         return with_values(PruningRows(pool, take_rows(X, pruning), y[pruning], pruning))

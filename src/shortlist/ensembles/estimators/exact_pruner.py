@@ -185,6 +185,14 @@ class ExactPruner(ExactOptions):
     positive_ : label or None
         The positive class; None with more than two classes.
 
+    Notes
+    -----
+    A fit without a given pool takes about as long as fitting its classifiers, out of fold six times each.
+    Choosing among 100 of them takes about a second. Clones of a pruner, such as those of ``GridSearchCV``,
+    share the pools that they fit on the same rows with the same `n_classifiers`, `random_state` and way of
+    pruning; None is one seed for all clones. A process keeps up to 12 such pools, of at most 20,000 rows,
+    while the original pruner lives.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
