@@ -254,9 +254,11 @@ def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: s
 
 
 def test_the_program_of_the_page_serves_a_row_through_late_and_failed_results(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "serve-alone.md").read_text(encoding="utf-8")
     (program,) = [
-        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def main" in block
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "def main(policy_file" in block
     ]
     (tmp_path / "serve.py").write_text(program, encoding="utf-8")
     write_policy(policy_of(saved(stages())), tmp_path / "policy.json")

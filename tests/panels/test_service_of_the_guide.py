@@ -20,7 +20,7 @@ from shortlist.panels.decisions import ConfidenceScale, JudgeVotes
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.router import Alone, Fork
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "panel.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "serve-alone.md"
 NAMES = ("small", "other", "large")
 
 
@@ -55,8 +55,8 @@ def made_panel() -> Panel:
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_panel: Panel) -> Iterator[ModuleType]:
     """The program of the guide, with judges who do what a case says of them."""
     code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(code) == 1
-    (tmp_path / "serve.py").write_text(code[0], encoding="utf-8")
+    (program,) = [block for block in code if "start_server" in block]
+    (tmp_path / "serve.py").write_text(program, encoding="utf-8")
     write_reader(tmp_path / "reader.py")
     made_panel.save(tmp_path / "panel.json")
     judges = ModuleType("judges")

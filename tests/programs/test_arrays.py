@@ -81,7 +81,7 @@ def test_it_is_public_and_names_survive() -> None:
         ({"method": "simplex"}, "method must be"),
         ({"points": 3}, "is no option of"),
         ({"C": [[0.12345678912345678, 1, 1], [1, 1, 1]], "bounds": (0, np.inf)}, "costs of too many digits"),
-        ({"C": [[np.nan, 1, 1], [1, 1, 1]]}, "finite numbers"),
+        ({"C": [[np.nan, 1, 1], [1, 1, 1]]}, "of 'x0' must be a finite number, got NaN"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(given: dict[str, object], said: str) -> None:

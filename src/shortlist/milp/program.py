@@ -137,10 +137,16 @@ def make_program(
             "rows", "must hold finite numbers", "NaN or infinity", "Use bounds for missing limits."
         )
     for linear in objectives:
-        if np.shape(linear.costs) != (n_columns,) or not np.isfinite(linear.costs).all():
+        costs = np.asarray(linear.costs, dtype=np.float64)
+        of_objective = f"costs of objective {linear.objective.name!r}"
+        if costs.shape != (n_columns,):
             raise BadInputError(
-                f"costs of objective {linear.objective.name!r} must be {n_columns} finite numbers, "
-                f"got shape {np.shape(linear.costs)}."
+                f"{of_objective} must be {n_columns} finite numbers, got shape {costs.shape}."
+            )
+        if len(wrong := np.flatnonzero(~np.isfinite(costs))):
+            shown = "NaN" if np.isnan(costs[wrong[0]]) else costs[wrong[0]]
+            raise BadInputError(
+                f"{of_objective} must be {n_columns} finite numbers, got {shown} for column {wrong[0]}."
             )
     return Program(
         rows=matrix,

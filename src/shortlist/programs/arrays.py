@@ -257,6 +257,11 @@ def solve_front(
     if isinstance(objectives, Mapping):
         raise BadInputError("objectives", "must be a text, as C is a matrix", "a mapping")
     kinds = named_objectives(objectives, len(costs))
+    columns = _column_names(names, n_columns)
+    for row, (_, name) in zip(costs, kinds, strict=True):
+        if len(wrong := np.flatnonzero(~np.isfinite(row))):
+            shown = "NaN" if np.isnan(row[wrong[0]]) else row[wrong[0]]
+            raise BadInputError(f"the {name} of {columns[wrong[0]]!r}", "must be a finite number", shown)
     program = make_program(
         matrix,
         row_lower=lower,
@@ -269,13 +274,17 @@ def solve_front(
             for (sense, name), row in zip(kinds, costs, strict=True)
         ],
     )
+    rows = tuple(f"row {i}" for i in range(program.n_rows))
+    return solve_program(NamedProgram(program, columns, rows), method=method, **options)
+
+
+def _column_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
     if names is not None and not isinstance(names, Sequence | np.ndarray):
         raise BadInputError("names", f"must be {n_columns} different names", repr(names)[:60])
     columns = tuple(f"x{i}" for i in range(n_columns)) if names is None else tuple(map(str, names))
     if len(columns) != n_columns or len(set(columns)) < n_columns:
         raise BadInputError("names", f"must be {n_columns} different names", f"{len(set(columns))}")
-    rows = tuple(f"row {i}" for i in range(program.n_rows))
-    return solve_program(NamedProgram(program, columns, rows), method=method, **options)
+    return columns
 
 
 def _dense(C: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -36,8 +36,8 @@ def test_a_budget_above_all_costs_is_no_limit(max_cost: float) -> None:
 @pytest.mark.parametrize(
     ("cost", "message"),
     [
-        (np.float64(-1), " must be finite and at least 0, got -1.0. "),
-        (np.float64("inf"), " must be finite and at least 0, got inf. "),
+        (np.float64(-1), " must be finite and at least 0, got -1.0 for "),
+        (np.float64("inf"), " must be finite and at least 0, got inf for "),
         (
             np.float64(1e-10),
             " must keep their first six digits when they are rounded to 9 decimals, got 1e-10. ",
@@ -243,3 +243,15 @@ def test_the_full_ensemble_keeps_the_named_limits_of_pairs_too(name: str, rows: 
         assert limits is None or (
             limits.measure == name and limits.satisfied_by(np.ones(votes.n_classifiers, bool))
         )
+
+
+def test_a_wrong_cost_is_named_by_its_member() -> None:
+    with pytest.raises(
+        BadInputError, match=r"member_costs must be finite and at least 0, got NaN for 'c3'\."
+    ):
+        selection_limits(2, member_costs=[1, float("nan")], max_cost=2, names=["c1", "c3"])
+    with pytest.raises(BadInputError, match=r"got NaN for 1\."):
+        selection_limits(2, member_costs=[1, float("nan")], max_cost=2)
+    by_name: Any = {"c1": 1, "c3": 2}
+    with pytest.raises(BadInputError, match=r"in the order of the pool, got a dict\."):
+        selection_limits(2, member_costs=by_name, max_cost=2)

@@ -504,6 +504,7 @@ class TestAsPool:
                 r"pool\[0\] must be a fitted classifier, got a LinearRegression",
             ),
             ([KMeans(1)], r"pool\[0\] must be a fitted classifier, got a KMeans"),
+            ({"tree": GaussianNB()}, r"pool\['tree'\] is a GaussianNB that is not fitted"),
             (["tree"], r"pool\[0\] must be a fitted classifier, got 'tree'"),
             ([GaussianNB], "got the class GaussianNB instead of an object of it"),
             (
@@ -553,7 +554,7 @@ class TestPool:
         [
             ({"costs": np.ones(3)}, "costs must have one entry per classifier, 20, got 3"),
             ({"costs": np.full(20, -1.0)}, "costs must be numbers of at least 0"),
-            ({"costs": np.full(20, np.nan)}, "costs must be numbers of at least 0"),
+            ({"costs": np.full(20, np.nan)}, r"costs must be numbers of at least 0, got NaN for '"),
             (
                 {"names": ("same",) * 20},
                 "the names of a pool's classifiers must all differ, got 'same' more than once",

@@ -190,7 +190,10 @@ def test_what_prices_are_made_of_is_no_attribute_even_if_asked_for(tmp_path: Pat
     [
         ("-1", r"hours of 'sugar' must be a number of at least 0, got -1\. Mend or drop the entry\."),
         ("soon", r"hours of 'sugar' must be a number of at least 0, got 'soon'\. Mend or drop the entry\."),
-        ("", r"hours of 'sugar' must be a number of at least 0, got nothing\. Mend or drop the entry\."),
+        (
+            "",
+            r"hours of 'sugar' must be a number of at least 0, got NaN, as of an empty cell\. Mend or drop the entry\.",
+        ),
     ],
 )
 def test_an_attribute_that_is_asked_for_must_be_numbers(tmp_path: Path, cell: str, sentence: str) -> None:

@@ -230,6 +230,7 @@ class ExactOptions(PoolPruner):
             max_cost=self.max_cost,
             diversity=diversity,
             costs_are="costs" if self.member_costs is None else "member_costs",
+            names=() if pool is None else pool.names,
         )
 
     def own_costs(self, pool: Pool | None) -> dict[str, NDArray[np.float64]]:

@@ -44,7 +44,7 @@ from shortlist.ensembles.fronts.objectives import (
     member_times,
     read_objectives,
 )
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_costs, selection_limits
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
@@ -267,8 +267,9 @@ class FrontPruner(ExactPruner):
                 f"`member_costs` belong to the objectives min cost and min {PAID}. Add one, or leave "
                 "them out."
             )
-        for cost in given if priced and given is not None else ():
-            exact_cost("costs" if self.member_costs is None else "member_costs", cost)
+        if priced:
+            members = () if self.pool is None else whole_pool(self.pool).names
+            exact_costs("costs" if self.member_costs is None else "member_costs", given, members)
 
     def _labels(self, classes: Labels) -> list[str]:
         positive = positive_class(self.positive, classes)

@@ -1,7 +1,7 @@
 """Limits on what a selection may be: size, cost, and how differently its members fail, pair by pair."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -310,6 +310,7 @@ def selection_limits(
     max_cost: float | None = None,
     diversity: DiversityLimits | None = None,
     costs_are: str = "member_costs",
+    names: Sequence[str] = (),
 ) -> SelectionLimits:
     """Check limits and scale costs to integers.
 
@@ -319,8 +320,8 @@ def selection_limits(
     `min_size`: least number of members. The paper's constraints allow 0, which decides negative for every
     row. `max_size`: most members; default all. `member_costs`: non-negative cost of each member, in any unit,
     ``(n_classifiers,)``; rounded to 9 decimals with a warning. `max_cost`: most that the members may cost
-    together. More than all of them cost is no limit. `costs_are`: what the user calls the costs, for
-    messages.
+    together. More than all of them cost is no limit. `costs_are`, `names`: what the user calls the costs
+    and the members, for messages.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)
@@ -330,11 +331,11 @@ def selection_limits(
         raise BadInputError(
             "`max_cost` and `member_costs` must be given together, got one of them. Pass both."
         )
-    if len(member_costs) != n_classifiers:
+    if not isinstance(member_costs, Mapping) and len(member_costs) != n_classifiers:
         raise BadInputError(
             "member_costs", f"must have one cost per classifier, {n_classifiers}", len(member_costs)
         )
-    exact = [exact_cost(costs_are, cost) for cost in member_costs]
+    exact = exact_costs(costs_are, member_costs, names)
     (*integers, limit), _ = as_integers([*exact, exact_cost("max_cost", max_cost)])
     if sum(integers) >= LARGEST_INTEGER:
         raise BadInputError(f"`{costs_are}` must have fewer digits to stay exact. Round them.")
@@ -344,11 +345,30 @@ def selection_limits(
     )
 
 
-def exact_cost(name: str, cost: float) -> Fraction:
-    """Read a cost, rounded to nine decimals with a warning where it has more."""
+def exact_costs(name: str, costs: Iterable[float], members: Sequence[str] = ()) -> list[Fraction]:
+    """Read the cost of each member; see :func:`exact_cost`.
+
+    `members`: their names, for messages; without them a member is called by its index.
+    """
+    if isinstance(costs, Mapping):
+        advice = "Pass a list of its values in that order."
+        raise BadInputError(
+            name, "must have a cost per classifier, in the order of the pool", "a dict", advice
+        )
+    given = list(costs)
+    known = members if len(members) == len(given) else range(len(given))
+    return [exact_cost(name, cost, f" for {one!r}") for cost, one in zip(given, known, strict=True)]
+
+
+def exact_cost(name: str, cost: float, of: str = "") -> Fraction:
+    """Read a cost, rounded to nine decimals with a warning where it has more.
+
+    `of`: a message's words behind the cost, that say which one it is.
+    """
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        raise BadInputError(name, "must be finite and at least 0", cost, "Correct that cost.")
+        shown = "NaN" if cost != cost else cost  # noqa: PLR0124  # NaN alone differs from itself
+        raise BadInputError(name, "must be finite and at least 0", f"{shown}{of}", "Correct that cost.")
     kept = Fraction(round(exact * 10**MOST_DECIMALS), 10**MOST_DECIMALS)
     if abs(kept - exact) > exact / 10**6:
         raise BadInputError(

@@ -1,5 +1,6 @@
 """Judges: who has answered already, so that a table of their answers takes the place of classifiers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -239,6 +240,10 @@ def _differ(answers: NDArray[Any]) -> bool:
     return not bool(same.all())
 
 
+def _is_nan(price: Any) -> bool:
+    return isinstance(price, float) and math.isnan(price)
+
+
 def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
     """Return the price of asking each judge, None where there are no prices.
 
@@ -275,7 +280,7 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
             raise BadInputError(
                 "costs",
                 "must be numbers of at least 0",
-                f"{str(prices[name])!r} for {name!r}",
+                f"{'NaN' if _is_nan(prices[name]) else repr(str(prices[name]))} for {name!r}",
                 "Mend that price.",
             )
     return np.array([float(prices[name]) for name in names])

@@ -162,17 +162,20 @@ def to_array(X: Any, dtype: Any = None) -> Any:
 def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
     if odd := [name for name, _ in source if not isinstance(name, str)]:
         raise BadInputError("pool", "must name each classifier by a text", repr(odd[0])[:60])
-    return replace(_of_list([member for _, member in source]), names=tuple(name for name, _ in source))
+    names = tuple(name for name, _ in source)
+    return replace(_of_list([member for _, member in source], names), names=names)
 
 
-def _of_list(source: Sequence[Any]) -> Pool:
-    known, names, n_features = _classes_of(source[0], "pool[0]"), None, None
-    for index, member in enumerate(source):
-        classes = _classes_of(member, f"pool[{index}]")
+def _of_list(source: Sequence[Any], keys: Sequence[str] = ()) -> Pool:
+    """Return the pool of classifiers; `keys`: what each is called in messages, where not by its index."""
+    places = [f"pool[{key!r}]" for key in keys or range(len(source))]
+    known, names, n_features = _classes_of(source[0], places[0]), None, None
+    for place, member in zip(places, source, strict=True):
+        classes = _classes_of(member, place)
         if classes.tolist() != known.tolist():
             raise BadInputError(
-                f"the classifiers must tell the same classes apart, but pool[0] has {all_of(known)} and "
-                f"pool[{index}], a {type(member).__name__}, has {all_of(classes)}. Fit them on the same "
+                f"the classifiers must tell the same classes apart, but {places[0]} has {all_of(known)} and "
+                f"{place}, a {type(member).__name__}, has {all_of(classes)}. Fit them on the same "
                 "labels."
             )
         names = _feature_names(member) if names is None else names

@@ -70,8 +70,12 @@ class Pool:
             raise BadInputError(
                 f"the names of a pool's classifiers must all differ, got {twice!r} more than once."
             )
-        if self.costs is not None and not (np.isfinite(self.costs) & (np.asarray(self.costs) >= 0)).all():
-            raise BadInputError("costs", "must be numbers of at least 0", all_of(self.costs, most=8))
+        costs = np.asarray([] if self.costs is None else self.costs)
+        if len(wrong := np.flatnonzero(~(np.isfinite(costs) & (costs >= 0)))):
+            shown = "NaN" if np.isnan(costs[wrong[0]]) else costs[wrong[0]]
+            raise BadInputError(
+                "costs", "must be numbers of at least 0", f"{shown} for {self.names[wrong[0]]!r}"
+            )
 
     def __len__(self) -> int:
         """Return the number of classifiers."""

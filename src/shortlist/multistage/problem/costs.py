@@ -373,7 +373,7 @@ def exact_price(what: str, cost: Any) -> Fraction:
     exact = as_fraction(cost)
     if exact is None or exact < 0:
         is_gap = isinstance(cost, float) and math.isnan(cost)
-        got = "nothing" if is_gap else f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
+        got = "NaN, as of an empty cell" if is_gap else f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
         raise BadInputError(what, "must be a number of at least 0", got, "Mend or drop the entry.")
     kept = exact.limit_denominator(10**MOST_DECIMALS)
     if abs(kept - exact) * 10**MOST_DECIMALS > exact:
