@@ -39,7 +39,7 @@ def _files_called(path: str) -> list[Path]:
 def _names_of(file: Path) -> set[str]:
     names = set()
     for node in ast.parse(file.read_text()).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             names |= {
                 f"{node.name}.{part.name}" for part in ast.walk(node) if isinstance(part, ast.FunctionDef)
