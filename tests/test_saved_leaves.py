@@ -105,6 +105,16 @@ STAGES = {
         "--final",
         "hand-over=0.7",
     ],
+    "stages, limited": [
+        "stage",
+        "three.csv",
+        "--set",
+        "max-stages=2",
+        "--costs",
+        "hours.csv",
+        "--limit",
+        "max hours<=4",
+    ],
     "stages, windows": ["stage", "three.csv", "--method", "windows", "--set", "max-stages=2"],
 }
 KINDS = FRONTS | COMMITTEES | MODELS | STAGES

@@ -63,6 +63,7 @@ ShortTable: TypeAlias = Annotated[NDArray[np.int32], "int32[:, ::1]"]
 """Integers of four bytes."""
 
 LongTable: TypeAlias = Annotated[NDArray[np.int64], "int64[:, ::1]"]
+LongCube: TypeAlias = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
 """Integers of eight bytes."""
 
 FloatTable: TypeAlias = Annotated[NDArray[np.float64], "float64[:, ::1]"]

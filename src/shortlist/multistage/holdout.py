@@ -1,11 +1,13 @@
 """Stages on one table: fit, choose, and measure by repeated choice or on rows that were held out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
@@ -16,6 +18,7 @@ from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, answers_by
 from shortlist.multistage.question import calibration_rows
 from shortlist.multistage.repeated_stages import repeat_stages
+from shortlist.multistage.search.stage_objectives import OF_PATHS
 from shortlist.pickles import saved_from
 from shortlist.policies import UNDECIDED
 from shortlist.results.class_shares import Confusion, class_shares, cost_of_errors, shown_positive
@@ -32,7 +35,7 @@ from shortlist.results.measured_again import (
 )
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import N_PARTS
-from shortlist.results.verdicts import RuleVerdict, decide, sentence
+from shortlist.results.verdicts import RuleVerdict, Word, decide, sentence
 from shortlist.runs import Budget
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
@@ -183,11 +186,7 @@ def stage_table(
     reached = [float((measured.stages > stage).mean()) for stage in range(n_stages)]
     _tell(classifier, REACHED, {"shares": reached})
     n_fit = len(rows.fit_labels) if rows.fold_of is not None or validation is not None else len(y)
-    costs = (measured.test.cost, measured.single.cost)
-    # with costs of errors a point of right answers is worth the cheapest of them
-    errors = classifier.errors_
-    worth = 1.0 if errors is None else min(errors.losses) / errors.scale
-    verdict = decide(measured.difference, spent=costs, priced=True, margin=worth * how.margin)
+    verdict, told = _verdict(classifier, measured, how.margin)
     return StagedTable(
         classifier,
         {"train": n_fit, "validation": len(rows.validation_labels), "test": measured.test.n_rows} | n_rows,
@@ -196,9 +195,7 @@ def stage_table(
         measured.single,
         measured.difference,
         verdict,
-        _sentence(verdict, measured, how.margin)
-        if errors is None
-        else _sentence_of_costs(verdict, measured, worth * how.margin),
+        told,
         reached,
     )
 
@@ -213,6 +210,35 @@ def fact_of_point(classifier: MultiStageClassifier, name: str) -> dict[str, Any]
     """Return a fact of the point that predicts; None without one, or if another point was taken."""
     told = classifier.front_.extras.get(name)
     return None if told is None or told["point"] != classifier.point_ else dict(told)
+
+
+def _verdict(classifier: MultiStageClassifier, measured: _Measured, margin: float) -> tuple[RuleVerdict, str]:
+    """Return whether to use the stages or to buy everything at once, and the sentence that says why."""
+    if broken := _limits_broken(classifier):
+        told = f"Use these stages: all features at once do not keep the limit on {all_of(broken)}."
+        return RuleVerdict(Word.UNRIVALLED, takes_first=True), told
+    costs, errors = (measured.test.cost, measured.single.cost), classifier.errors_
+    if errors is None:
+        verdict = decide(measured.difference, spent=costs, priced=True, margin=margin)
+        return verdict, _sentence(verdict, measured, margin)
+    margin *= min(errors.losses) / errors.scale  # a point of right answers is worth the cheapest error
+    verdict = decide(measured.difference, spent=costs, priced=True, margin=margin)
+    return verdict, _sentence_of_costs(verdict, measured, margin)
+
+
+def _limits_broken(classifier: MultiStageClassifier) -> list[str]:
+    """Return what buying everything at once exceeds of the limits on every row."""
+    costs, limits = classifier.costs_, classifier.limits or ()
+    most = {one.name: int(one.values.max(initial=0)) / one.scale for one in costs.attributes}
+    most["acquisition_cost"] = costs.total / costs.scale
+    if isinstance(limits, Mapping):
+        kept = {name: most.get(name.removeprefix(OF_PATHS), 0.0) <= value for name, value in limits.items()}
+    else:
+        kept = {
+            one.name: bool(one.met_by(np.array([most.get(one.name.removeprefix(OF_PATHS), 0.0)]), None).all())
+            for one in limits
+        }
+    return [name for name, is_kept in kept.items() if name.startswith(OF_PATHS) and not is_kept]
 
 
 def _sentence(verdict: RuleVerdict, measured: _Measured, margin: float) -> str:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.stage_objectives import (
     DEFAULT_OBJECTIVES,
+    OF_PATHS,
     PRICED_OBJECTIVES,
     StageProblem,
     stage_problem,
@@ -162,9 +163,16 @@ def confidence_asked(asked: Any) -> Any:
 
 
 def objectives_asked(asked: Any) -> tuple[str, ...]:
-    """Return the objectives; where errors have costs the default is these and the price."""
+    """Return the objectives; where errors have costs the default is these and the price.
+
+    What is limited for every row is one, too, so that the front has the best points within any limit.
+    """
     names = tuple(asked.objectives)
-    return PRICED_OBJECTIVES if asked.errors_ is not None and names == DEFAULT_OBJECTIVES else names
+    if asked.errors_ is not None and names == DEFAULT_OBJECTIVES:
+        names = PRICED_OBJECTIVES
+    limits = asked.limits or ()
+    limited = limits if isinstance(limits, Mapping) else [limit.name for limit in limits]
+    return (*names, *(one for one in limited if one.startswith(OF_PATHS) and one not in names))
 
 
 def fits_of(asked: Any, rows: StageRows, budget: Budget, **places: Any) -> Any:

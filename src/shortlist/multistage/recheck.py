@@ -23,7 +23,12 @@ from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_
 from shortlist.multistage.predict.stage_answers import answers_as_chosen
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search.replayed import ERROR_APART
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, ERROR_COST, StageProblem
+from shortlist.multistage.search.stage_objectives import (
+    DEFAULT_OBJECTIVES,
+    ERROR_COST,
+    OF_PATHS,
+    StageProblem,
+)
 from shortlist.results.front import Front
 from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.proof import ProofKind, proof_conflict
@@ -138,7 +143,8 @@ def recheck_stages(
         raise ShortlistError("the front was not searched again to its end, so nothing was compared.")
     front, problem = classifier.front_, again.problem_
     promises = "promises" in front.extras
-    uncounted = tuple(name for name in problem.names if name not in {*DEFAULT_OBJECTIVES, ERROR_COST})
+    counted_here = {*DEFAULT_OBJECTIVES, ERROR_COST}
+    uncounted = tuple(one for one in problem.names if not (one in counted_here or one.startswith(OF_PATHS)))
     facts = StageCheck((), len(front), len(problem.labels), front.proof.kind, uncounted)
     failures = tuple(filter(None, [proof_conflict(front)])) or _other_values(problem, front)
     if (front.proof.kind is ProofKind.COMPLETE or promises) and not failures:
@@ -263,7 +269,33 @@ def _exact(
 ) -> dict[str, Fraction]:
     """Return the objectives that are counted here, by name."""
     found = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment, threshold), strict=True))
+    found |= {
+        name: _of_path(problem, assignment, name) for name in problem.names if name.startswith(OF_PATHS)
+    }
     return found if problem.errors is None else found | {ERROR_COST: error_cost(problem, assignment)}
+
+
+def _of_path(problem: StageProblem, assignment: NDArray[np.int8], name: str) -> Fraction:
+    """Return the price, or an attribute, of a row that goes through all stages, item by item."""
+    costs, wanted = problem.costs, name.removeprefix(OF_PATHS)
+    stage_of = {place: int(stage) for place, stage in enumerate(assignment) if stage >= 0}
+    opened: dict[
+        int, int
+    ] = {}  # each group, by its place after the features, in the first stage that needs it
+    for feature, stage in stage_of.items():
+        for group in np.flatnonzero(costs.opens[feature]).tolist():
+            opened[group] = min(stage, opened.get(group, stage))
+    if wanted == "acquisition_cost":
+        total = sum(int(costs.prices[one]) for one in stage_of) + sum(
+            int(costs.first_prices[one]) for one in opened
+        )
+        return Fraction(total, costs.scale)
+    attribute = next(one for one in costs.attributes if one.name == wanted)
+    items = stage_of | {len(costs.names) + group: stage for group, stage in opened.items()}
+    longest: dict[int, int] = {}
+    for item, stage in items.items():
+        longest[stage] = max(longest.get(stage, 0), int(attribute.values[item]))
+    return Fraction(sum(longest.values()), attribute.scale)
 
 
 def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:

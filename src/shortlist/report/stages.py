@@ -1,14 +1,20 @@
 """Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shortlist._words import counted
 from shortlist.errors import UnmetChoiceError
-from shortlist.multistage.holdout import point_figures, shown_class, validation_decisions
+from shortlist.multistage.holdout import (
+    REACHED,
+    fact_of_point,
+    point_figures,
+    shown_class,
+    validation_decisions,
+)
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
@@ -103,6 +109,35 @@ def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
     return found
 
 
+def units_of_rows(
+    classifier: "MultiStageClassifier", reached: Sequence[float] | None
+) -> dict[str, tuple[float | None, float]]:
+    """Return the mean and the most that a row takes of every attribute, and the most that it costs.
+
+    `reached`: share of the rows for which each stage buys; None: means are not known.
+    """
+    steps = step_facts(classifier)
+    found: dict[str, tuple[float | None, float]] = {"cost": (None, steps[-1]["price"])}
+    for name in steps[0]["amounts"]:
+        each = [step["amounts"][name] for step in steps]
+        shares = None if reached is None else zip(each, reached, strict=True)
+        found[name] = None if shares is None else sum(one * part for one, part in shares), sum(each)
+    return found
+
+
+def units_in_words(units: Mapping[str, tuple[float | None, float]]) -> str:
+    """Say what a row takes, and what no row exceeds.
+
+    >>> units_in_words({"cost": (None, 179.0), "hours": (4.1, 32.0)})
+    'No row takes more than cost 179, hours 32 (4.1 on average).'
+    """
+    told = [
+        f"{name} {most:g}" + ("" if mean is None else f" ({mean:.4g} on average)")
+        for name, (mean, most) in units.items()
+    ]
+    return f"No row takes more than {', '.join(told)}."
+
+
 def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
     steps = step_facts(classifier)
     taken = steps[0]["amounts"]
@@ -119,7 +154,10 @@ def _steps(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
         rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken), "what is left"))
     columns = ("step", "price", "paid by then", *taken, "answers from a probability of")
     told = [] if staged is None else [Text(staged.sentence)]
-    return [Heading("What to do"), *told, Table("Step after step, until one answers", columns, tuple(rows))]
+    reached = (fact_of_point(classifier, REACHED) or {"shares": None})["shares"]
+    units = Text(units_in_words(units_of_rows(classifier, reached)), note=True)
+    table = Table("Step after step, until one answers", columns, tuple(rows))
+    return [Heading("What to do"), *told, table, units]
 
 
 def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:

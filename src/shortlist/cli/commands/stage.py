@@ -30,6 +30,7 @@ from shortlist.cli.options.stage_options import (
     read_confidence,
     read_prices,
     stage_objective_names,
+    with_limited,
 )
 from shortlist.cli.text.output import (
     page_path,
@@ -133,6 +134,7 @@ def stage(
     refuse_unused(context)
     paper = prices.paper()
     objectives = stage_objective_names(goals.objectives)
+    objectives = with_limited(objectives, goals.limit or ())
     limits = read_limits(goals.limit or (), objectives)
     notes: list[str] = []
     learning = read.read(table, notes)

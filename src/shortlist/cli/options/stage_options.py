@@ -334,6 +334,23 @@ def stage_objective_names(text: str) -> list[str]:
     return [known if known in OBJECTIVES else name for name, known in plain]
 
 
+def with_limited(objectives: Sequence[str], limits: Sequence[str]) -> list[str]:
+    """Return objectives with what is limited for every row, such as ``max hours``.
+
+    >>> with_limited(["coverage"], ["max hours<=8"])
+    ['coverage', 'max hours']
+    """
+    from shortlist.multistage.search.stage_objectives import OF_PATHS
+    from shortlist.results.objective import read_limit
+
+    found = list(objectives)
+    for text in limits:
+        if text.strip().startswith(OF_PATHS):
+            name = stage_objective_names(read_limit(text).name)[0]
+            found += [] if name in found else [name]
+    return found
+
+
 def stage_method(method: str, recall: int | None, rules: str | None = None) -> str:
     """Return the method that finds the front; recall needs the complete one, and rules are evolution's."""
     from shortlist.errors import BadInputError
@@ -357,11 +374,11 @@ def read_prices(
     from shortlist.errors import BadInputError
     from shortlist.multistage.problem.cost_files import read_costs
     from shortlist.multistage.problem.costs import feature_costs
-    from shortlist.multistage.search.stage_objectives import OBJECTIVES
+    from shortlist.multistage.search.stage_objectives import OBJECTIVES, OF_PATHS
 
     paper = given.paper()
     if given.costs is not None:
-        wanted = [name for name in objectives if name not in OBJECTIVES]
+        wanted = [name.removeprefix(OF_PATHS) for name in objectives if name not in OBJECTIVES]
         try:
             return read_costs(
                 given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes, wanted=wanted

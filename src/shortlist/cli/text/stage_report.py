@@ -75,7 +75,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
 def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
     """Return the point that predicts."""
     from shortlist.cli.text.front_text import held_out_facts
-    from shortlist.report.stages import step_facts
+    from shortlist.report.stages import step_facts, units_of_rows
 
     front, point, steps = classifier.front_, classifier.point_, step_facts(classifier)
     ties = front.extras.get("n_tied")
@@ -88,6 +88,7 @@ def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
         "stages": [step["bought"] for step in steps],
         "asked": [step["asked"] for step in steps],
         "attributes": [step["amounts"] for step in steps],
+        "most": {name: most for name, (_, most) in units_of_rows(classifier, None).items()},
         "n_tied": None if ties is None else ties[point],
         "guarantee": None if classifier.guarantee_ is None else classifier.guarantee_.as_dict(),
     }
@@ -237,7 +238,7 @@ def chosen_lines(
     `reached`: share of the rows for which each stage buys, if it is known.
     """
     from shortlist.cli.text.front_text import MEANINGS
-    from shortlist.report.stages import ALL, NEVER, step_facts
+    from shortlist.report.stages import ALL, NEVER, step_facts, units_in_words, units_of_rows
 
     point, n = classifier.point_, len(classifier.front_)
     by = "" if rule.isdecimal() else f", {MEANINGS.get(rule, f'by {rule}')}"
@@ -264,6 +265,8 @@ def chosen_lines(
     if never:
         head = f"  never bought, {len(never)} of {len(classifier.costs_.names)}: "
         lines.append(listed(head, never, most_lines=MOST_NAMED, details=details))
+    if classifier.costs_.attributes:
+        lines.append(units_in_words(units_of_rows(classifier, reached)))
     last = steps[-1]["answers_from"] if priced else ""
     return [*lines, promise_text(classifier, each, last)]
 

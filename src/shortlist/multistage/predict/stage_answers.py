@@ -22,7 +22,7 @@ from shortlist.guarantees.promise import (
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.problem.stages import acquired, stage_counts
-from shortlist.multistage.search._evaluation import CONCLUSIVE, measure, nondominated_rows
+from shortlist.multistage.search._evaluation import CONCLUSIVE, Taken, measure, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import least_probability
@@ -334,7 +334,7 @@ def measures_from(
         right = np.array([stage.right for stage in stages])
         bits = np.stack([pack(answered, words), pack(answered & right, words)], axis=1)
         calls = problem.call_prices(masks[0], problem.decisions.slots(masks[0]))
-        taken = problem.costs.taken(masks, problem.attributes)
+        taken = Taken(problem.costs.taken(masks, problem.attributes), problem.of_paths)
         measure(
             np.arange(len(stages))[None, :], problem.costs.price(masks), calls[None, :], taken,
             np.ascontiguousarray(bits), problem.everyone, problem.scoring, measures[number : number + 1],

@@ -7,15 +7,17 @@ import numpy as np
 
 from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Flags, Longs, LongTable
+from shortlist.arrays import Flags, LongCube, Longs, LongTable
 
-CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRORS = range(9)
+CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION, LOST, ERRORS, PATH = range(10)
 """Columns of measures: conclusive rows; their credit; the price of all rows; rows wrongly called positive;
 stages; the price of the dearest row; the price of all calls of classifiers; the price of wrong answers, with
-that of the waiting rows if this is the last stage.
+that of the waiting rows if this is the last stage; the price of a row that goes through all stages.
 """
-N_MEASURES = 9
-"""Number of measures. A column for each attribute follows: what all rows take of it."""
+N_MEASURES = 10
+"""Number of measures. A column for each attribute follows: its amount for all rows, or for a row that goes
+through all stages.
+"""
 
 
 class StageScoring(NamedTuple):
@@ -33,6 +35,15 @@ class StageScoring(NamedTuple):
     """Cost of a wrong answer about a row of each class; empty where errors are only counted."""
     unanswered: int
     """Cost of a row that the last stage does not answer."""
+
+
+class Taken(NamedTuple):
+    """Amounts of attributes that stages take."""
+
+    amounts: LongCube
+    """By assignment, stage and attribute."""
+    of_paths: Flags
+    """Whether an attribute counts once, for a row that goes through all stages, and not by rows."""
 
 
 class StageCall(NamedTuple):
@@ -111,10 +122,11 @@ def add_stage(
     measures[after, EVALUATION] = measures[before, EVALUATION] + entering * stage.call_price
     measures[after, LOST] = measures[before, LOST] + lost
     measures[after, ERRORS] = measures[after, LOST] + last
+    measures[after, PATH] = stage.price
 
 
 @kernel(
-    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1], uint64[:, :, ::1], uint64[::1], "
+    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], Taken, uint64[:, :, ::1], uint64[::1], "
     "StageScoring, int64[:, ::1])",
     makes_arrays=True,
 )
@@ -122,7 +134,7 @@ def measure(
     slots: Longs,
     prices: Longs,
     call_prices: Longs,
-    taken: Longs,
+    taken: Taken,
     bits: Words,
     everyone: Words,
     scoring: StageScoring,
@@ -130,7 +142,7 @@ def measure(
 ) -> None:
     """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call.
 
-    `taken` is what rows take of each attribute by stage.
+    `taken`: amounts of each attribute by stage.
     """
     n_rows = 0
     for w in range(len(everyone)):
@@ -145,8 +157,9 @@ def measure(
         for stage in range(slots.shape[1]):
             if slots[a, stage] < 0:
                 break
-            for m in range(taken.shape[2]):
-                own[0, N_MEASURES + m] += (n_rows - own[0, CONCLUSIVE]) * taken[a, stage, m]
+            for m in range(taken.amounts.shape[2]):
+                entering = 1 if taken.of_paths[m] else n_rows - own[0, CONCLUSIVE]
+                own[0, N_MEASURES + m] += entering * taken.amounts[a, stage, m]
             asked = StageCall(slots[a, stage], paid, prices[a, stage], call_prices[a, stage])
             add_stage(0, 0, asked, rows, scoring, n_rows, True)
             paid = asked.price

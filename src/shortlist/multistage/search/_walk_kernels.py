@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist._bits import WordBlock, Words, WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import FlagTable, Longs, LongTable, Records, record_type
+from shortlist.arrays import Flags, FlagTable, Longs, LongTable, Records, record_type
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -58,6 +58,8 @@ class Space(NamedTuple):
     """Amounts of each attribute that an item takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
     least_taken: LongTable
     """The least of each attribute that going on takes."""
+    of_paths: Flags
+    """Whether an attribute counts once, for a row that goes through all stages, and not by rows."""
 
 
 class Path(NamedTuple):
@@ -111,6 +113,8 @@ class Rules(NamedTuple):
     """Whether nodes are left out that cannot lead to a better outcome; never one that would tie."""
     weighs: bool
     """Whether it matters which wrong answers are given, and not only how many."""
+    grows: bool
+    """Whether an objective grows with stages that no row reaches."""
     is_sharp: bool
     """Whether no wrong answer has credit, and the last stage is known."""
 
@@ -235,7 +239,8 @@ def advance(path: Path, depth: int, mask: int, space: Space, scoring: StageScori
     entering = rules.n_rows - measures[depth, CONCLUSIVE]
     for m in range(space.amounts.shape[1]):
         column = N_MEASURES + m
-        measures[depth + 1, column] = measures[depth, column] + entering * taken(m, before, mask, space)
+        times = 1 if space.of_paths[m] else entering
+        measures[depth + 1, column] = measures[depth, column] + times * taken(m, before, mask, space)
     stage = StageCall(mask, space.prices[before], space.prices[mask], space.call_prices[mask])
     rows = StagedRows(space.bits, path.waiting, measures)
     add_stage(depth, depth + 1, stage, rows, scoring, rules.n_rows, rules.weighs)
@@ -357,8 +362,8 @@ def is_hopeless(
     hoped[at, EVALUATION] += left * space.least_calls[mask]
     # the stages that follow take, in sum, at least what one stage with all of them would
     for m in range(space.amounts.shape[1]):
-        hoped[at, N_MEASURES + m] += left * space.least_taken[mask, m]
-        if not removal:
+        hoped[at, N_MEASURES + m] += (1 if space.of_paths[m] else left) * space.least_taken[mask, m]
+        if not removal and not space.of_paths[m]:
             hoped[at, N_MEASURES + m] += stuck * (taken(m, mask, full, space) - space.least_taken[mask, m])
     most = hoped[at, CONCLUSIVE] + left - stuck
     over = most
@@ -424,7 +429,7 @@ def walk_chains(
         looked += 1
         ways = 1
         descend = mask != full and depth < max_stages
-        if descend and path.measures[depth, CONCLUSIVE] == rules.n_rows and not rules.uses[STAGES]:
+        if descend and path.measures[depth, CONCLUSIVE] == rules.n_rows and not rules.grows:
             ways = rules.ways[popcount(np.uint64(full & ~mask)), max_stages - depth]
         if mask == full or removal:
             offer(path, depth, ways, depth if removal else depth - 1, rules, archive)

@@ -218,7 +218,9 @@ def space_of(
         following[absent] = np.minimum(following[absent], cheapest[absent | 1 << feature])
     following[-1] = 0
     bought, amounts, least_taken = _taken(problem, sets)
-    return Space(bits, reach, prices, least, calls.astype(np.int64), following, bought, amounts, least_taken)
+    calls = calls.astype(np.int64)
+    taken = bought, amounts, least_taken, problem.of_paths
+    return Space(bits, reach, prices, least, calls, following, *taken)
 
 
 def _taken(problem: StageProblem, sets: Mask) -> tuple[Mask, NDArray[np.int64], NDArray[np.int64]]:

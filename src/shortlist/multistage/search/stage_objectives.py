@@ -26,9 +26,11 @@ from shortlist.multistage.search._evaluation import (
     EVALUATION,
     FALSE_POSITIVES,
     N_MEASURES,
+    PATH,
     STAGES,
     WORST,
     StageScoring,
+    Taken,
     measure,
     nondominated_rows,
 )
@@ -71,6 +73,8 @@ def _cheapest_feature(problem: "StageProblem") -> float:
 
 
 ERROR_COST = "error_cost"
+OF_PATHS = "max "
+"""Beginning of the names of objectives of a row that goes through all stages: no row has more."""
 
 OBJECTIVES = {
     "coverage": StageObjective(CONCLUSIVE, Sense.MAX, _n_rows),
@@ -90,6 +94,9 @@ OBJECTIVES = {
         EVALUATION, Sense.MIN, lambda problem: problem.n_rows * problem.call_scale,
         lambda problem: problem.max_stages * problem.most_call_price / problem.call_scale,
     ),
+    f"{OF_PATHS}acquisition_cost": StageObjective(
+        PATH, Sense.MIN, lambda problem: problem.costs.scale, _all_features, _cheapest_feature
+    ),
     ERROR_COST: StageObjective(
         ERRORS, Sense.MIN, lambda problem: problem.n_rows * (problem.errors.scale if problem.errors else 1),
         lambda problem: float(problem.errors.table.max()) if problem.errors else 0.0,
@@ -103,7 +110,8 @@ validation row reaches; ``worst_case_cost`` what the dearest validation row pays
 ``evaluation_cost`` what the calls of the stages' classifiers cost per row, of ensembles those of all their
 members; ``error_cost`` what errors, and rows left to a person, cost per row, where errors have costs.
 Attributes of the prices may be objectives too: what a row takes on average, over the stages that it
-goes through the sum of the largest number of all that is new in each.
+goes through the sum of the largest number of all that is new in each. After ``max `` an attribute, or
+``acquisition_cost``, is that of a row that goes through all stages: no row takes more.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 PRICED_OBJECTIVES = (ERROR_COST, "acquisition_cost")
@@ -184,8 +192,16 @@ class StageProblem:
 
     @property
     def attributes(self) -> tuple[CostAttribute, ...]:
-        """The attributes of the prices that are objectives."""
-        return tuple(one for one in self.costs.attributes if one.name in self.names)
+        """The attributes of the prices that are objectives: means of rows, then those of whole paths."""
+        means = [one for one in self.costs.attributes if one.name in self.names]
+        paths = [one for one in self.costs.attributes if f"{OF_PATHS}{one.name}" in self.names]
+        return (*means, *paths)
+
+    @property
+    def of_paths(self) -> Mask:
+        """Whether each of the attributes counts for a row that goes through all stages."""
+        n_means = sum(one.name in self.names for one in self.costs.attributes)
+        return np.arange(len(self.attributes)) >= n_means
 
     @property
     def n_measures(self) -> int:
@@ -196,14 +212,14 @@ class StageProblem:
     def table(self) -> dict[str, StageObjective]:
         """The objectives that there are: :data:`OBJECTIVES`, and the attributes of the prices."""
         return OBJECTIVES | {
-            one.name: StageObjective(
+            f"{OF_PATHS}{one.name}" if of_path else one.name: StageObjective(
                 N_MEASURES + place,
                 Sense.MIN,
-                partial(_units_taken, one),
+                partial(_scale_of, one) if of_path else partial(_units_taken, one),
                 partial(_most_taken, one),
                 partial(_least_taken, one),
             )
-            for place, one in enumerate(self.attributes)
+            for place, (one, of_path) in enumerate(zip(self.attributes, self.of_paths.tolist(), strict=True))
         }
 
     @property
@@ -240,7 +256,7 @@ class StageProblem:
         slots[present] = self.decisions.slots(masks[present])
         calls = np.zeros(present.shape, dtype=np.int64)
         calls[present] = self.call_prices(masks[present], slots[present])
-        taken = self.costs.taken(masks, self.attributes)
+        taken = Taken(self.costs.taken(masks, self.attributes), self.of_paths)
         result = np.empty((len(assignments), self.n_measures), dtype=np.int64)
         measure(
             slots, self.costs.price(masks), calls, taken, self.decisions.bits, self.everyone, self.scoring,
@@ -356,11 +372,12 @@ def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> No
 
     Raises BadInputError with the sentence that says which name it is.
     """
-    known = [*OBJECTIVES, *attributes]
+    known = [*(name for name in OBJECTIVES if not name.startswith(OF_PATHS)), *attributes]
+    of_paths = [f"{OF_PATHS}{one}" for one in ("acquisition_cost", *attributes)]
     if not names:
         raise BadInputError("objectives", f"must name at least one, {any_of(known)}", "none")
     for place, name in enumerate(names):
-        if name not in known:
+        if name not in known and name not in of_paths:
             raise BadInputError(
                 "objectives", f"must be names out of {all_of(known)}", repr(name), did_you_mean(name, known)
             )
@@ -414,6 +431,10 @@ def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) 
 
 def _units_taken(attribute: CostAttribute, problem: StageProblem) -> int:
     return problem.n_rows * attribute.scale
+
+
+def _scale_of(attribute: CostAttribute, _: StageProblem) -> int:
+    return attribute.scale
 
 
 def _most_taken(attribute: CostAttribute, problem: StageProblem) -> float:

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.multistage.problem.stages import completions
-from shortlist.multistage.search._evaluation import CONCLUSIVE, CREDIT, FALSE_POSITIVES
+from shortlist.multistage.search._evaluation import (
+    CONCLUSIVE,
+    CREDIT,
+    FALSE_POSITIVES,
+    N_MEASURES,
+    PATH,
+    STAGES,
+)
 from shortlist.multistage.search._walk_kernels import (
     ADDED_AT_ONCE,
     PLACE,
@@ -94,6 +101,7 @@ class Walker:
                 problem.removal,
                 bounds,
                 not counts or bool(uses[FALSE_POSITIVES]),
+                bool(uses[[STAGES, PATH]].any() or uses[N_MEASURES:][problem.of_paths].any()),
                 counts and not problem.removal,
             ),
         )
