@@ -12,7 +12,7 @@ rule takes seconds.
 import csv
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -366,12 +366,12 @@ def drawn_from_nothing() -> Iterator[dict[str, Any]]:
             yield {"table": NOTHING, "n_rows": NOTHING_ROWS, "draw": draw, **row}
 
 
-def keep_draws(rows: Iterable[Mapping[str, Any]], file: str) -> None:
+def keep_draws(rows: Iterable[Mapping[str, Any]], file: str, columns: Sequence[str] = COLUMNS) -> None:
     """Add rows to a file of draws, which is made where there is none."""
     path = RESULTS / file
     is_new = not path.exists()
     with path.open("a", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
+        writer = csv.DictWriter(stream, columns)
         if is_new:
             writer.writeheader()
         writer.writerows(rows)

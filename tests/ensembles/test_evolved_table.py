@@ -19,6 +19,7 @@ from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.results.intervals import difference_of
 from shortlist.results.measuring import Measuring
 from shortlist.results.repeated_choice import deal_parts
+from shortlist.results.verdicts import Word
 from shortlist.runs import Cancellation, Progress, Work, open_study
 
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
@@ -206,6 +207,7 @@ def test_the_model_that_is_saved_is_the_one_asked_for(take: str) -> None:
     assert found.advice is not None
     named = found.advice.take if take == "auto" else take
     assert found.rule_saved == named
+    assert found.advice.verdict.word is not Word.UNDECIDED or found.advice.take == "evolved"
     assert found.saved.is_alone == (named == "best_single")
 
 

@@ -163,7 +163,7 @@ def evolve_table(
         measured[BEST_SINGLE] = measured[ENSEMBLE]
     if not measured:
         return dataclasses.replace(found, seconds=seconds)
-    advice = advise(measured, found.names, margin=how.margin)
+    advice = advise(measured, found.names, margin=how.margin, leans=True)
     take = advice.take if how.take == AUTO else how.take
     n_rows = found.n_rows | {"test": measured[ENSEMBLE].n_rows} | counts
     return dataclasses.replace(
