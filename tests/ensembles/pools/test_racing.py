@@ -71,7 +71,8 @@ def test_rows_are_drawn_once_and_each_class_keeps_two_where_it_has_them(
     assert len(set(drawn.tolist())) == len(drawn)
     assert set(drawn.tolist()) <= set(places.tolist())
     for one in set(indices[places].tolist()):
-        assert np.count_nonzero(indices[drawn] == one) >= min(2, np.count_nonzero(indices[places] == one))
+        n_drawn, n_there = (int(np.count_nonzero(indices[some] == one)) for some in (drawn, places))
+        assert n_drawn >= min(2, n_there)
 
 
 def test_winners_are_fitted_as_a_pool_of_their_names_is() -> None:
