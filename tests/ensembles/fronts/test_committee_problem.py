@@ -66,7 +66,7 @@ def test_several_classes_have_no_positive_one(name: str) -> None:
         ({"costs": {"cost": [1, 2, -1]}, "objectives": ["max accuracy", "min cost"]}, "at least 0, got -1"),
         (
             {"costs": {"cost": [1, 2, np.nan]}, "objectives": ["max accuracy", "min cost"]},
-            "at least 0, got nan",
+            "at least 0, got NaN",
         ),
         ({"costs": {"cost": [1, 2, 1e18]}, "objectives": ["max accuracy", "min cost"]}, "fewer digits"),
     ],
