@@ -339,6 +339,19 @@ def test_a_part_that_cannot_be_written_is_named(before: Any, request: pytest.Fix
         policy_of(model)
 
 
+def test_a_model_with_other_numbers_inside_is_refused_and_does_not_stop_the_others() -> None:
+    rows, y = table(2)
+    own = {
+        name: make_pipeline(usual(), HistGradientBoostingClassifier(max_iter=3)).fit(rows, y)
+        for name in ("older", "usual")
+    }
+    own["older"][-1]._predictors = [[object()]]
+
+    assert not_exportable(as_pool(own)) == {
+        0: "older (HistGradientBoostingClassifier after ColumnTransformer: AttributeError when reading its numbers)"
+    }
+
+
 def test_subclasses_are_not_written_as_what_they_are_of() -> None:
     class Upside(LogisticRegression):
         def predict_proba(self, X: Any) -> Any:

@@ -261,6 +261,10 @@ class _PoolNumbers:
                 kind = pool.families[place]
                 part = "" if str(error) in kind else f": its {error}"
                 self.foreign[place] = f"{pool.names[place]} ({kind}{part})"
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                # another version of a package may lack what only its own code should read
+                kind, what = pool.families[place], type(error).__name__
+                self.foreign[place] = f"{pool.names[place]} ({kind}: {what} when reading its numbers)"
 
     def _prepared(self, pool: Pool, names: Sequence[str] | None, first: Any) -> list[Cell]:
         n = len(names) if names is not None else pool.n_features_in
