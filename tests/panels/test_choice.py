@@ -94,7 +94,7 @@ def test_prices_that_are_no_decimals_are_rounded_finely() -> None:
 
 def test_error_costs_make_another_front_than_accuracy() -> None:
     log = label_log(2, 400)
-    costs = {("no", "yes"): 20, ("yes", "no"): 1, ("", "yes"): 20}
+    costs: dict[tuple[str | None, str], int] = {("no", "yes"): 20, ("yes", "no"): 1, ("", "yes"): 20}
     choice = choose_panels(log, PanelOptions(error_costs=costs), objectives=("error-cost", "price"))
     for point in range(len(choice.found)):
         if choice.found[point].recipe.learner == "votes":
@@ -108,7 +108,7 @@ def test_error_costs_make_another_front_than_accuracy() -> None:
 
 
 def test_no_answer_costs_what_the_worst_answer_costs_unless_it_is_told() -> None:
-    costs = {("no", "yes"): 50, ("yes", "no"): 3}
+    costs: dict[tuple[str | None, str], int] = {("no", "yes"): 50, ("yes", "no"): 3}
     log = label_log(2, 40)
     for given, nothing in ((costs, [3, 50]), (costs | {("", "no"): 0}, [0, 50]), ({}, [1, 1])):
         assert _losses(log, PanelOptions(error_costs=given))[-1].tolist() == nothing

@@ -143,7 +143,7 @@ def test_a_panel_whose_cases_all_ended_free_may_cost_something_and_says_so_every
 
 def test_a_panel_without_mistakes_may_still_make_some_and_one_like_the_judge_is_the_judge() -> None:
     log = free_and_right()
-    costs = {("no", "yes"): 5, ("yes", "no"): 2}
+    costs: dict[tuple[str | None, str], int] = {("no", "yes"): 5, ("yes", "no"): 2}
     options = PanelOptions(error_costs=costs, decide="votes")
     choice = choose_panels(log, options, objectives=("error-cost", "price"))
     n = len(choice.test.truth)

@@ -112,7 +112,7 @@ def test_costs_of_mistakes_decide_and_not_accuracy() -> None:
     other = np.where(truth == "ill", "well", "ill")
     said = np.array([np.where(one == "x", other, one) for one in (missing, alarming)]).T
     log = make_log(["missing", "alarming"], np.arange(800), said, truth, measures=Measures(prices=[1.0, 2.0]))
-    costs = {("well", "ill"): 50, ("ill", "well"): 1}
+    costs: dict[tuple[str | None, str], int] = {("well", "ill"): 50, ("ill", "well"): 1}
     choice = choose_panels(
         log, PanelOptions(error_costs=costs, decide="votes"), objectives=("error-cost", "price")
     )
@@ -246,7 +246,7 @@ def test_a_dearer_twin_takes_the_place_of_a_judge_whose_price_rises_unless_it_is
 
 
 def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:
-    costs = {("yes", "no"): 1, ("no", "yes"): 40}
+    costs: dict[tuple[str | None, str], int] = {("yes", "no"): 1, ("no", "yes"): 40}
     options = PanelOptions(error_costs=costs, decide="votes")
     choice = choose_panels(LOG, options, objectives=("error-cost", "price"))
     points = range(len(choice.found))
