@@ -31,7 +31,7 @@ class Measuring:
     """Rows that measure a table's choice, and the model that is saved.
 
     `protocol`: ``auto`` or ``paper``. `test`: rows that the table does not hold. `margin`: how much worse
-    still is as good, in the objective. `take`: rule whose model is saved, ``pruned`` or ``best_single``; by
+    still is as good, in the objective. `take`: rule whose model is saved, such as ``best_single``; by
     default the one that the advice names.
     """
 
