@@ -13,7 +13,8 @@ from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import REACHED, REPEATED, TESTED_APART, stage_table
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.recheck import recheck_stages
-from shortlist.multistage.repeated_stages import decided, front_on, repeat_stages
+from shortlist.multistage.repeated_stages import front_on, repeat_stages
+from shortlist.multistage.search.replayed import decided
 from shortlist.results.measuring import Measuring, TableRows
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.results.verdicts import Word
