@@ -18,7 +18,7 @@ settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=300, pr
 settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
 # Hypothesis draws from the constants of all modules that are loaded, which differ with the tests that a worker ran
 # before: without them a test has the same examples on every machine.
-providers.is_local_module_file = lambda _: False
+providers.is_local_module_file = lambda _: False  # type: ignore[assignment, attr-defined, unused-ignore]
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"

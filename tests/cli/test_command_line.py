@@ -56,7 +56,7 @@ def test_a_form_that_a_command_does_not_have_is_refused(words: str, form: str, t
 
 @refusals(
     """
-    model info m.uvl --pick 3   | no such option: --pick. It belongs to prune, panel, stage, stage use and
+    model info m.uvl --pick 3   | no such option: --pick. It belongs to prune, evolve, panel, stage and
     model info m.uvl --detials  | no such option: --detials. Did you mean '--details'? See: shortlist model info --help
     solve p.lp --report f.html  | no such option: --report. Write the page with --out PAGE.html. See: shortlist solve
     reproduce pruning --report f.html | no such option: --report. The folder of --out has the page in it. See: shortlist

@@ -138,7 +138,9 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "pruning_rows", "slice_s"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "pruning_rows", "race", "slice_s"},
+    "evolve": {"long_s", "most_answers"},
+    "measure": {"workers"},
     "configure": {"units"},
     "compare": {"slice_s", "units"},
     "model check": {"units"},

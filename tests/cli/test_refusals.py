@@ -35,6 +35,10 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["broken.parquet"], "must be UTF-8 text, Parquet or"),
         (["binary.csv"], "must be UTF-8 text, Parquet or"),
     ],
+    "--error-costs": [
+        (["--error-costs", "nobody=10"], "--error-costs must name classes"),
+        (["--error-costs", "no.csv"], "no.csv cannot be read"),
+    ],
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
     "--method": [(["--method", "exakt"], "--method must be one of backfitting, best-single,")],
     "--answer-accuracy": [

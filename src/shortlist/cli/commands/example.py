@@ -7,7 +7,9 @@ import typer
 from shortlist.cli.options.shared import Json
 from shortlist.cli.text.output import print_json, print_lines, run_facts
 
-Name = Annotated[str, typer.Argument(help="clinic, spam, phone or machines, or a table such as wine.")]
+Name = Annotated[
+    str, typer.Argument(help="Name of the set: clinic, spam, phone, machines, or a table such as wine.")
+]
 
 
 def example(context: typer.Context, name: Name, *, json: Json = False) -> None:
