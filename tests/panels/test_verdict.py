@@ -22,7 +22,7 @@ from shortlist.panels.recipes import Recipe
 from shortlist.panels.standing import Kept, Standing, kept_promise, promised_standing, standing
 from shortlist.panels.verdict import beside_single, compared, measured_panel, verdict
 from shortlist.panels.words import in_words, stages_in_words
-from shortlist.results.intervals import Difference, Z, more_rows, sign_flip_p
+from shortlist.results.intervals import Difference, Z, difference_of, more_rows, sign_flip_p
 from shortlist.results.objective import read_limit
 from shortlist.results.verdicts import RuleVerdict, Word
 from tests.panels.made import priced_log
@@ -86,9 +86,19 @@ def test_independent_votes_are_those_of_kish() -> None:
 def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> None:
     difference = (gained - lost) / n
     spread = math.sqrt((gained + lost) / n - difference**2)
-    more = more_rows(difference, spread / math.sqrt(n), n)
+    more = more_rows(difference, spread / math.sqrt(n), n, 0.5)
     assert abs(difference) >= Z * spread / math.sqrt(n + more)
     assert more == 1 or abs(difference) < Z * spread / math.sqrt(n + more - 1)
+
+
+def test_more_rows_are_those_of_the_exact_test_where_the_error_alone_decides() -> None:
+    first = np.arange(60) < 5  # five rows against none: p = .0625, and the interval is above zero
+    told = difference_of(first, np.zeros(60, dtype=bool))
+    assert told.interval[0] > 0
+    assert told.within_chance
+    assert told.n_more == 7
+    one = difference_of(np.ones(1, dtype=bool), np.zeros(1, dtype=bool))
+    assert (one.p_value, one.n_more) == (1.0, 243)
 
 
 def test_more_cases_are_labelled_ones_of_which_a_quarter_is_held_out() -> None:

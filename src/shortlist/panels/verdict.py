@@ -474,7 +474,7 @@ def compared(
         p_value=p,
         n_judges=m,
         is_judge=_answers_as(panel, alone, log, by_answers=promised is not None),
-        n_more_cases=None if p <= CHANCE or gain == 0 else more_rows(gain, error, n_different(log)),
+        n_more_cases=None if p <= CHANCE or gain == 0 else more_rows(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )

@@ -346,7 +346,7 @@ def difference_of(
         p = max(p, 2 * float(ndtr(-abs(gain) / both)) if both else 1.0)
         p = max(p, mcnemar_p(*counts)) if worth is None else p
     apart = gain**2 - Z**2 * of_fits  # what more rows can tell of
-    more = more_rows(math.sqrt(apart), error, len(gains) // times) if p > CHANCE and apart > 0 else None
+    more = more_rows(math.sqrt(apart), error, len(gains) // times, p) if p > CHANCE and apart > 0 else None
     return Difference(gain, interval, p, *counts, more)
 
 
@@ -367,7 +367,7 @@ def difference_of_losses(first: Floats, second: Floats, most: float, *, times: i
     counts = (round(int((gains > 0).sum()) / times), round(int((gains < 0).sum()) / times))
     normal = 2 * float(ndtr(-abs(gain) / error)) if error else 1.0
     p = sign_flip_p(gains) if times == 1 else normal
-    more = more_rows(gain, error, len(gains) // times) if p > CHANCE and gain else None
+    more = more_rows(gain, error, len(gains) // times, p) if p > CHANCE and gain else None
     return Difference(gain, interval, p, *counts, more)
 
 
@@ -376,6 +376,14 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
 
 
-def more_rows(gain: float, error: float, n_rows: int) -> int:
-    """Return the number of further rows with which a gain passes 1.96 of its standard errors, if it stays."""
+def more_rows(gain: float, error: float, n_rows: int, p: float) -> int:
+    """Return the number of further rows with which a gain passes 1.96 of its standard errors, if it stays.
+
+    `p`: above .05. It stands for the error where the gain is beyond 1.96 errors, and an exact test not sure.
+
+    >>> more_rows(0.02, 0.02, 500, 0.3), more_rows(0.02, 0.0102, 500, 0.07)
+    (1421, 86)
+    """
+    if abs(gain) >= Z * error:
+        error = abs(gain) / -float(ndtri(min(p, 0.9) / 2))  # one row, with a p of 1, tells no error
     return max(1, math.ceil(n_rows * (Z * error / gain) ** 2) - n_rows)
