@@ -74,7 +74,10 @@ def made_points(name: str) -> list[Point]:
     for number, own in enumerate(np.broadcast_to(accuracy, (N_POINTS, N_LEVELS)).clip(0, 1)):
         of_level, of_right = np.where(rng.random(N_ROWS) < alike, common, rng.random((2, N_ROWS)))
         level = (of_level * N_LEVELS).astype(np.int64)
-        answers = StageAnswers((level + 1) / N_LEVELS, of_right < own[level], np.ones(N_ROWS, dtype=bool))
+        right = of_right < own[level]
+        answers = StageAnswers(
+            (level + 1) / N_LEVELS, right, np.ones(N_ROWS, dtype=bool), right.astype(np.int64)
+        )
         found.append(Point([answers], np.array([1.0 + number])))
     return found
 
@@ -99,7 +102,7 @@ def _points(stages: MultiStageClassifier, X: pd.DataFrame, y: Any) -> list[Point
     decisions = stages.front_.decisions.astype(np.int8)
     asked = point_answers(
         decisions,
-        lambda subset: answers_of_model(models[subset.tobytes()], rule, encoding, given, subset),
+        lambda subset, _: answers_of_model(models[subset.tobytes()], rule, encoding, given, subset),
     )
     bought = [acquired(one[None, :], len(own))[0] for one, own in zip(decisions, asked, strict=True)]
     costs = stages.costs_
