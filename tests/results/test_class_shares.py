@@ -1,6 +1,7 @@
 """Shares of classes are those of a count by hand."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ def test_a_confusion_and_its_shares_equal_a_count_by_hand(rows: list[tuple[int, 
         if own:
             n, told = len(own) / times, shares[label]
             right, none = own.count(true) / times, own.count(-1) / times
-            assert told.n_rows == n
+            assert told.n_rows == pytest.approx(n)  # a mean over deals
             for figure, count in (
                 (told.right, right),
                 (told.wrong, n - right - none),

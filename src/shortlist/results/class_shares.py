@@ -63,7 +63,7 @@ def class_shares(confusion: Confusion, labels: Sequence[Any]) -> list[ClassShare
     """Return the shares of every class that has rows, in the order of the labels."""
     found = []
     for place, (label, row) in enumerate(zip(labels, confusion, strict=True)):
-        n_rows = sum(row)
+        n_rows = math.fsum(row)
         if n_rows:
             wrong = sum(row[:-1]) - row[place]
             outcomes = (share(one, n_rows) for one in (row[place], wrong, row[-1]))
