@@ -190,15 +190,15 @@ def test_the_best_individual_answers_alone_and_is_verified(mode: str) -> None:
     alone = best_alone(fitted, X, LABELS)
     assert (alone.predict(X) == _best(fitted, X, LABELS, X)).all()
     assert alone.result_.error == pytest.approx((alone.predict(X) != LABELS).mean())
-    assert not fitted.is_alone
+    assert not fitted.is_alone_
     assert len(alone.members_) == 1
     assert verify(alone, X, LABELS).valid
     other = clone(fitted).fit(X, LABELS)
-    other.is_alone = len(fitted.members_) > 1
-    assert (verify(other, X, LABELS).status == "valid") == (not other.is_alone), "it is not the individual"
+    other.is_alone_ = len(fitted.members_) > 1
+    assert (verify(other, X, LABELS).status == "valid") == (not other.is_alone_), "it is not the individual"
     alone.result_ = dataclasses.replace(alone.result_, error=alone.result_.error + 0.1)
     assert not verify(alone, X, LABELS).valid
-    assert not alone.fit(X, LABELS).is_alone
+    assert not alone.fit(X, LABELS).is_alone_
 
 
 @pytest.mark.parametrize("take", ["auto", "evolved", "best_single"])
@@ -208,7 +208,7 @@ def test_the_model_that_is_saved_is_the_one_asked_for(take: str) -> None:
     named = found.advice.take if take == "auto" else take
     assert found.rule_saved == named
     assert found.advice.verdict.word is not Word.UNDECIDED or found.advice.take == "evolved"
-    assert found.saved.is_alone == (named == "best_single")
+    assert found.saved.is_alone_ == (named == "best_single")
 
 
 def test_an_ensemble_that_is_its_best_individual_has_no_rival() -> None:

@@ -196,3 +196,12 @@ def test_every_file_cut_anywhere_is_refused_or_read() -> None:
             place = int(rng.integers(len(SEVERAL)))
             text = SEVERAL[:place] + str(rng.choice(list("x9.-+<=:[^\0\n\\e"))) + SEVERAL[place + 1 :]
         assert re.match(r"(p\.lp(:\d+)?: .|$)", _said(text))
+
+
+def test_names_that_a_file_does_not_give_give_way_to_those_that_it_does() -> None:
+    text = (
+        "Minimize\n x + y\nSubject To\n x >= 1\n obj: y >= 2\n R1: x + y <= 9\n y <= 7\n R1_3: x <= 8\nEnd\n"
+    )
+    read = read_lp(Source("p.lp", text))
+    assert [each.objective.name for each in read.program.objectives] == ["obj_2"]
+    assert [*read.rows] == ["R1_2", "obj", "R1", "R4", "R1_3"]

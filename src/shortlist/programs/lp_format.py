@@ -109,11 +109,12 @@ class _Reading:
         return self._tokens[self._place - 2].text
 
     def _read_goal(self) -> None:
-        goal = Goal(self._label() or "obj", self.parts.sense)
+        label = self._label()
+        goal = Goal(label or "obj", self.parts.sense)
         goal.terms, goal.offset = self._expression()
         if self._peek() is not None:
             self._next("an objective must be a sum of terms such as '3 x - 2 y'", "nothing")
-        self.parts.add_goal(goal, self._line)
+        self.parts.add_goal(goal, self._line, named=bool(label))
 
     def _read_goals(self) -> None:
         while self._peek() is not None:
@@ -230,7 +231,7 @@ class _Reading:
         self._read_sides(row, wanted)
         if not label and not row.terms:  # what is left of another row
             raise self._source.error(f"{wanted}, got numbers on both.", line=line)
-        self.parts.add_row(row, line)
+        self.parts.add_row(row, line, named=bool(label))
 
     def _read_bound(self) -> None:
         wanted = "a bound must read like '0 <= x <= 4' or 'x free'"

@@ -146,6 +146,8 @@ class Collected:
     rows: dict[str, NamedRow] = field(default_factory=dict)
     goals: dict[str, Goal] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    own_names: set[str] = field(default_factory=set)
+    """Names of rows and objectives that the file does not name, which give way to those that it does."""
 
     def column(self, name: str) -> int:
         """Return the number of a column, a new one in 0 to infinity where there is none of the name."""
@@ -164,21 +166,43 @@ class Collected:
             )
         return self.columns[name]
 
-    def add_row(self, row: NamedRow, line: int) -> NamedRow:
-        """Add a row of a new name."""
-        self._refuse_repeated(row.name, line)
+    def add_row(self, row: NamedRow, line: int, *, named: bool = True) -> NamedRow:
+        """Add a row of a new name; `named`: whether the file gives the name."""
+        self._name(row, line, named=named)
         self.rows[row.name] = row
         return row
 
-    def add_goal(self, goal: Goal, line: int) -> Goal:
-        """Add an objective of a new name."""
-        self._refuse_repeated(goal.name, line)
+    def add_goal(self, goal: Goal, line: int, *, named: bool = True) -> Goal:
+        """Add an objective of a new name; `named`: whether the file gives the name."""
+        self._name(goal, line, named=named)
         self.goals[goal.name] = goal
         return goal
 
-    def _refuse_repeated(self, name: str, line: int) -> None:
-        if name in self.rows or name in self.goals:
+    def _name(self, one: NamedRow | Goal, line: int, *, named: bool) -> None:
+        """Refuse a name that the file gives twice; names that it does not give are free ones."""
+        name = one.name
+        if not named:
+            one.name = self._free(name)
+            self.own_names.add(one.name)
+        elif name in self.own_names:
+            other = self._free(name)
+            self.own_names = self.own_names - {name} | {other}
+            if name in self.rows:
+                self.rows[name].name = other
+                self.rows = {row.name: row for row in self.rows.values()}  # in their order
+            else:
+                self.goals[name].name = other
+                self.goals = {goal.name: goal for goal in self.goals.values()}
+        elif name in self.rows or name in self.goals:
             raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
+
+    def _free(self, name: str) -> str:
+        """Return the name, or with a number behind it, so that nothing else has it."""
+        found, number = name, 1
+        while found in self.rows or found in self.goals:
+            number += 1
+            found = f"{name}_{number}"
+        return found
 
     def number(self, word: str, line: int) -> Fraction:
         """Return a number as it is written; an exponent follows e or Fortran's d."""

@@ -159,7 +159,7 @@ def evolved_parts(
         proved = f"{among}: {told['proof']['sentence']}; of other candidates nothing is proved"
     facts = Facts(
         (
-            ("members", f"{told['size']:,}{ALONE if classifier.is_alone else ''}"),
+            ("members", f"{told['size']:,}{ALONE if classifier.is_alone_ else ''}"),
             ("error", f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
             ("search", f"{told['method']}, {told['space']}"),
             ("generations", f"{told['generations']:,} of {classifier.n_generations:,}{stopped}"),

@@ -87,7 +87,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     is_repeated = False
     """Whether this fit repeats a choice to measure it, and takes search alone in exact steps."""
 
-    is_alone = False
+    is_alone_ = False
     """Whether the best individual of the last generation answers in place of the ensemble."""
 
     def __init__(
@@ -199,7 +199,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             budget=Budget(report=report, cancellation=cancellation or Cancellation()),
             study=study,
         )
-        self.members_, self.is_alone = self.result_.members, False
+        self.members_, self.is_alone_ = self.result_.members, False
         self.training_: RecordedRows = record_rows(X, y, kept, codes[kept], within=within)
         return self
 
@@ -262,7 +262,7 @@ def best_alone(
     place = int(np.count_nonzero(wrong, axis=0).argmin())
     members = classifier.result_.population[[place]]
     alone = copy.copy(classifier)
-    alone.is_alone, alone.members_ = True, members
+    alone.is_alone_, alone.members_ = True, members
     alone.result_ = dataclasses.replace(
         classifier.result_,
         members=members,

@@ -86,7 +86,7 @@ def check_evolution(model: "EvolutionaryEnsembleClassifier", rows: Any, classes:
     if result.stopped not in {"", PATIENCE}:
         return FitCheck(doubts=(f"Its evolution was stopped ({result.stopped}), so it was not repeated",))
     again = clone(model).fit(rows, classes)
-    if model.is_alone:
+    if model.is_alone_:
         again = best_alone(again, rows, classes)
     for name in ("classes_", "encoder_", "space_"):
         if [*differences(getattr(model, name), getattr(again, name), within=CLOSE)]:
