@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis.internal.conjecture import providers
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -361,3 +362,9 @@ def test_few_names_are_public() -> None:
     names = {name for package in own for name in importlib.import_module(package).__all__}
     assert len(names) <= 60
     assert len(importlib.import_module("shortlist_papers").__all__) <= 4
+
+
+def test_random_examples_do_not_depend_on_the_modules_that_are_loaded() -> None:
+    """tests/conftest.py leaves out constants of modules, which differ with the tests that ran before."""
+    found = providers.HypothesisProvider(None)._local_constants
+    assert not any(found.set_for_type(kind) for kind in ("integer", "float", "string", "bytes"))

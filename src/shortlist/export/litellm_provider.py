@@ -61,7 +61,7 @@ def litellm_provider(
     litellm = _litellm()
     ask = litellm.acompletion if complete is None else complete
 
-    class PolicyLLM(litellm.CustomLLM):  # type: ignore[name-defined]
+    class PolicyLLM(litellm.CustomLLM):  # type: ignore[name-defined]  # of an extra
         """Handler of one policy."""
 
         async def acompletion(self, model: str, messages: list[dict[str, Any]], **_: Any) -> Any:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from shortlist import SelectiveClassifier
 from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.pruned import WrittenFiles, _best_line, print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
+from shortlist.ensembles.pools.racing import RaceSettings
 from shortlist.ensembles.pruned_table import PrunedTable, prune_table
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import Table
@@ -265,3 +266,15 @@ def test_a_solver_whose_word_goes_beyond_the_certificate_is_named(
     assert _best_line({"proof": proof, "rows": {}}, 9).startswith(
         f"{begin} other selection has a larger accuracy"
     )
+
+
+@pytest.mark.parametrize("least_rows", [150, 5_000])
+def test_a_race_that_filled_the_pool_is_told_beside_the_figures(
+    capsys: pytest.CaptureFixture[str], least_rows: int
+) -> None:
+    X, y = make_classification(200, 6, random_state=1)
+    race = RaceSettings(least_rows=least_rows, n_fitted=60, n_asked=60, n_kept=2, n_boosting=1)
+    pruned = prune_table(X, y, ExactPruner(random_state=0), n_classifiers=12, race=race)
+    facts = json.loads(json.dumps(pruned_facts(pruned, "exact", "auto", None)))
+    print_pruned(pruned, facts, WrittenFiles(), details=False)
+    assert ("A race of 12 classifiers" in capsys.readouterr().out) == (least_rows == 150)

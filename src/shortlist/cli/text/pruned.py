@@ -154,7 +154,12 @@ def _table(facts: dict[str, Any]) -> list[str]:
         test = {name: one for name, one in test.items() if name != "best_single"}
     names = {name: shortened(called) for name, called in facts["advice"]["names"].items()}
     lines = held_out_table(test, names, facts["rows"], facts["early_exit"]).lines()
-    return [*lines, MEASURED_BY_CHOICE] if "parts" in facts["rows"] else lines
+    rows = facts["rows"]
+    if "parts" in rows:
+        lines.append(MEASURED_BY_CHOICE)
+    if "raced" in rows:
+        lines.append(f"A race of {rows['raced']} classifiers on some of the rows filled the pool before.")
+    return lines
 
 
 def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
