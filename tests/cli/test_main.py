@@ -59,7 +59,7 @@ from shortlist.products.attributes import chosen_attributes
 from shortlist.products.configuration.feasibility import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.question import search_options
-from shortlist.products.configuration.recheck import prove_completeness, recheck_products
+from shortlist.products.configuration.recheck import recheck_products
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.conversion import convert_model, difference
 from shortlist.products.decision_files import staged_decisions
@@ -95,7 +95,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "predict": [load_model, read_table],
     "measure": [load_model, read_table, load_panel, read_log, LogColumns, PanelOptions, choose_panels],
     "export": [load_model, read_table],
-    "verify": [load_model, load_pool, read_table, verify, Front.load, read_program, recheck_front, recheck_products, prove_completeness],
+    "verify": [load_model, load_pool, read_table, verify, Front.load, read_program, recheck_front, recheck_products],
     "solve": [read_program, chosen_objectives, method_options, solve_program],
     "configure": [read_model, configure, search_options, make_requirements, chosen_attributes, start, staged_decisions],
     "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions,

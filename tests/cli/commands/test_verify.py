@@ -310,7 +310,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     alone = shortlist(*asked, cwd=tmp_path)
     (tmp_path / "one.lp").write_text("max\n x\nsubject to\n c: x <= 1\nbinary\n x\nend\n")
     program = shortlist("verify", "front.parquet", "one.lp", cwd=tmp_path)
-    of_others = shortlist(*asked, "--pruned", "model.joblib", "--certificate", "c.drat", cwd=tmp_path)
+    of_others = shortlist(*asked, "--pruned", "model.joblib", "--certificate", "c.json", cwd=tmp_path)
     model = shortlist("verify", "model.joblib", "answers.csv", cwd=tmp_path)
 
     assert found.returncode == 0, found.stderr + found.stdout
@@ -321,7 +321,7 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     assert "--pruned MODEL.joblib; shortlist prune writes both with" in alone.stderr
     assert program.returncode == 2
     assert "TABLE must be the table that the committees of the front were chosen on" in program.stderr
-    assert (of_others.returncode, "--certificate belongs to fronts of products" in of_others.stderr) == (
+    assert (of_others.returncode, "--certificate belongs to a model. Leave it out" in of_others.stderr) == (
         2,
         True,
     )

@@ -1,29 +1,19 @@
 """Fronts of products that are as they claim, and fronts that somebody has changed."""
 
 import dataclasses
-import importlib.util
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from shortlist.errors import BadInputError, MissingDependencyError
-from shortlist.logic.sat import SatSolver
+from shortlist.errors import BadInputError
 from shortlist.products.attributes import Attribute
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.question import ProductQuestion, make_question, parse_question
-from shortlist.products.configuration.recheck import (
-    check_steps,
-    completeness_formula,
-    prove_completeness,
-    recheck_products,
-)
+from shortlist.products.configuration.recheck import recheck_products
 from shortlist.products.model import FeatureModel, make_group, make_model
 from shortlist.products.rules import are_valid
 from shortlist.results.front import Front
-from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.budget import Budget
 
 N_FORGED = int(os.environ.get("SHORTLIST_FORGED", "60"))
 """Changed fronts that are checked; 500 with SHORTLIST_FORGED=500."""
@@ -157,66 +147,3 @@ def test_a_front_of_another_model_is_refused() -> None:
     other = dataclasses.replace(front, candidates=tuple(f"no {name}" for name in front.candidates))
     with pytest.raises(BadInputError, match="must be of this model"):
         recheck_products(question, other)
-
-
-QUESTIONS = [
-    ("min cost, min risk, min deselected", ()),
-    ("min cost, max selected", ("risk<=4",)),
-    ("max cost, min risk", ("cost<=50", "risk>=1")),
-]
-needs_pysat = pytest.mark.skipif(
-    importlib.util.find_spec("pysat") is None, reason="python-sat is not installed"
-)
-
-
-@pytest.mark.parametrize(("objectives", "limits"), QUESTIONS)
-def test_the_formula_is_unsatisfiable_if_and_only_if_no_point_is_missing(
-    objectives: str, limits: tuple[str, ...]
-) -> None:
-    question, front = _asked(objectives, limits)
-    assert not SatSolver(completeness_formula(question, front)).solve().satisfiable
-    for number in range(len(front)):
-        kept = [i for i in range(len(front)) if i != number]
-        less = dataclasses.replace(front, values=front.values[kept], decisions=front.decisions[kept])
-        model = SatSolver(completeness_formula(question, less)).solve().model
-        assert model is not None
-        found = question.points(model[None, : question.model.n_features])
-        assert not (less.points <= found).all(axis=1).any()
-
-
-@needs_pysat
-@pytest.mark.parametrize(("objectives", "limits"), QUESTIONS)
-def test_a_proof_is_written_and_a_checker_that_is_not_ours_follows_it(
-    objectives: str, limits: tuple[str, ...], tmp_path: Path
-) -> None:
-    question, front = _asked(objectives, limits)
-    proof = prove_completeness(question, front, budget=Budget())
-    proof.save(tmp_path / "p.drat")
-    assert (tmp_path / "p.cnf").read_text().startswith("p cnf ")
-    assert (tmp_path / "p.drat").read_text().splitlines() == list(proof.steps)
-    if importlib.util.find_spec("dratify") is not None:
-        assert proof.checked
-        weaker = completeness_formula(question, dataclasses.replace(front, values=front.values[1:]))
-        assert not check_steps(weaker, proof.steps)
-
-
-@needs_pysat
-def test_what_is_not_complete_has_no_proof() -> None:
-    question, front = _asked("min cost, min risk")
-    less = dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:])
-    with pytest.raises(BadInputError, match="the front is not complete"):
-        prove_completeness(question, less, budget=Budget())
-
-
-def test_only_what_claims_to_be_complete_is_asked_for_a_proof() -> None:
-    question, front = _asked("min cost, min risk")
-    modest = dataclasses.replace(front, proof=Proof(ProofKind.NONDOMINATED))
-    with pytest.raises(BadInputError, match="claims to be complete"):
-        prove_completeness(question, modest, budget=Budget())
-
-
-def test_the_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    question, front = _asked("min cost, min risk")
-    monkeypatch.setitem(__import__("sys").modules, "pysat.solvers", None)
-    with pytest.raises(MissingDependencyError, match="needs the python-sat package"):
-        prove_completeness(question, front, budget=Budget())

@@ -65,6 +65,7 @@ def verify(
 
     certificate = ensemble.certificate
     is_front = model.suffix.casefold() == ".parquet"
+    refuse_unused(context, KINDS, "a front" if is_front else "a model")
     check_files(
         inputs={
             "MODEL": model,
@@ -74,7 +75,7 @@ def verify(
             "--attributes": front.attributes,
         },
         outputs={"--certificate": certificate},
-        endings={"--certificate": (".drat",) if is_front else (".json",)},
+        endings={"--certificate": (".json",)},
     )
     if model.suffix.casefold() in NO_MODELS:
         raise BadInputError(
@@ -82,7 +83,6 @@ def verify(
             "The table, program or feature model comes second.",
         )  # fmt: skip
     check_shared(context.params)
-    refuse_unused(context, KINDS, "a front" if is_front else "a model")
     with _undamaged(model.name):
         if is_front:
             from shortlist.cli.text.front_checks import verify_front

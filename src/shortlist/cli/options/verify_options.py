@@ -8,15 +8,6 @@ import typer
 
 from shortlist.cli.options.shared import POOL, SECONDS_HELP, Trust, output
 
-CertificateOut: TypeAlias = Annotated[
-    Path | None,
-    output(
-        "the certificate as .json; of a complete front of products as .drat, with its formula as .cnf "
-        "beside it."
-    ),
-]
-
-
 WholePool: TypeAlias = Annotated[
     Path | None,
     typer.Option(help=f"{POOL}: the whole pool, to compute all votes again."),
@@ -28,7 +19,7 @@ class EnsembleCheck:
     """The check of a pruned ensemble."""
 
     pool: WholePool = None
-    certificate: CertificateOut = None
+    certificate: Annotated[Path | None, output("the certificate as .json.")] = None
     trust: Trust = False
 
 
@@ -51,7 +42,6 @@ class FrontRecheck:
             "repeated."
         ),
     ] = None
-    certificate: CertificateOut = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default there is none.")] = (
         None
     )

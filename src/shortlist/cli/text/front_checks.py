@@ -9,8 +9,6 @@ from shortlist.cli.text.output import cut, finite, print_json, print_lines, prin
 if TYPE_CHECKING:
     from shortlist.cli.options.verify_options import FrontRecheck
     from shortlist.methods.front_check import FrontCheck
-    from shortlist.products.configuration.question import ProductQuestion
-    from shortlist.products.configuration.recheck import CompletenessProof
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
     from shortlist.saved_models import SavedModel
@@ -24,10 +22,8 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
     """Recheck a front against a program, a feature model or a table, tell of it, and return the status."""
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.front_text import is_staged
-    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
-    from shortlist.products.configuration.recheck import prove_completeness
     from shortlist.results.front import COMMITTEES, PROGRAM, Front
     from shortlist.runs.budget import Budget
 
@@ -41,9 +37,7 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
         "committees" if front.method == COMMITTEES else "programs" if PROGRAM in front.extras else "products"
     )
     _refuse_of_others(given, kind)
-    certificate = given.certificate
     notes: list[str] = []
-    proof: CompletenessProof | None = None
     with long_work() as (cancellation, tell), last_resort(given.time_limit):
         budget = Budget(
             as_positive_seconds(given.time_limit, "--time-limit"), report=tell, cancellation=cancellation
@@ -53,17 +47,12 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
         elif kind == "programs":
             found = _of_program(front, Path(against), budget, notes)
         else:
-            found, question = _of_products(front, Path(against), given.attributes, budget, notes)
-            if certificate is not None and not found.failures:
-                proof = prove_completeness(question, front, budget=budget)
-                certificate = save(certificate, proof.save)
+            found = _of_products(front, Path(against), given.attributes, budget, notes)
     print_notes(notes)
     if json:
-        print_json(check_facts(found, notes) | _proof_facts(proof, certificate))
+        print_json(check_facts(found, notes))
     else:
         _print(found, Path(against))
-        if proof is not None:
-            print_lines([_proof_sentence(proof, certificate)])
     return found.status
 
 
@@ -72,7 +61,6 @@ def _refuse_of_others(given: "FrontRecheck", kind: str) -> None:
 
     owners = {
         "attributes": "products",
-        "certificate": "products",
         "pruned": "committees",
         "pool": "committees",
         "trust": "committees",
@@ -134,7 +122,7 @@ def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str
 
 def _of_products(
     front: "Front", against: Path, attributes: list[str] | None, budget: "Budget", notes: list[str]
-) -> "tuple[FrontCheck, ProductQuestion]":
+) -> "FrontCheck":
     from shortlist.cli.options.product_questions import question_again, read_question
     from shortlist.products.configuration.question import make_question, parse_question
     from shortlist.products.configuration.recheck import recheck_products
@@ -143,7 +131,7 @@ def _of_products(
     notes += asked.notes
     goals, bounds = parse_question(asked.line, asked.objectives, asked.limits, asked.attributes)
     question, _ = make_question(asked.line, goals, bounds, asked.requirements, budget=budget)
-    return recheck_products(question, front, budget=budget), question
+    return recheck_products(question, front, budget=budget)
 
 
 def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
@@ -184,27 +172,6 @@ def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
         lines.append("Not all that the front claims was counted again (exit code 3).")
     print_lines(lines)
     return found.status
-
-
-def _proof_facts(proof: "CompletenessProof | None", path: Path | None) -> dict[str, Any]:
-    if proof is None:
-        return {"certificate": None}
-    return {
-        "certificate": {
-            "path": str(path),
-            "clauses": proof.formula.n_clauses,
-            "steps": len(proof.steps),
-            "checked": proof.checked,
-        }
-    }
-
-
-def _proof_sentence(proof: "CompletenessProof", path: Path | None) -> str:
-    checked = "dratify has followed every step" if proof.checked else "any checker of DRAT can follow it"
-    return (
-        f"A proof of {len(proof.steps):,} steps that {proof.formula.n_clauses:,} clauses contradict each "
-        f"other is in {path}, and the clauses beside it; {checked}."
-    )
 
 
 def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
