@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,8 @@ def test_an_equation_is_found_by_searching_for_its_name(paper: str, names: list[
     text = (ROOT / "docs" / "explanation" / "equations.md").read_text(encoding="utf-8")
     section = text.split(f"## {paper}")[1].split("\n## ")[0]
     assert [name for name in names if not re.search(rf"{re.escape(name)}(?!\d)", section)] == []
+
+
+def test_the_picture_of_rooms_shows_the_imports_of_today() -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "_ext" / "rooms.py"))
+    assert drawn["PICTURE"].read_text(encoding="utf-8") == drawn["picture"](), "run python docs/_ext/rooms.py"
