@@ -25,10 +25,10 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
     SharedSubclassifiers,
+    stage_classifier,
 )
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, Subclassifiers
-from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget
 from shortlist_papers.opponents.budgeted_classifier import AskedOpponent, BudgetedClassifier, BudgetedModel

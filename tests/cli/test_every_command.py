@@ -89,7 +89,7 @@ def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
         "--out", "--study", "--certificate",
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
-        "TABLE", "MODEL", "PROGRAM", "FIRST", "SECOND", "FRONT", "FILE", "--pool", "--costs", "--feature-model", "--attributes", "--decisions", "--model",
+        "TABLE", "MODEL", "PROGRAM", "FIRST", "SECOND", "FRONT", "FILE", "--pool", "--costs", "--attributes", "--decisions", "--model",
         "--front", "PRODUCTS", "--pruned", "--check", "--test",
     }  # fmt: skip
 

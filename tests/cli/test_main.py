@@ -71,7 +71,6 @@ from shortlist.programs.mps_format import read_program
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
-from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
@@ -101,7 +100,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions,
                 read_table, split_target, compare_methods, compare_stage_methods],
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
-              stage_table, stage_classifier],
+              stage_table],
     "panel": [read_log, LogColumns, PanelOptions, choose_panels],
     "front show": [Front.load, Front.pick],
     "front diff": [Front.load, front_differences],

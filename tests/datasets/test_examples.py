@@ -28,9 +28,9 @@ def test_an_example_is_written_and_read_again(name: str, tmp_path: Path) -> None
 
 
 def test_no_other_file_is_overwritten_and_nothing_is_half_written(tmp_path: Path) -> None:
-    (tmp_path / "tests.uvl").write_text("mine")
-    with pytest.raises(BadInputError, match=r"tests\.uvl must be free for the example 'clinic'"):
+    (tmp_path / "costs.csv").write_text("mine")
+    with pytest.raises(BadInputError, match=r"costs\.csv must be free for the example 'clinic'"):
         write_example("clinic", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["tests.uvl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["costs.csv"]
     with pytest.raises(BadInputError, match="Did you mean 'clinic'"):
         write_example("clinik", tmp_path)

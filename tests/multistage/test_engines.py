@@ -75,7 +75,7 @@ def one_stage(problem: StageProblem, *_: Any, **__: Any) -> StageResult:
 
 
 SHAPE = StageShape(
-    all_fit=True, is_counted=True, is_short=False, has_time=True, has_rules=False, n_features=16, fits_are_quick=True, is_timed=True
+    all_fit=True, is_counted=True, is_short=False, has_time=True, n_features=16, fits_are_quick=True, is_timed=True
 )  # fmt: skip
 
 
@@ -87,9 +87,6 @@ SHAPE = StageShape(
         pytest.param(replace(SHAPE, is_counted=False), ("windows", "emsco"), id="too many assignments"),
         pytest.param(replace(SHAPE, has_time=False), ("windows", "emsco"), id="no time for all fits"),
         pytest.param(replace(SHAPE, is_counted=False, all_fit=False), ("windows",), id="too many features"),
-        pytest.param(replace(SHAPE, has_rules=True), ("windows", "enumerate"), id="rules, and a clock"),
-        pytest.param(replace(SHAPE, has_rules=True, is_timed=False), ("enumerate",), id="rules"),
-        pytest.param(replace(SHAPE, has_rules=True, is_counted=False), ("windows",), id="rules that allow many"),
         pytest.param(replace(SHAPE, fits_are_quick=False), ("windows",), id="fits take long"),
         pytest.param(replace(SHAPE, fits_are_quick=False, n_features=8), ("enumerate",), id="few such fits"),
     ],
@@ -102,12 +99,12 @@ def test_the_shape_of_a_question_decides_which_engines_are_asked(
     assert plan.engines == engines
 
 
-@pytest.mark.parametrize("shape", list(itertools.product([False, True], repeat=7)))
+@pytest.mark.parametrize("shape", list(itertools.product([False, True], repeat=6)))
 @pytest.mark.parametrize("n_features", [8, 18, 19])
 def test_every_shape_has_a_plan_that_can_answer(shape: tuple[bool, ...], n_features: int) -> None:
-    names = ("all_fit", "is_counted", "is_short", "has_time", "has_rules", "fits_are_quick", "is_timed")
+    names = ("all_fit", "is_counted", "is_short", "has_time", "fits_are_quick", "is_timed")
     facts = dict(zip(names, shape, strict=True))
-    facts["is_counted"] &= facts["has_rules"] or facts["all_fit"]
+    facts["is_counted"] &= facts["all_fit"]
     plan = next(plan for plan in PLANS if plan.fits(StageShape(n_features=n_features, **facts)))
 
     assert facts["is_counted"] or "enumerate" not in plan.engines

@@ -13,7 +13,7 @@ import typer.core
 
 from shortlist._words import all_of, did_you_mean
 from shortlist.cli.options.settings import setting_fields, setting_forms, settings_of, typed_value
-from shortlist.errors import MissingDependencyError
+from shortlist.errors import BadInputError, MissingDependencyError
 
 UsageError: Any = typer.BadParameter.__base__
 """Exception of typer for a command line that it cannot read; typer exports no other name for it."""
@@ -91,7 +91,31 @@ GONE = {
         for role in ("case", "judge", "answer", "price", "latency", "confidence", "score")
     },
 }
-"""Options and settings that there were until version 0.3, and what is typed in their place."""
+"""Options that there were until version 0.3, and what is typed in their place."""
+
+LEFT = {
+    "stage --feature-model": "Name what columns need in the column needs of --costs.",
+    "stage --subclassifier pruned": "Write --subclassifier forest; Python takes any classifier.",
+    "stage --subclassifier evolved": "Write --subclassifier forest; Python takes any classifier.",
+}
+"""Advice in place of options, settings and values of version 0.3, by command, option and value."""
+
+
+def refuse_left(name: str, words: Sequence[str]) -> None:
+    """Refuse what a command could do until version 0.3, with what to do instead.
+
+    >>> refuse_left("stage", ["t.csv", "--subclassifier=pruned"])
+    Traceback (most recent call last):
+    ...
+    shortlist.errors.BadInputError: --subclassifier pruned has left. Write --subclassifier forest; ...
+    """
+    for word, after in itertools.zip_longest(words, words[1:], fillvalue=""):
+        option, equals, value = word.partition("=")
+        value = value if equals else after
+        setting = value.partition("=")[0]
+        for typed in (option, f"{option} {value}", f"{option} {setting}"):
+            if f"{name} {typed}" in LEFT:
+                raise BadInputError(f"{typed} has left. {LEFT[f'{name} {typed}']}")
 
 
 def asked(words: Sequence[str]) -> tuple[str, list[str]]:

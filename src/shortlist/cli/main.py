@@ -15,7 +15,16 @@ from typing import Annotated
 import typer
 
 from shortlist import __version__
-from shortlist.cli.command_line import AS_TYPED, COMMANDS, Commands, UsageError, asked, command_named, misread
+from shortlist.cli.command_line import (
+    AS_TYPED,
+    COMMANDS,
+    Commands,
+    UsageError,
+    asked,
+    command_named,
+    misread,
+    refuse_left,
+)
 from shortlist.cli.options.settings import options_of
 from shortlist.cli.options.shared import Details, Json
 from shortlist.cli.signals import (
@@ -134,6 +143,7 @@ def run_command() -> None:
             command = command_named(name) if alone else typer.main.get_command(app)
             if alone:
                 words, program = rest, f"shortlist {name}"
+                refuse_left(name, rest)
             code = int(command.main(words, program, standalone_mode=False, obj=run_command) or 0)
         if code == INTERRUPTED:  # typer has caught the interruption
             said, code = ended(KeyboardInterrupt(), translate)

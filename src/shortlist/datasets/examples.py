@@ -23,7 +23,7 @@ MADE = {
 """Examples of several files beside the tables of ``example:NAME``, and their titles."""
 
 SHIPPED_FILES = {
-    "clinic": ["costs.csv", "tests.uvl"],
+    "clinic": ["costs.csv"],
     "phone": ["phone.uvl"],
     "machines": ["machines.lp"],
 }
@@ -36,7 +36,7 @@ def example_files(name: str) -> dict[str, str]:
     BadInputError if there is none of that name.
 
     >>> sorted(example_files("clinic"))
-    ['costs.csv', 'later.csv', 'new.csv', 'patients.csv', 'tests.uvl']
+    ['costs.csv', 'later.csv', 'new.csv', 'patients.csv']
     """
     known = [*MADE, *SHIPPED]
     if name not in known:

@@ -15,7 +15,6 @@ from shortlist.multistage.problem.costs import CostAttribute as Attribute
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.error_prices import ErrorPrices
 from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode

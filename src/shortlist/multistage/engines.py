@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import space_size
 from shortlist.multistage.search.emsco import ELITE_FILLS, EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import USUAL_LIMITS, enumerate_front, front_order, n_valid_chains
+from shortlist.multistage.search.enumeration import enumerate_front, front_order
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.window_search import StageArchive, WindowOptions, search_windows
 from shortlist.multistage.subclassifiers.subclassifiers import (
@@ -31,8 +31,6 @@ WORK_PER_SECOND, ASSIGNMENTS_PER_SECOND = 2.5e9, 1e8
 """Multiplications of fits, and stage assignments accounted for by a walk, in a second of one processor."""
 SHORT_ENUMERATION_S = 4.0
 """An enumeration that is expected to take at most this, and a third of the time limit, comes first."""
-COUNTING_SHARE = 0.1
-"""Share of the time for counting the assignments that rules allow; beyond it they are many."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +46,6 @@ class StageShape:
     """Whether an enumeration is expected to end within seconds and well within the time, fits included."""
     has_time: bool
     """Whether all subsets are expected to be fitted in half of the time."""
-    has_rules: bool
-    """Whether only some sets of features may be bought."""
     fits_are_quick: bool
     """Whether thousands of subsets may be fitted."""
     is_timed: bool
@@ -75,15 +71,7 @@ ENUMERATED_FIRST = (ENUMERATE, WINDOWS, EVOLUTION)
 
 PLANS = (
     StagePlan(
-        lambda q: q.has_rules and q.is_counted and not q.is_timed,
-        (ENUMERATE,), "the rules allow few stage assignments", "decision 84",
-    ),
-    StagePlan(
-        lambda q: q.has_rules and q.is_counted,
-        (WINDOWS, ENUMERATE), "the rules allow few stage assignments", "decision 84",
-    ),
-    StagePlan(
-        lambda q: not q.has_rules and not q.fits_are_quick and q.is_counted and q.n_features <= FEW_FEATURES,
+        lambda q: not q.fits_are_quick and q.is_counted and q.n_features <= FEW_FEATURES,
         (ENUMERATE,), f"up to {FEW_FEATURES} features have few enough subsets for fits that take long",
         "stage-scale.csv",
     ),
@@ -92,20 +80,20 @@ PLANS = (
         (WINDOWS,), "fits that take long are made for few subsets only", "stage-scale.csv",
     ),
     StagePlan(
-        lambda q: not q.has_rules and q.is_counted and q.is_short,
+        lambda q: q.is_counted and q.is_short,
         ENUMERATED_FIRST, "all subsets can be fitted and searched within seconds", "regret.csv",
     ),
     StagePlan(
-        lambda q: not q.has_rules and q.is_counted and q.has_time,
+        lambda q: q.is_counted and q.has_time,
         SEARCHED_FIRST, f"up to {DENSE_FEATURES} features can be enumerated, after windows",
         "regret.csv",
     ),
     StagePlan(
-        lambda q: not q.has_rules and q.all_fit,
+        lambda q: q.all_fit,
         (WINDOWS, EVOLUTION), "{too_many}", "regret.csv",
     ),
     StagePlan(
-        lambda q: q.has_rules or not q.all_fit,
+        lambda q: not q.all_fit,
         (WINDOWS,), "there are too many subsets of the features to fit all", "regret.csv",
     ),
 )  # fmt: skip
@@ -117,35 +105,26 @@ def plan_for(problem: StageProblem, enumeration_budget: int, budget: Budget) -> 
     shape = shape_of(problem, enumeration_budget, budget)
     plan = next(plan for plan in PLANS if plan.fits(shape))
     too_many = "there is no time to fit all subsets"
-    if not shape.is_counted and problem.rules is None:
+    if not shape.is_counted:
         count = space_size(problem.n_features + problem.removal, problem.max_stages + problem.removal)
         too_many = f"{count:.1e} stage assignments are more than the budget of {enumeration_budget:.1e}"
     return dataclasses.replace(plan, why=plan.why.format(too_many=too_many))
 
 
 def shape_of(problem: StageProblem, enumeration_budget: int, budget: Budget) -> StageShape:
-    """Return the shape that decides on the engines; it counts the sets that rules allow."""
+    """Return the shape that decides on the engines."""
     n, k, rows = problem.n_features, problem.max_stages, problem.decisions.subclassifiers.rows
     quick, timed = problem.decisions.subclassifiers.fits_are_quick, not budget.is_counted
-    if problem.rules is not None:
-        few = n <= FEW_FEATURES or quick
-        part = budget.share(COUNTING_SHARE)
-        count = (
-            n_valid_chains(problem.rules, k, removal=problem.removal, budget=part) if few else None
-        ) or math.inf
-        enumeration_budget = min(enumeration_budget, USUAL_LIMITS.most_chains)
-    else:
-        count = space_size(n + problem.removal, k + problem.removal)
+    count = space_size(n + problem.removal, k + problem.removal)
     all_fit = n <= DENSE_FEATURES and bytes_of_every_subset(rows) <= MOST_BYTES
     fits_s = work_of_all_fits(rows) / WORK_PER_SECOND
     expected = fits_s + count / ASSIGNMENTS_PER_SECOND
     return StageShape(
         n_features=n,
         all_fit=all_fit,
-        is_counted=count <= enumeration_budget and (all_fit or problem.rules is not None),
+        is_counted=count <= enumeration_budget and all_fit,
         is_short=expected <= min(SHORT_ENUMERATION_S, math.inf if not timed else budget.seconds / 3),
         has_time=not timed or fits_s <= budget.seconds / 2,
-        has_rules=problem.rules is not None,
         fits_are_quick=quick,
         is_timed=timed,
     )

@@ -18,7 +18,6 @@ from shortlist.multistage.engines import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
 from shortlist.multistage.predict.stage_answers import models_behind, promised_front
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
-from shortlist.multistage.problem.stages import PurchaseRules
 from shortlist.multistage.question import (
     calibration_rows,
     confidence_asked,
@@ -150,10 +149,6 @@ class MultiStageClassifier(StagedAnswers):
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=True
         Whether features may be left out of every stage; otherwise the last stage buys all that is left.
-    purchase_rules : PurchaseRules or None, default=None
-        Which sets of columns may have been bought after a stage, such as
-        :func:`shortlist.purchases.purchase_rules` makes of a feature model; None: any. Where
-        they do not let all be bought, columns may be left out of every stage.
     accuracy_risk : float or None, default=None
         Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
         supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the
@@ -259,7 +254,6 @@ class MultiStageClassifier(StagedAnswers):
         call_cost_per_feature: float = 0.0,
         positive: Any = None,
         removal: bool = True,
-        purchase_rules: PurchaseRules | None = None,
         accuracy_risk: float | None = None,
         answer_accuracy: float | None = None,
         confidence_level: float = 0.95,
@@ -292,7 +286,6 @@ class MultiStageClassifier(StagedAnswers):
         self.call_cost_per_feature = call_cost_per_feature
         self.positive = positive
         self.removal = removal
-        self.purchase_rules = purchase_rules
         self.accuracy_risk = accuracy_risk
         self.answer_accuracy = answer_accuracy
         self.confidence_level = confidence_level

@@ -26,7 +26,6 @@ from shortlist.multistage.search.stage_objectives import (
     StageProblem,
     stage_problem,
     with_errors,
-    within_rules,
 )
 from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
@@ -124,10 +123,7 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
         call_cost_per_feature=asked.call_cost_per_feature,
         removal=asked.removal,
     )
-    problem = with_errors(problem, errors)
-    if asked.purchase_rules is None:
-        return problem
-    return within_rules(problem, asked.purchase_rules.of_columns(asked.costs_.names))
+    return with_errors(problem, errors)
 
 
 def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:

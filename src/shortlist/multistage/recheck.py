@@ -149,7 +149,7 @@ def recheck_stages(
     failures = tuple(filter(None, [proof_conflict(front)])) or _other_values(problem, front)
     if (front.proof.kind is ProofKind.COMPLETE or promises) and not failures:
         failures = _other_points(front, again.front_)
-    sampled = front.proof.kind is ProofKind.COMPLETE and not uncounted and problem.rules is None
+    sampled = front.proof.kind is ProofKind.COMPLETE and not uncounted
     if sampled and not failures:
         failures = better_samples(problem, front, n_sampled)
         facts = dataclasses.replace(facts, n_sampled=n_sampled)

@@ -240,7 +240,7 @@ def _compare_on_table(
     )
     given = _own_settings(kind, own, settings)
     usual = {one.name: one.default for one in fields(own)}
-    absent = dict.fromkeys(("pool", "recall", "feature_model"))
+    absent = dict.fromkeys(("pool", "recall"))
     asked_too = {"costs": table.costs, "objectives": asked["objectives"], "method": "emsco"}
     refuse_unmet(own, given, absent | usual | given | asked_too)
     for few, fields_of_few in of_some:

@@ -29,7 +29,7 @@ STAGES = "stages"
 StageSettings = as_settings(
     "multi-stage classifiers",
     [PriceOptions, GoalOptions, StageClassifierOptions, StageSearchOptions],
-    but={"costs", "objectives", "limit", "pick", "time_limit", "feature_model", "recall", "budget"},
+    but={"costs", "objectives", "limit", "pick", "time_limit", "recall", "budget"},
 )
 """Settings of methods with stages."""
 

@@ -40,11 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.assign(approved=y).to_csv(folder / "numbers.csv", index=False)
     table.drop(columns="approved").head(60).to_csv(folder / "new.csv", index=False)
     pd.DataFrame({"feature": COSTS.keys(), "cost": COSTS.values()}).to_csv(folder / "costs.csv", index=False)
-    (folder / "credit.uvl").write_text(
-        "features\n    form\n        mandatory\n            age {cost 1}\n        optional\n"
-        "            bureau {cost 8, abstract}\n                mandatory\n                    income {cost 0.5}\n"
-        "                    history\n            region {cost 4}\nconstraints\n    region => income\n"
-    )
     (folder / "needs.csv").write_text(NEEDS)
     _write_bad_files(folder, table)
     return folder
@@ -281,8 +276,8 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
     credit.csv --costs attributes.csv --objectives coverage,cost  | evaluation_cost, error_cost and hours, got 'cost'.
     credit.csv --costs attributes.csv --objectives coverage,laboratory | laboratory of 'age' must be a number of at least 0, got 'north'.
     credit.csv --drop history --costs from.csv                    | got 'from'. Did you mean 'form'?
-    credit.csv --feature-model credit.uvl --set recall=2          | --set recall cannot be used with --feature-model
-    credit.csv --feature-model credit.uvl --drop age              | every feature without children must be a column, or abstract, got 'age'
+    credit.csv --feature-model credit.uvl                         | --feature-model has left. Name what columns need in the column needs of --costs
+    credit.csv --subclassifier pruned                             | --subclassifier pruned has left. Write --subclassifier forest
 """)
 def test_bad_input_is_one_sentence_and_writes_nothing(folder: Path, words: list[str], message: str) -> None:
     outs = [] if {"--out"} & set(words) else ["--out", "f.parquet", "--out", "m.joblib"]
@@ -572,17 +567,6 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     assert (folder / "again.joblib").exists()
 
 
-def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder: Path) -> None:
-    asked = ["--feature-model", "credit.uvl", "--confidence", "0.6", "--set", "max-stages=3"]
-    facts = facts_of(*CREDIT, *asked, cwd=folder)
-    assert (facts["status"], facts["method"], facts["total_cost"]) == ("optimal", "enumerate", 13.5)
-    bought = facts["chosen"]["assignment"]
-    assert bought["age"] == 0
-    assert bought["income"] == bought["history"]
-    assert bought["region"] < 0 or 0 <= bought["income"] <= bought["region"]
-    assert facts_of(*PRICED, *asked, cwd=folder)["total_cost"] == sum(COSTS.values())
-
-
 def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> None:
     facts = facts_of(
         *CREDIT, "--drop", "history", "--costs", "needs.csv", "--set", "max-stages=2",
@@ -597,19 +581,20 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
 )
 def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: list[str]) -> None:
     common = [
-        *CREDIT, "--drop", "history", "--set", "max-stages=2", "--subclassifier", "pruned",
-        "--set", "ensemble-size=1", "--objectives", "coverage,conclusive_accuracy,evaluation_cost", *shared,
+        *CREDIT, "--drop", "history", "--set", "max-stages=2", "--subclassifier", "forest",
+        "--set", "ensemble-size=4", "--objectives", "coverage,conclusive_accuracy,evaluation_cost", *shared,
     ]  # fmt: skip
-    facts = facts_of(*common, "--out", "pruned.joblib", cwd=folder)
+    facts = facts_of(*common, "--out", "forest.joblib", cwd=folder)
 
     assert (facts["method"], facts["n_fits"] == 6 * 7) == ("enumerate", not shared)
     assert facts["status"] == ("feasible" if shared else "optimal")
     assert facts["chosen"]["asked"] == [1] * len(facts["chosen"]["stages"])
-    saved = load_model(folder / "pruned.joblib").estimator
-    assert {type(stage.model.estimator).__name__ for stage in saved.model_.stages} == {"ExactPruner"}
-    done("predict", "pruned.joblib", "new.csv", cwd=folder)
-    written = shortlist("export", "pruned.joblib", "credit.csv", "--out", "pruned.json", cwd=folder)
-    assert (written.returncode, "such as a forest" in written.stderr) == (2, True)
+    saved = load_model(folder / "forest.joblib").estimator
+    assert {type(stage.model.estimator).__name__ for stage in saved.model_.stages} == {
+        "RandomForestClassifier"
+    }
+    done("predict", "forest.joblib", "new.csv", cwd=folder)
+    done("export", "forest.joblib", "credit.csv", "--out", "forest.json", cwd=folder)
 
 
 def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:

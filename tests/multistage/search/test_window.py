@@ -15,12 +15,11 @@ from shortlist.arrays import Mask, Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
-from shortlist.multistage.problem.stages import REMOVED, PurchaseRules, compress, has_gaps
+from shortlist.multistage.problem.stages import REMOVED, compress, has_gaps
 from shortlist.multistage.search.stage_objectives import (
     DEFAULT_OBJECTIVES,
     StageProblem,
     stage_problem,
-    within_rules,
     worths,
 )
 from shortlist.multistage.search.window import (
@@ -61,14 +60,7 @@ def in_window(window: Window) -> Iterator[list[int]]:
             for stage, members in zip(stages, window.items, strict=True):
                 for feature in np.flatnonzero(members):
                     whole[feature] = stage
-            if problem.rules is None or all(problem.rules.is_valid(bought) for bought in chain(whole)):
-                yield whole
-
-
-def chain(assignment: list[int]) -> Iterator[Mask]:
-    stages = np.array(assignment)
-    for stage in range(max(assignment) + 1):
-        yield (stages >= 0) & (stages <= stage)
+            yield whole
 
 
 def best_vectors(problem: StageProblem, assignments: list[list[int]]) -> set[tuple[int, ...]]:
@@ -129,31 +121,6 @@ def test_what_is_known_may_be_left_out_and_nothing_else(
 
     together = best_vectors(problem, before + found.tolist())
     assert together == best_vectors(problem, before + list(in_window(window)))
-
-
-@pytest.mark.parametrize(
-    "objectives",
-    [DEFAULT_OBJECTIVES, ("conclusive_accuracy", "evaluation_cost"), ("coverage", "hours")],
-    ids="+".join,
-)
-@examples(25)
-@given(known=facts(ensembles=True), k=st.integers(1, 3), data=st.data())
-def test_invalid_sets_are_passed_by(
-    objectives: tuple[str, ...], known: oracles.Facts, k: int, data: st.DataObject
-) -> None:
-    n = known.n_features
-    literals = st.integers(1, n).flatmap(lambda v: st.sampled_from([v, -v]))
-    clauses = data.draw(st.lists(st.lists(literals, min_size=1, max_size=2).map(tuple), max_size=2))
-    rules = PurchaseRules(tuple(map(str, range(n))), n, tuple(clauses))
-    problem = within_rules(problem_of(known, min(k, n), objectives=objectives), rules)
-    window = Window(problem, data.draw(items_of(n)))
-
-    found = walk_window(window, nothing(problem), Budget())[0].tolist()
-
-    valid = list(in_window(window))
-    assert all(row in valid for row in found)
-    missing = best_vectors(problem, valid) - best_vectors(problem, found)
-    assert not missing
 
 
 def test_a_large_window_that_is_stopped_says_so() -> None:

@@ -33,6 +33,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     member_costs,
     most_asked,
     seeded,
+    stage_classifier,
 )
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows, subset_masks
 from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, open_study, run_units
@@ -367,3 +368,24 @@ def test_a_study_from_before_members_were_counted_is_of_another_question(tmp_pat
         study.bind({"objectives": ["coverage", "evaluation_cost"]})  # as it was noted then
         with pytest.raises(BadInputError, match=r"objectives was .* there and is .* of members"):
             made.fit(CALLS_X, CALLS_Y, study=study)
+
+
+def test_a_stage_takes_a_classifier_by_its_name_and_size() -> None:
+    forest, boosting = stage_classifier("forest", 4), stage_classifier("boosting", 3)
+    assert len(forest.set_params(random_state=0).fit(X, Y).estimators_) == 4
+    assert boosting.set_params(random_state=0).fit(X, Y).n_iter_ == 3
+    assert stage_classifier("forest").n_estimators == stage_classifier("boosting").max_iter == 50
+    assert stage_classifier("logistic") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "sentence"),
+    [
+        ("prune", None, "subclassifier must be one of .*, got 'prune'"),
+        ("forest", 0, "ensemble_size must be at least 1, got 0"),
+        ("logistic", 3, "ensemble_size belongs to an ensemble, got 3 for logistic"),
+    ],
+)
+def test_bad_names_and_sizes_of_classifiers_are_refused(kind: str, size: int | None, sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        stage_classifier(kind, size)

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
-    from shortlist.multistage.problem.costs import FeatureCosts
-    from shortlist.multistage.problem.stages import PurchaseRules
     from shortlist.multistage.recall import Recall
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.page import Parts
@@ -118,7 +116,6 @@ def stage(
         inputs={
             "TABLE": table,
             "--costs": prices.costs,
-            "--feature-model": search.feature_model,
             "--test": figures.test,
         },
         outputs={"--out": out, "--study": kept.study},
@@ -142,12 +139,8 @@ def stage(
     labels, names = y.to_numpy(), list(learning.features)
     tested = figures.test_rows(read, learning, notes)
     measuring = Measuring(test=None if tested is None else TableRows(*tested), margin=figures.margin)
-    rules, priced = _purchases(search.feature_model, names)
-    own_prices = prices.costs is not None or prices.preset is not None
     common: dict[str, Any] = {
-        "feature_costs": priced
-        if priced is not None and not own_prices
-        else read_prices(
+        "feature_costs": read_prices(
             prices, names, objectives=objectives, dropped=(*(read.drop or ()), *learning.ids), notes=notes
         ),
         "reject_label": no_class(labels),
@@ -162,7 +155,7 @@ def stage(
     )
     classifier = MultiStageClassifier(
         n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
-        confidence_level=promised.confidence_level, purchase_rules=rules, **common, **searched,
+        confidence_level=promised.confidence_level, **common, **searched,
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(
@@ -183,17 +176,6 @@ def stage(
             X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
             study=study, measuring=measuring,
         )  # fmt: skip
-
-
-def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | None, FeatureCosts | None]":
-    """Return the rules of a feature model on columns bought together, and their prices."""
-    if path is None:
-        return None, None
-    from shortlist.products.formats import read_model
-    from shortlist.purchases import model_costs, purchase_rules
-
-    model = read_model(path)
-    return purchase_rules(model, columns), model_costs(model, columns)
 
 
 class Outputs(NamedTuple):

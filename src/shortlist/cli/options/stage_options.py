@@ -166,7 +166,7 @@ class GoalOptions:
 OF_ENSEMBLES = Needs(
     "a `subclassifier` other than logistic",
     lambda given: given["subclassifier"] != LOGISTIC,
-    "name one, such as `subclassifier='pruned'`",
+    "name one, such as `subclassifier='forest'`",
 )
 
 
@@ -176,15 +176,11 @@ class StageClassifierOptions:
 
     subclassifier: Annotated[
         str,
-        typer.Option(
-            help="Classifier of every set of features: logistic (regression), pruned (an ensemble whose"
-            " members are chosen with proof), evolved (an ensemble), forest or boosting."
-        ),
+        typer.Option(help="Classifier of every set of features: logistic (regression), forest or boosting."),
     ] = LOGISTIC
     ensemble_size: Annotated[
         int | None,
-        "Most members of a pruned or evolved ensemble, trees of a forest or rounds of boosting; by default "
-        "5, 25, 50 and 50.",
+        "Trees of a forest, or rounds of boosting; by default 50.",
         OF_ENSEMBLES,
     ] = None
     share_fits: Annotated[
@@ -196,7 +192,7 @@ class StageClassifierOptions:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
-        from shortlist.purchases import stage_classifier
+        from shortlist.multistage.subclassifiers.foreign_subclassifiers import stage_classifier
 
         made = stage_classifier(self.subclassifier, self.ensemble_size)
         return {"subclassifier": made, "share_fits": self.share_fits}
@@ -219,14 +215,6 @@ class StageSearchOptions:
     removal: Annotated[
         bool, "Whether features may be left out of all stages; no: the last buys all left."
     ] = True
-    feature_model: Annotated[
-        Path | None,
-        typer.Option(
-            help="Feature model over the columns; what has been bought after each stage must be one of its "
-            "products. Its attribute cost holds the prices, unless --costs or --preset does."
-        ),
-        Fills("purchase_rules"),
-    ] = None
     accuracy_risk: Annotated[
         float | None,
         "Raise thresholds until an exact binomial test at this risk, shared among the stages, supports them.",
@@ -249,7 +237,6 @@ class StageSearchOptions:
         int | None,
         "Number of seeds with which emsco runs beside an enumeration, to report what share of the front it "
         "finds.",
-        excludes("feature_model"),
         Fills("seeds", "n_seeds"),
     ] = None
     time_limit: Annotated[
@@ -306,7 +293,7 @@ def check_stage(given: Mapping[str, Any]) -> None:
     """Refuse options that are wrong for any table."""
     from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
-    from shortlist.purchases import STAGE_KINDS
+    from shortlist.multistage.subclassifiers.foreign_subclassifiers import STAGE_KINDS
 
     check_shared(given)
     as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))

@@ -292,7 +292,7 @@ def _first_assignments(
 ) -> NDArray[np.int8]:
     removal = options.removal if problem.removal else 0.0
     n, k = problem.n_features, problem.max_stages
-    drawn = _repaired(problem, initial_population(n, k, options, rng, removal=removal))
+    drawn = initial_population(n, k, options, rng, removal=removal)
     return drawn if start is None else np.concatenate([start, drawn])[: options.population]
 
 
@@ -404,13 +404,6 @@ def _generation(
     )
 
 
-def _repaired(problem: StageProblem, assignments: NDArray[np.int8]) -> NDArray[np.int8]:
-    rules = problem.rules
-    if rules is None:
-        return assignments
-    return np.stack([rules.repaired(row, removal=problem.removal) for row in assignments])
-
-
 def _children(
     problem: StageProblem,
     parents: EmscoGeneration,
@@ -421,10 +414,7 @@ def _children(
     rng: np.random.Generator,
     seen: set[bytes],
 ) -> NDArray[np.int8]:
-    """Breed children, mutate those again that were measured before, and add them to `seen`.
-
-    Where rules say what may be bought together, children are repaired before they are looked at.
-    """
+    """Breed children, mutate those again that were measured before, and add them to `seen`."""
     n = parents.assignments.shape[1]
     removal = options.removal if problem.removal else 0.0
     mutation = Mutation(len(cumulative), options.mutation, cumulative, removal)
@@ -433,15 +423,12 @@ def _children(
         parents.assignments, stage_counts(parents.assignments), roulette(parents.scores),
         rng.random((n_children, 4 + 3 * n)), options.recombination, mutation, children,
     )  # fmt: skip
-    children = _repaired(problem, children)
     for _ in range(options.tries):
         again = _known(children, seen)
         if not len(again):
             break
         draws = rng.random((len(again), 2 * n))
         mutate_again(children, again, mutation, draws)
-        if problem.rules is not None:
-            children[again] = _repaired(problem, children[again])
     if options.tries:
         seen.update(_as_keys(children).tolist())
     return children

@@ -2,18 +2,13 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Mask
-from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.stages import (
-    REMOVED,
-    PurchaseRules,
     assignment_of_chain,
     completions,
     space_size,
@@ -54,8 +49,7 @@ def enumerate_front(
     also left when a known point dominates anything that can follow: coverage and right answers are bounded by
     the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
     what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
-    without. Where rules say what may be bought together, every chain of valid sets is measured, in one
-    thread. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
+    without. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
     are fitted in the first half of the time.
 
     `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: branch and bound, or
@@ -67,9 +61,6 @@ def enumerate_front(
     goes on to the same front. `walk`: how what is found is kept. The answer is the same.
     """
     budget = budget or Budget()
-    if problem.rules is not None:
-        problem.decisions.subclassifiers.budget = budget
-        return _valid_front(problem, problem.rules, budget)
     problem.decisions.subclassifiers.budget = budget.until(FITS_SHARE)
     space = _space(problem)
     k = problem.max_stages
@@ -129,18 +120,6 @@ def _level(problem: StageProblem, level: int, budget: Budget) -> Budget:
         budget.report(dataclasses.replace(progress, stage=stage, more_follows=more))
 
     return dataclasses.replace(budget, report=tell)
-
-
-def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> StageResult:
-    (assignments, measures, ties), looked, complete = walk_valid_chains(problem, rules, budget)
-    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
-    if not complete:
-        proof = Proof(ProofKind.APPROXIMATE, n_unresolved=1, limit=budget.limit_text)
-    order = front_order(problem, measures)
-    facts = {"n_tied": ties[order].tolist(), "n_looked": looked}
-    return StageResult(
-        problem, assignments[order], measures[order], "enumerate", proof, budget.elapsed, facts
-    )
 
 
 def _nondominated(
@@ -254,149 +233,3 @@ def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:
     cuts = np.searchsorted(work, np.arange(1, 256) * work[-1] / 256, side="left") + 1
     pieces = np.split(order, np.unique(cuts))
     return [piece for piece in pieces if len(piece)]
-
-
-class ChainLimits(NamedTuple):
-    """Limits on a walk over valid stage assignments."""
-
-    most_sets: int = 4096
-    """Up to this number of valid sets are listed; with more there are too many chains of them."""
-    most_chains: int = 20_000_000
-    """Most stage assignments that are looked at, which takes minutes."""
-    batch: int = 20_000
-    """Stage assignments that are measured at once."""
-
-
-USUAL_LIMITS = ChainLimits()
-
-Counted = tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]
-"""Assignments, their measures, and how many assignments have the same objective vector."""
-
-
-def n_valid_chains(
-    rules: PurchaseRules,
-    max_stages: int,
-    *,
-    removal: bool,
-    limits: ChainLimits = USUAL_LIMITS,
-    budget: Budget | None = None,
-) -> int | None:
-    """Return the number of valid stage assignments; None where sets are too many or time too short.
-
-    `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them.
-    """
-    budget = budget or Budget()
-    sets = rules.valid_sets(limits.most_sets, budget)
-    return None if sets is None else _n_chains(sets, max_stages, budget, removal=removal)
-
-
-def _n_chains(sets: Mask, max_stages: int, budget: Budget, *, removal: bool) -> int | None:
-    """Return the number of chains of these sets; None if the time ends first."""
-    above, ends = _above(sets), _ends(sets, removal=removal)
-    ways = ends.astype(object)
-    for _ in range(max_stages - 1):
-        longer = []
-        for places in above:
-            if budget.stopped:
-                return None
-            longer.append(ways[places].sum())
-        ways = ends + np.array(longer, dtype=object)
-    return int(ways.sum())
-
-
-def walk_valid_chains(
-    problem: StageProblem, rules: PurchaseRules, budget: Budget, limits: ChainLimits = USUAL_LIMITS
-) -> tuple[Counted, int, bool]:
-    """Measure every valid stage assignment.
-
-    Raises BadInputError if there are too many valid sets or assignments.
-
-    `found`, which it returns: assignments, measures and ties of the non-dominated objective vectors.
-    `looked`, which it returns: assignments that were measured. `complete`, which it returns: whether these
-    are all.
-    """
-    best: Counted = (
-        np.empty((0, problem.n_features), dtype=np.int8),
-        np.empty((0, problem.n_measures), dtype=np.int64),
-        np.empty(0, dtype=np.int64),
-    )
-    sets = rules.valid_sets(limits.most_sets, budget)
-    total = None
-    if sets is not None:
-        total = _n_chains(sets, problem.max_stages, budget, removal=problem.removal)
-    if budget.stopped:
-        return best, 0, False
-    if sets is None or total is None or total > limits.most_chains:
-        found = (
-            f"more than {limits.most_sets:,} valid sets"
-            if total is None
-            else f"{total:,} valid stage assignments"
-        )
-        raise BadInputError(
-            f"enumeration looks at each of at most {limits.most_chains:,} stage assignments, got "
-            f"{found}. Use `method='windows'`, or fewer stages."
-        )
-    looked = 0
-    for batch in _batches(sets, problem.max_stages, limits.batch, removal=problem.removal):
-        if budget.stopped:
-            return best, looked, False
-        budget.report(Progress("walking stage assignments", looked, total))
-        try:
-            measures = problem.measures(batch)
-        except FitsStoppedError:  # what was found before stands
-            return best, looked, False
-        best = _joined(problem, best, (batch, measures, np.ones(len(batch), dtype=np.int64)))
-        looked += len(batch)
-    return best, looked, True
-
-
-def _above(sets: Mask) -> list[NDArray[np.int64]]:
-    """Return for each set the indices of its proper supersets."""
-    outside = (~sets).astype(np.float32)
-    within = sets.astype(np.float32) @ outside.T == 0  # row within column
-    np.fill_diagonal(within, val=False)
-    return [np.flatnonzero(row) for row in within]
-
-
-def _ends(sets: Mask, *, removal: bool) -> NDArray[np.int64]:
-    return np.asarray(np.ones(len(sets)) if removal else sets.all(axis=1), dtype=np.int64)
-
-
-def _batches(sets: Mask, max_stages: int, size: int, *, removal: bool) -> Iterator[NDArray[np.int8]]:
-    above, ends = _above(sets), _ends(sets, removal=removal)
-    waiting: list[NDArray[np.int8]] = []
-    path: list[tuple[int, NDArray[np.int8]]] = [
-        (place, np.where(sets[place], 0, REMOVED).astype(np.int8)) for place in reversed(range(len(sets)))
-    ]
-    while path:
-        place, assignment = path.pop()
-        if ends[place]:
-            waiting.append(assignment)
-            if len(waiting) == size:
-                yield np.array(waiting)
-                waiting = []
-        stage = int(assignment.max()) + 1
-        if stage < max_stages:
-            path += [
-                (
-                    following,
-                    np.where(sets[following] & (assignment == REMOVED), stage, assignment).astype(np.int8),
-                )
-                for following in reversed(above[place].tolist())
-            ]
-    if waiting:
-        yield np.array(waiting)
-
-
-def _joined(problem: StageProblem, first: Counted, second: Counted) -> Counted:
-    """Keep one assignment per non-dominated vector, the earliest, and add up how many have it."""
-    assignments = np.concatenate([first[0], second[0]])
-    measures = np.concatenate([first[1], second[1]])
-    ties = np.concatenate([first[2], second[2]])
-    _, place, vector = np.unique(problem.vectors(measures), axis=0, return_index=True, return_inverse=True)
-    counts = np.zeros(len(place), dtype=np.int64)
-    np.add.at(counts, vector.ravel(), ties)
-    order = np.argsort(place)
-    place, counts = place[order], counts[order]
-    best = nondominated_rows(*problem.comparable(measures[place]))
-    return assignments[place][best], measures[place][best], counts[best]

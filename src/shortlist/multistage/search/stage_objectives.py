@@ -17,7 +17,7 @@ from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
 from shortlist.multistage.problem.costs import CostAttribute, FeatureCosts
 from shortlist.multistage.problem.error_prices import ErrorPrices
-from shortlist.multistage.problem.stages import PurchaseRules, acquired, check_max_stages, stage_counts
+from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -152,8 +152,6 @@ class StageProblem:
     """Units of the call prices per unit of the user's money."""
     removal: bool
     """Whether features may be left out of every stage."""
-    rules: PurchaseRules | None = None
-    """Rules on the sets of features that may have been bought after a stage; None: any."""
     errors: ErrorPrices | None = None
     """Costs of errors; None: they are only counted."""
     counted: Mask | None = None
@@ -523,14 +521,6 @@ def stage_problem(
     if problem.most_call_price * k * problem.n_rows >= LARGEST_INTEGER:
         raise BadInputError(unexact)
     return problem
-
-
-def within_rules(problem: StageProblem, rules: PurchaseRules) -> StageProblem:
-    """Return the problem where only some sets of features may have been bought after a stage.
-
-    Where not all features can be bought, some may be left out of every stage.
-    """
-    return replace(problem, rules=rules, removal=problem.removal or not rules.allow_everything)
 
 
 def with_errors(problem: StageProblem, errors: ErrorPrices | None) -> StageProblem:

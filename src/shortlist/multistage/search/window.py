@@ -188,21 +188,14 @@ class Window:
             sets[-1] = True
         return sets
 
-    def valid(self, sets: Mask) -> Mask:
-        """Mark the sets that may have been bought after a stage."""
-        rules = self.problem.rules
-        if rules is None:
-            return np.asarray(sets.any(axis=1))
-        return np.array([bool(bought.any()) and rules.is_valid(bought) for bought in sets])
-
 
 def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tuple[NDArray[np.int8], bool]:
     """Return stage assignments of a window's items; for each outcome that nothing beats there is one.
 
     Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
-    :func:`shortlist.multistage.search.enumeration.enumerate_front`. An invalid set gets a classifier that is
-    never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget ends
-    within a walk of more than :data:`FEW_ITEMS` items.
+    :func:`shortlist.multistage.search.enumeration.enumerate_front`. A set without a classifier gets one that
+    is never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget
+    ends within a walk of more than :data:`FEW_ITEMS` items.
 
     `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
     they dominate may be left out. `assignments`, which it returns: some of them may be dominated,
@@ -211,7 +204,7 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     """
     problem = window.problem
     sets = window.sets()
-    valid = window.valid(sets)
+    valid = np.asarray(sets.any(axis=1))
     bits, calls, fitted = _bits(window, sets, valid)
     whole = bool(fitted[valid].all())
     valid &= fitted

@@ -115,15 +115,12 @@ class WindowClimber:
         self._looked: set[bytes] = set()
 
     def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Make assignments valid, measure them, and offer them to the archive; return both.
+        """Measure assignments, and offer them to the archive; return both.
 
         Raises FitsStoppedError if the budget ends before all are fitted; the archive has those that are.
         """
-        rules, removal = self.problem.rules, self.problem.removal
         self.budget.report(Progress(MEASURING, self._n_measured))
         self._n_measured += len(assignments)
-        if rules is not None:
-            assignments = np.stack([rules.repaired(row, removal=removal) for row in assignments])
         try:
             measures = self.problem.measures(assignments)
         except FitsStoppedError:
@@ -310,7 +307,7 @@ def search_windows(
         checkpoint.keep(lambda: _state(climber, place), now=True)
         _tell(budget, place.n_rounds, len(weightings), len(weightings))
     proof = Proof(ProofKind.APPROXIMATE, limit="" if place.ended else budget.limit_text)
-    if whole and place.ended and problem.rules is None:
+    if whole and place.ended:
         proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     archive = climber.archive
     order = front_order(problem, archive.measures)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._threads import limited_threads
+from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import as_fraction
@@ -247,6 +248,9 @@ def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> t
     )
 
 
+STAGE_ENSEMBLE_SIZE = 50
+"""Number of trees of a forest, or rounds of boosting, that has no other."""
+
 FITTED_ROWS = 20_000
 """Rows with gaps that the classifier is fitted on at least, unless that takes too many copies of each row."""
 
@@ -369,3 +373,31 @@ def takes_gaps(estimator: Any) -> bool:
 def with_gaps(rows: Floats, known: Mask) -> Floats:
     """Return encoded rows, ``(n_rows, n_columns)``, with NaN where a column is not known."""
     return np.where(known, rows, np.nan)
+
+
+STAGE_KINDS = ("logistic", "forest", "boosting")
+"""Classifiers of stages that have a name: logistic regression, which stages fit themselves and which has no
+size; a random forest; histogram gradient boosting.
+"""
+
+
+def stage_classifier(kind: str, size: int | None = None) -> Any:
+    """Return an unfitted classifier of a name in :data:`STAGE_KINDS`; None for ``"logistic"``.
+
+    `size`: number of trees or rounds. Raises BadInputError if there is no kind of that name, or the size is
+    no whole number of at least 1, or the kind has none.
+
+    >>> stage_classifier("forest", 10)
+    RandomForestClassifier(n_estimators=10)
+    """
+    as_choice(kind, "subclassifier", STAGE_KINDS)
+    if kind == "logistic":
+        if size is not None:
+            raise BadInputError(
+                "ensemble_size", "belongs to an ensemble", f"{size} for {kind}", "Leave it out."
+            )
+        return None
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+    n = STAGE_ENSEMBLE_SIZE if size is None else as_count(size, "ensemble_size")
+    return RandomForestClassifier(n) if kind == "forest" else HistGradientBoostingClassifier(max_iter=n)
