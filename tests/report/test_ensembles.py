@@ -13,7 +13,6 @@ from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
-from shortlist.report.held_out import evolved_parts
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text
 from shortlist_papers import OrderedPruner
 
@@ -60,9 +59,12 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
     found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
-    heading, verdict, table, _, asked, *_ = pruned_parts(
+    heading, verdict, table, confusion, _, asked, *_ = pruned_parts(
         found.pruner.chosen_, found.test, advice=found.advice
     )
+    assert isinstance(confusion, Chart)
+    assert found.advice is not None
+    assert found.advice.names[found.advice.take] in confusion.title
     assert isinstance(asked, Facts)
     assert found.advice is not None
     assert verdict == Text(found.advice.sentence)
@@ -120,15 +122,22 @@ def test_a_rule_shows_its_order_and_says_what_is_missing() -> None:
     assert any("a rule keeps no votes" in part.text for part in parts if isinstance(part, Text))
 
 
-def test_evolution_shows_every_generation() -> None:
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_evolution_shows_every_generation(mode: str) -> None:
     X, y = load_iris(return_X_y=True)
-    model = EvolutionaryEnsembleClassifier(population_size=10, n_generations=3, random_state=0).fit(X, y)
+    model = EvolutionaryEnsembleClassifier(mode, population_size=10, n_generations=3, random_state=0).fit(
+        X, y
+    )
     title, parts = estimator_parts(model)
     assert title == "Evolved ensemble"
-    errors = charts(parts)["Errors by generation"]["series"]
+    found = charts(parts)
+    errors = found["Errors by generation"]["series"]
     history = model.result_.history
-    assert errors[2]["points"] == [[one.number, one.ensemble_error] for one in history]
-    assert charts(evolved_parts(model)).keys() == {"Errors by generation", "Members by generation"}
+    assert errors[0]["points"] == [[one.number, one.best_error] for one in history]
+    # an offline ensemble is chosen after the last generation, and has nothing to show before
+    assert ("Members by generation" in found) == (len(errors) == 3) == (mode == "online")
+    if mode == "online":
+        assert errors[2]["points"] == [[one.number, one.ensemble_error] for one in history]
 
 
 def test_the_page_says_whom_to_ask_in_which_order_and_what_that_takes(binary: ExactPruner) -> None:

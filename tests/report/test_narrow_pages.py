@@ -95,7 +95,7 @@ def test_a_page_of_stages_begins_with_the_steps_and_what_held_out_rows_say(open_
     assert opened.page.locator("h2").first.inner_text() == "What to do"
     tables = opened.page.locator("table")
     assert "Ask a person" in tables.nth(0).inner_text()
-    assert "single stage" in tables.nth(1).inner_text()
+    assert "all at once" in tables.nth(1).inner_text()
     assert tables.nth(1).bounding_box()["y"] < HEIGHT
 
 

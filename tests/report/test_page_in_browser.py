@@ -32,6 +32,38 @@ def three_fronts() -> str:
     return page("Methods", front_parts({"exact": first, "solrep": second, "ibed": both}))
 
 
+def test_a_wide_window_shows_pictures_beside_tables_and_brief_sections_beside_others(open_page: Open) -> None:
+    rows = (("a committee", "0.9 (0.8 to 1)"), ("best alone", "0.8 (0.7 to 0.9)"))
+    table = Table("Figures", ("who", "accuracy"), rows)
+    picture = confusion_chart("Confusion", np.array([[9, 1, 0], [2, 8, 0]]), np.array(["no", "yes"]))
+    facts = Facts((("members", "9"),))
+    parts = [
+        Heading("What to do"),
+        Text("Use it."),
+        table,
+        picture,
+        Heading("One"),
+        facts,
+        Heading("Two"),
+        facts,
+    ]
+    html = page("Page", parts)
+
+    def corners(width: int) -> dict[str, tuple[float, float]]:
+        window = open_page(html, width=width).page
+        found = {}
+        for name in ("table >> nth=0", "figure", "h2 >> nth=1", "h2 >> nth=2"):
+            box = window.locator(name).bounding_box()
+            found[name] = (box["x"], box["y"])
+        return found
+
+    wide, narrow = corners(1300), corners(420)
+    assert wide["figure"][0] > wide["table >> nth=0"][0] + 200
+    assert abs(wide["figure"][1] - wide["table >> nth=0"][1]) < 40
+    assert wide["h2 >> nth=1"][1] == wide["h2 >> nth=2"][1]
+    assert len({round(x) for x, _ in narrow.values()}) == 1
+
+
 def kept(opened: Opened) -> str:
     text: str = opened.page.locator(".explorer p[aria-live]", has_text="kept").first.inner_text()
     return text

@@ -57,7 +57,9 @@ def pruned_parts(
     if test and advice is not None and advice.is_alone:
         test = {name: one for name, one in test.items() if name != "best_single"}
     table, *confusions = (
-        measured_parts(test, names, facts["early_exit"], n_parts=n_parts)
+        measured_parts(
+            test, names, facts["early_exit"], take="" if advice is None else advice.take, n_parts=n_parts
+        )
         if test
         else [Text(NOT_TESTED, note=True)]
     )
@@ -67,18 +69,19 @@ def pruned_parts(
         *([] if promise is None else [Text(promise.sentence())]),
         *([] if answered is None else [Text(_kept_on(*answered))]),
         table,
+        *confusions[:1],
         *([] if advice is None or advice.is_alone else [Text(advice.compared())]),
         _asking(chosen, facts["early_exit"]),
         *([] if promise is None else guarantee_parts(promise)),
         Heading("How it was chosen"),
         _facts(chosen, facts),
     ]
-    parts += [decisions_heading(n_parts), *confusions] if confusions else []
+    is_front = chosen.front is not None and chosen.pick is not None
+    parts += [] if is_front or chosen.result is None else _history(chosen.result)
+    parts += [decisions_heading(n_parts), *confusions[1:]] if confusions[1:] else []
     codes = _answers(chosen)
     if chosen.front is not None and chosen.pick is not None:
         parts += _front(chosen.front, chosen.pick)
-    elif chosen.result is not None:
-        parts += _history(chosen.result)
     if codes is None:
         if chosen.order_right is not None:
             parts += [Heading("Size"), *_size_of_order(chosen, chosen.order_right)]

@@ -82,12 +82,13 @@ def measured_parts(
     names: Mapping[str, str] | None = None,
     exits: Mapping[str, Any] | None = None,
     *,
+    take: str = "",
     n_parts: int | None = None,
 ) -> Parts:
-    """Return figures of rules on rows that measure: a table, and the confusion of each.
+    """Return figures of rules on rows that measure: a table, and the confusion of each, the taken one first.
 
-    `n_parts`: parts of repeated choice. `names`: what the rules are called, by default as `test` has them.
-    `exits`: as of :func:`held_out_table`.
+    `take`: name of the rule that is recommended. `n_parts`: parts of repeated choice. `names`: what the rules
+    are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
     rows = {"test": next(iter(test.values())).n_rows}
@@ -95,14 +96,14 @@ def measured_parts(
     where = "by repeated choice" if n_parts else "on the test rows"
     charts = [
         confusion_chart(f"Confusion {where}: {called[name]}", measured.confusions, measured.classes)
-        for name, measured in test.items()
+        for name, measured in sorted(test.items(), key=lambda one: one[0] != take)
     ]
     return [held_out_table(measured_facts(test), called, rows, exits), *charts]
 
 
 def decisions_heading(n_parts: int | None) -> Heading:
-    """Return the heading of the confusions; `n_parts`: parts of repeated choice, where that measured."""
-    return Heading(f"Decisions {'by repeated choice' if n_parts else 'on the test rows'}")
+    """Return the heading of the confusions of other rules; `n_parts`: parts of repeated choice, or None."""
+    return Heading(f"Decisions of others {'by repeated choice' if n_parts else 'on the test rows'}")
 
 
 def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: Labels) -> Chart:
@@ -169,50 +170,56 @@ def evolved_parts(
     generations: list[Any] = [Heading("Generations"), *_history(classifier)]
     if not test or advice is None:
         return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
-    table, *confusions = measured_parts(test, advice.names, n_parts=n_parts)
+    table, confusion, *others = measured_parts(test, advice.names, take=advice.take, n_parts=n_parts)
     compared = [Text(told) for told in (advice.compared(), note) if told]
-    first = [Heading("What to do"), Text(advice.sentence), table, *compared]
-    decisions = [decisions_heading(n_parts), *confusions]
+    first = [Heading("What to do"), Text(advice.sentence), table, confusion, *compared]
+    decisions = [decisions_heading(n_parts), *others] if others else []
     return [*first, Heading("The ensemble"), facts, *decisions, *generations]
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
-    history = classifier.result_.history
+    history, grows = classifier.result_.history, classifier.mode == "online"
     if not history:
         return [Text("No generation has ended.")]
+    curves = [("best individual", "best_error"), ("mean of individuals", "mean_error")]
+    curves += [("ensemble", "ensemble_error")] if grows else []  # else chosen after the last generation
     errors = [
         {"name": name, "points": [[one.number, getattr(one, field)] for one in history]}
-        for name, field in (
-            ("best individual", "best_error"),
-            ("mean of individuals", "mean_error"),
-            ("ensemble", "ensemble_error"),
-        )
+        for name, field in curves
     ]
-    sizes = [{"name": "members", "points": [[one.number, one.ensemble_size] for one in history]}]
     first, last = history[0], history[-1]
+    told = (
+        f"The error of the best individual on its own rows goes from {first.best_error:.4f} to "
+        f"{last.best_error:.4f}"
+    )
+    ensemble = f"that of the ensemble from {first.ensemble_error:.4f} to {last.ensemble_error:.4f}"
+    chosen = f"the ensemble is chosen after that, with {classifier.result_.error:.4f}"
+    error, size = (["ensemble error"], ["members"]) if grows else ([], [])
     numbers = Table(
         "By generation",
-        ("generation", "best error", "mean error", "ensemble error", "members"),
+        ("generation", "best error", "mean error", *error, *size),
         tuple(
             (
                 str(one.number),
                 f"{one.best_error:.4f}",
                 f"{one.mean_error:.4f}",
-                f"{one.ensemble_error:.4f}",
-                f"{one.ensemble_size:,}",
+                *(f"{one.ensemble_error:.4f}" for _ in error),
+                *(f"{one.ensemble_size:,}" for _ in size),
             )
             for one in history
         ),
     )
+    errors_chart = Chart(
+        "Errors by generation",
+        f"{told}; {ensemble if grows else chosen}." if classifier.mode != "single" else f"{told}.",
+        line_data("generation", "error", errors, whole=True),
+        numbers,
+    )
+    if not grows:
+        return [errors_chart]
+    sizes = [{"name": "members", "points": [[one.number, one.ensemble_size] for one in history]}]
     return [
-        Chart(
-            "Errors by generation",
-            f"The ensemble's error on its own rows goes from {first.ensemble_error:.4f} to "
-            f"{last.ensemble_error:.4f}, that of the best individual from {first.best_error:.4f} to "
-            f"{last.best_error:.4f}.",
-            line_data("generation", "error", errors, whole=True),
-            numbers,
-        ),
+        errors_chart,
         Chart(
             "Members by generation",
             f"The ensemble has {counted(first.ensemble_size, 'member')} after the first generation and "

@@ -3,6 +3,7 @@
 import base64
 import functools
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -181,11 +182,7 @@ def page(title: str, parts: Parts, *, notes: Sequence[str] = ()) -> str:
     """
     style = asset("page.css")
     script = page_script()
-    body: list[str] = []
-    heading = ""
-    for number, part in enumerate(parts):
-        heading = part.text if isinstance(part, Heading) else heading
-        body += _html(part, f"part-{number}", heading)
+    body = list(_sections(parts))
     head = f"<h1>{escape(title)}</h1>"
     theme = '<button type="button" id="theme" hidden>Dark or light</button>'
     return (
@@ -236,10 +233,70 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+NARROW_COLUMNS = 4
+"""Columns of a picture of counts up to which it is drawn beside others."""
+
+NARROW_TABLE = 60
+"""Letters of a row up to which a table stands beside other sections."""
+
+MANY_NOTES = 4
+"""Notes in a row from which on they are set in two columns where there is room."""
+
+
+def _sections(parts: Parts) -> Iterator[str]:
+    """Yield a section for every heading; its blocks and brief sections are side by side where there is room."""
+    sections: list[tuple[str, list[tuple[int, Part]]]] = [("", [])]
+    for number, part in enumerate(parts):
+        if isinstance(part, Heading):
+            sections.append((part.text, []))
+        else:
+            sections[-1][1].append((number, part))
+    for heading, own in sections:
+        if heading or own:
+            yield '<section class="brief">' if _is_brief([part for _, part in own]) else "<section>"
+            yield from [f"<h2>{escape(heading)}</h2>"] if heading else []
+            yield from _blocks(own, heading)
+            yield "</section>"
+
+
+def _blocks(numbered: Sequence[tuple[int, Part]], heading: str) -> Iterator[str]:
+    for kind, group in itertools.groupby(numbered, key=lambda one: _kind(one[1])):
+        if kind == "texts":
+            texts = [part for _, part in group if isinstance(part, Text)]
+            many = " many" * (len(texts) >= MANY_NOTES and all(one.note for one in texts))
+            several = " several" * (len(texts) > 2 and not many)
+            told = "".join(_paragraph(one.text, note=one.note) for one in texts)
+            yield f'<div class="block texts{many}{several}">{told}</div>'
+            continue
+        for number, part in group:
+            yield f'<div class="block {kind}">'
+            yield from _html(part, f"part-{number}", heading)
+            yield "</div>"
+
+
+def _is_brief(parts: Parts) -> bool:
+    """Whether a section is narrow enough to stand beside another one."""
+    kinds = [_kind(part) for part in parts if not isinstance(part, Text)]
+    widths = [
+        sum(max(map(len, cells)) for cells in zip(part.columns, *part.rows, strict=True))
+        for part in parts
+        if isinstance(part, Table)
+    ]
+    narrow = len(kinds) == 1 or (kinds == ["picture small"] * 2)
+    return narrow and "whole" not in kinds and max(widths, default=0) <= NARROW_TABLE
+
+
+def _kind(part: Part) -> str:
+    """Return the class of a block, by which the style says how wide it is."""
+    if isinstance(part, Chart):
+        counts = part.data["kind"] == "counts" and len(part.data["columns"]) <= NARROW_COLUMNS
+        return "picture small" if counts else "picture"
+    known = {Text: "texts", Facts: "words", Table: "table", Picture: "picture"}
+    return known.get(type(part), "whole")
+
+
 def _html(part: Part, name: str, heading: str) -> Iterator[str]:
-    if isinstance(part, Heading):
-        yield f"<h2>{escape(part.text)}</h2>"
-    elif isinstance(part, Text):
+    if isinstance(part, Text):
         yield _paragraph(part.text, note=part.note)
     elif isinstance(part, Facts):
         lines = (f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in part.facts)

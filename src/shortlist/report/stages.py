@@ -262,6 +262,7 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
     )
     n_rows = next(iter(measured.values()))["n_rows"]
     repeated = "held_out" not in classifier.front_.extras
+    confusion_and_shares = _by_class(classifier, next(iter(measured.values())), repeated=repeated)
     return [
         Table(
             f"Repeated choice: {counted(n_rows, 'row')}, each measured by choices made without it"
@@ -276,12 +277,13 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
             ),
             rows,
         ),
+        *confusion_and_shares[:1],
         Text(
             "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
             "are looked at, the figures of the best of them on these rows are optimistic.",
             note=True,
         ),
-        *_by_class(classifier, next(iter(measured.values())), repeated=repeated),
+        *confusion_and_shares[1:],
     ]
 
 
@@ -293,7 +295,7 @@ def _errors(errors: "ErrorPrices | None", told: Mapping[str, Any]) -> list[str]:
 
 
 def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, repeated: bool) -> Parts:
-    """Return the shares of each class that are answered rightly, wrongly and not, and the confusion."""
+    """Return the confusion, and the shares of each class that are answered rightly, wrongly and not."""
     if "confusion" not in told:  # of an earlier version
         return []
     shown = shown_class(classifier, told["confusion"])
@@ -309,10 +311,10 @@ def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, re
     columns = ("true class", "rows", "answered rightly", "answered otherwise", "not answered")
     where = "by repeated choice" if repeated else "on the test rows"
     return [
-        Table(f"Rows of each class, {where}", columns, rows),
         confusion_chart(
             f"Confusion {where}", np.rint(told["confusion"]).astype(np.int64), classifier.classes_
         ),
+        Table(f"Rows of each class, {where}", columns, rows),
     ]
 
 

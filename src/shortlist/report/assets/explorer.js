@@ -19,7 +19,8 @@ class Explorer {
       el("h3", {}, "Parallel coordinates"), lineBox,
       el("p", { class: "note" }, "Drag in a plane or along an axis to keep the points there; click to select a point; Escape keeps all. " +
         "With the keyboard: arrow keys go from point to point, and the table of limits does what dragging does. The same points are in the table below." + many));
-    root.append(el("div", { class: "sides" }, pictures, this.point.node), this.form(), this.table.node, this.tip);
+    const below = el("div", { class: "below" }, this.form(), this.table.node);
+    root.append(el("div", { class: "sides" }, pictures, this.point.node, below), this.tip);
     for (const chart of [this.planes, this.parallel]) this.listen(chart);
     new ResizeObserver(() => this.layout()).observe(planeBox);
     this.layout();
