@@ -6,8 +6,8 @@ interval at 95 %, or a sign test at 5 %.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 HOLDS, IN_PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
 """The verdicts."""
+
+TOO_FEW = "not at this scale"
+"""In place of a verdict, where rows lack the units that a claim is about."""
 
 UNKNOWN = "We do not know why."
 """Reason given where a claim does not hold and no experiment explains it."""
@@ -36,7 +39,8 @@ RULE = (
     "point that way, and does not hold if none does. A comparison is sure where the 95 % interval of the "
     'paired differences leaves out 0, "most" where a sign test has p below .05, a figure where the 95 % '
     "interval of ours has the paper's figure and ends nowhere further from it than half of the way to the "
-    "value that would mean nothing. One value alone has no interval. What is counted and not sampled is sure."
+    "value that would mean nothing. One value alone has no interval. What is counted and not sampled is "
+    "sure. A claim has no verdict without the units that it is about, such as all folds."
 )
 """Rule for verdicts, for people."""
 
@@ -153,6 +157,49 @@ def beside(values: Any, unit: str) -> str:
 
 
 @dataclass(frozen=True)
+class Need:
+    """Extent of rows that a verdict on a claim takes: how many values a column has, or the largest."""
+
+    least: float
+    """Least number of different values, or least value where `largest`."""
+    what: str
+    """Name of what is counted, in the plural: ``folds of each set``."""
+    column: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Columns with the value, or tuple of values, of the rows that count."""
+    each: str = ""
+    """Column whose every value among the rows that count needs as much; empty: all these rows together."""
+    largest: bool = False
+    """Whether the largest value counts, and not how many there are."""
+
+    def found(self, rows: "pd.DataFrame") -> float:
+        """Return the number, or value, that rows have; 0 without such rows.
+
+        >>> import pandas as pd
+        >>> rows = pd.DataFrame({"set": ["a", "a", "b"], "fold": [0, 1, 0]})
+        >>> Need(2, "folds of each set", "fold", each="set").found(rows)
+        1.0
+        """
+        if not {self.column, *self.where, *([self.each] if self.each else [])} <= set(rows.columns):
+            return 0.0
+        part = rows
+        for column, value in self.where.items():
+            part = part[part[column].isin(value if isinstance(value, tuple) else (value,))]
+        part = part.dropna(subset=[self.column])
+        if part.empty:
+            return 0.0
+        if not self.each:
+            return float(part[self.column].max() if self.largest else part[self.column].nunique())
+        groups = part.groupby(self.each)[self.column]
+        return float((groups.max() if self.largest else groups.nunique()).min())
+
+    def lacking(self, rows: "pd.DataFrame") -> str:
+        """Say the extent that rows lack, as it follows "it needs"; empty if they have it."""
+        found = self.found(rows)
+        return "" if found >= self.least else f"{self.least:,g} {self.what}, here {found:,g}"
+
+
+@dataclass(frozen=True)
 class ClaimFinding:
     """Finding of rows on a claim."""
 
@@ -245,6 +292,14 @@ class PaperClaim:
     """Reason why it is not measured, where no extent measures it; otherwise that the rows do not have it."""
     read: Callable[[Any], Any] = _as_they_are
     """Makes of rows what the judge gets. It returns what it has made as it is, so that claims share it."""
+    needs: tuple[Need, ...] = ()
+    """Extent of rows without which there is no verdict."""
+    scale: str = "medium"
+    """Least scale that has this extent."""
+
+    def lacking(self, rows: "pd.DataFrame") -> str:
+        """Say the first extent that rows lack; empty if they have all."""
+        return next(filter(None, (need.lacking(rows) for need in self.needs)), "")
 
     def finding(self, rows: Any) -> ClaimFinding | None:
         """Return the finding of rows, or of :attr:`read` on them; None if they lack a quantity."""

@@ -1,6 +1,7 @@
 """Evolutionary ensemble learning by :cite:t:`Gagne2007`: six sets in ten folds, as far as that is known."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,7 @@ class EvolutionSize:
 
 SIZES = {
     "small": EvolutionSize(("bcw", "bld", "pid", "cmc"), 2, 1, 200, 40, 50),
-    "medium": EvolutionSize(tuple(SETS), 3, 1, 500, 200),
+    "medium": EvolutionSize(tuple(SETS), 10, 1, 500, 200),
     "paper": EvolutionSize(tuple(SETS), 10, 1, 500, 200),
 }
 """Extent of each scale."""
@@ -142,6 +143,7 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
     names = {SETS[name]: name for name in size.sets}
     tables, missing = sets_of(list(names), folder)
     methods = eel_methods(size)
+    bred = {"population": size.population, "generations": size.generations, "stumps": size.stumps}
     units = []
     for full_name, table in tables.items():
         name = names[full_name]
@@ -153,7 +155,7 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
             Unit(
                 f"{name}/{fold.repeat}/{fold.number}/{method}",
                 measure_evolution,
-                (name, fold, method, one),
+                (name, fold, method, one, bred),
                 kind=f"{name}, {method}",
                 size=_seconds(method, len(y), size),
             )
@@ -161,7 +163,6 @@ def plan_evolution(folder: Path | None, size: EvolutionSize) -> PaperPlan:
             if fold.number < size.n_run
             for method, one in methods.items()
         ]
-    bred = {"population": size.population, "generations": size.generations, "stumps": size.stumps}
     return PaperPlan(tuple(units), bred | fingerprints(tables), missing)
 
 
@@ -175,13 +176,15 @@ def _seconds(method: str, n_rows: int, size: EvolutionSize) -> float:
     return seconds * size.population * size.generations / 100_000 + ties
 
 
-def measure_evolution(name: str, fold: Fold, method: str, unfitted: Any, *, budget: Budget) -> Rows:
+def measure_evolution(  # what is measured, and by what
+    name: str, fold: Fold, method: str, unfitted: Any, size: Mapping[str, int], *, budget: Budget
+) -> Rows:
     """Measure a method on one fold; of evolution also what selection met on the training rows."""
     begun = seconds_now()
     answer = fit_method(fold, unfitted, None, fold.train, budget.cancellation)
     row: dict[str, Any] = {
         "dataset": name, "repeat": fold.repeat, "fold": fold.number, "method": method,
-        "seconds": seconds_now() - begun, **answer.accuracies(fold), "size": None,
+        "seconds": seconds_now() - begun, **answer.accuracies(fold), "size": None, **size,
     }  # fmt: skip
     evolved = answer.estimator
     if isinstance(evolved, EvolutionaryEnsembleClassifier):
@@ -284,11 +287,11 @@ def _scales() -> str:
         f"{scale} has {len(size.sets)} sets, {size.n_run} of {N_FOLDS} folds, population {size.population}, "
         f"{size.generations} generations and {size.stumps} stumps"
         for scale, size in SIZES.items()
-        if scale != "paper"
+        if scale == "small"
     ]
     whole = SIZES["paper"]
     return (
-        f"Only the scale paper has all six sets with all folds, population {whole.population}, "
+        f"The scales medium and paper have all six sets with all folds, population {whole.population}, "
         f"{whole.generations} generations and {whole.stumps} stumps: {'; '.join(told)}."
     )
 

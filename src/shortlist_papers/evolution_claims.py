@@ -8,6 +8,7 @@ import numpy as np
 from shortlist._words import counted
 from shortlist_papers.claims import (
     ClaimFinding,
+    Need,
     PaperClaim,
     Part,
     above,
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 
 COMPARED = ("offline", "single", "adaboost-stumps", "least-squares", "online")
 """The methods that are ranked together."""
+
+
+FOLDS = Need(10, "folds of each set", "fold", each="dataset")
+SETS = Need(6, "sets", "dataset")
+BRED = (
+    Need(500, "individuals in a population", "population", largest=True),
+    Need(200, "generations", "generations", largest=True),
+)
+EVOLVED = (FOLDS, SETS, *BRED)
+"""Extent of a comparison of evolved ensembles."""
+BOOSTED = (*EVOLVED, Need(200, "stumps", "stumps", largest=True))
+"""Extent of a comparison with boosting."""
 
 
 def _runs(rows: "pd.DataFrame", *methods: str) -> "pd.DataFrame":
@@ -154,9 +167,11 @@ def _differs(values: "pd.Series[float]") -> Part:
 _ABSTRACT = "abstract (not at hand, as it is known)"
 CLAIMS = (
     PaperClaim("Off-EEL outperforms single-hypothesis evolution", _ABSTRACT, "", partial(_outperforms,
-              other="single")),
-    PaperClaim("Off-EEL outperforms boosting", _ABSTRACT, "", partial(_outperforms, other="adaboost-stumps")),
-    PaperClaim("Off-EEL has smaller ensembles than boosting", _ABSTRACT, "", _smaller),
+              other="single"), needs=EVOLVED),
+    PaperClaim("Off-EEL outperforms boosting", _ABSTRACT, "", partial(_outperforms, other="adaboost-stumps"),
+               needs=BOOSTED),
+    PaperClaim("Off-EEL has smaller ensembles than boosting", _ABSTRACT, "", _smaller,
+               needs=BOOSTED),
     PaperClaim("The new fitness makes classifiers diverse", _ABSTRACT, "", unmeasured,
                "No row has evolution by another fitness whose population is measured."),
     PaperClaim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False)),
@@ -164,7 +179,9 @@ CLAIMS = (
                "3.2, Equation 5", "", partial(_ties, finer=True)),
     PaperClaim("Bounded weights avoid the instability that noise gives to boosting", "3.3", "", unmeasured,
                "No row has noise added to its classes."),
-    PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows),
-    PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off),
+    PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows,
+               needs=EVOLVED),
+    PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off,
+               needs=EVOLVED),
 )  # fmt: skip
 """The claims of the abstract and of Sections 3.2 to 3.4."""

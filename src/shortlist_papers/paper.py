@@ -1,19 +1,21 @@
 """Reproduction of a paper: units that measure, and tables of its figures beside ours."""
 
+import csv
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
-from shortlist.runs.budget import seconds_now
+from shortlist.runs.budget import processor_seconds, seconds_now
 from shortlist.tables.files import read_set
-from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, UNMEASURED, PaperClaim
+from shortlist_papers.claims import FAILS, HOLDS, IN_PART, RULE, TOO_FEW, UNMEASURED, PaperClaim
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,7 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 SCALES = ("small", "medium", "paper")
-"""Two minutes, ninety minutes a paper on two cores, and what the paper printed."""
+"""Two minutes, up to three hours of one processor for each paper, and what the paper printed."""
 
 
 @dataclass(frozen=True)
@@ -269,13 +271,32 @@ def reproduce(
     return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
 
 
-def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTable:
-    """Return every claim with our verdict, which the rows alone decide."""
+SCALE_SECONDS = Path(__file__).parent / "scale_seconds.csv"
+"""Seconds of the processor that all units of a scale took once, by paper and scale."""
+
+
+@functools.cache
+def scale_seconds(paper: str) -> dict[str, float]:
+    """Return the seconds of the processor that each scale of a paper took, where it was run to its end."""
+    with SCALE_SECONDS.open(encoding="utf-8", newline="") as file:
+        return {row["scale"]: float(row["seconds"]) for row in csv.DictReader(file) if row["paper"] == paper}
+
+
+def claims_table(
+    claims: Sequence[PaperClaim], rows: "pd.DataFrame", seconds: Mapping[str, float] | None = None
+) -> ResultTable:
+    """Return every claim with our verdict, which the rows alone decide.
+
+    `seconds`: of each scale, so that a claim whose units the rows lack says how long they take.
+    """
     found: Rows = []
     read = {make: make(rows) for make in dict.fromkeys(claim.read for claim in claims)}
     for claim in claims:
-        finding = claim.finding(read[claim.read])
+        lacking = claim.lacking(rows) if len(rows) else ""
+        finding = None if lacking else claim.finding(read[claim.read])
         here, verdict, sure, why = None, UNMEASURED, None, claim.missing or "These rows do not have it."
+        if lacking:
+            verdict, why = TOO_FEW, f"It takes {lacking}. {_how_to_measure(claim.scale, seconds or {})}"
         if finding is not None:
             here, verdict, sure, why = finding.here, finding.verdict, finding.sure, finding.reason
         found.append(
@@ -286,23 +307,41 @@ def claims_table(claims: Sequence[PaperClaim], rows: "pd.DataFrame") -> ResultTa
         )  # fmt: skip
     counts = [row["verdict"] for row in found]
     told = ", ".join(
-        f"{counts.count(one)} {one}" for one in (HOLDS, IN_PART, FAILS, UNMEASURED) if one in counts
+        f"{counts.count(one)} {one}" for one in (HOLDS, IN_PART, FAILS, UNMEASURED, TOO_FEW) if one in counts
     )
     return ResultTable("claims", f"What the paper claims: {told}", found, RULE)
 
 
+def _how_to_measure(scale: str, seconds: Mapping[str, float]) -> str:
+    """Name the scale that has the units of a claim, with its time if that was measured."""
+    if scale not in seconds:
+        return f"--scale {scale} has them."
+    return f"--scale {scale} takes {shown_time(seconds[scale])} of processor time."
+
+
+def shown_time(seconds: float) -> str:
+    """Show a long time in minutes, or from two hours on in hours.
+
+    >>> shown_time(50.0), shown_time(3100.0), shown_time(9000.0)
+    ('1 minute', '52 minutes', '2.5 hours')
+    """
+    if seconds < 7200:
+        return counted(max(1, round(seconds / 60)), "minute")
+    return f"{seconds / 3600:.2g} hours"
+
+
 def all_tables(paper: Paper, rows: "pd.DataFrame") -> list[ResultTable]:
     """Return the claims of a paper, then every table and figure of its rows."""
-    claims = claims_table(paper.claims, rows)
-    judged = any(row["here"] is not None for row in claims.rows)
+    claims = claims_table(paper.claims, rows, scale_seconds(paper.name))
+    judged = any(row["here"] is not None or row["verdict"] == TOO_FEW for row in claims.rows)
     return [*([claims] if judged else []), *paper.make_tables(rows)]
 
 
 def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:
     """Run a unit, and say how long it took."""
-    start = seconds_now()
+    start, worked = seconds_now(), processor_seconds()
     rows = call(*arguments, budget=budget)
-    return {"seconds": seconds_now() - start, "rows": rows}
+    return {"seconds": seconds_now() - start, "processor_s": processor_seconds() - worked, "rows": rows}
 
 
 def sets_of(names: Sequence[str], folder: Path | None) -> tuple[dict[str, "pd.DataFrame"], tuple[str, ...]]:

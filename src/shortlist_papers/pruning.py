@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +13,25 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner
+from shortlist.ensembles.goals.selection_limits import CREDIT_UNITS, DiversityLimits, diversity_limits
+from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.rules import sizes_to_try
+from shortlist.ensembles.votes.hard_votes import class_votes
 from shortlist.errors import BadInputError
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.budget import processor_seconds
 from shortlist_papers.paper import Extent, Paper, PaperPlan, Rows, fingerprints, sets_of
 from shortlist_papers.pruning_claims import CLAIMS
 from shortlist_papers.pruning_comparison import Fold, fit_method, fold_pool, stratified_folds
-from shortlist_papers.pruning_tables import CONTENTS, NEEDED, STOPPED_BY_ACCURACY, pruning_tables
+from shortlist_papers.pruning_tables import (
+    CONTENTS,
+    NEEDED,
+    STOPPED_BY_ACCURACY,
+    WITH_FLOOR,
+    pruning_tables,
+)
 from shortlist_papers.rules.rule_pruners import OrderedPruner
 
 if TYPE_CHECKING:
@@ -55,13 +65,22 @@ class PruningSize:
     time_limit_s: float | None
     node_limit: int | None = None
     """Limit on the nodes of each exact method."""
+    repeated: Mapping[str, int] = field(default_factory=dict)
+    """Sets that have more repeats with the smallest pool, and how many: dispersion is over repeats."""
+
+    def repeats_of(self, name: str, n_classifiers: int) -> int:
+        """Return the number of repeats of a set with a number of classifiers."""
+        most = self.repeated.get(name, 0) if n_classifiers == min(self.pools) else 0
+        return max(self.n_repeats, most)
 
 
 SIZES = {
     "small": PruningSize(
         ("parkinsons", "wdbc", "qsar-biodegradation", "diabetic-retinopathy-debrecen"), 2, 1, (40,), 3.0
     ),
-    "medium": PruningSize(tuple(SETS), 3, 1, (40, 100), 5.0),
+    "medium": PruningSize(
+        tuple(SETS), 10, 1, (40, 100), 5.0, repeated=dict.fromkeys(("parkinsons", "wdbc", "musk-v1"), 10)
+    ),
     "paper": PruningSize(tuple(SETS), 10, 10, (40, 60, 80, 100), 300.0),
 }
 """Extent of each scale."""
@@ -77,6 +96,7 @@ def size_of(extent: Extent) -> PruningSize:
         pools=_in_equal_numbers(extent.classifiers) or size.pools,
         n_run=extent.folds_of(N_FOLDS) or size.n_run,
         n_repeats=extent.seeds or size.n_repeats,
+        repeated={} if extent.seeds else size.repeated,
         time_limit_s=extent.time_limit_s or size.time_limit_s,
     )
 
@@ -93,11 +113,13 @@ def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
     return pools
 
 
-def paper_methods(time_limit_s: float | None, node_limit: int | None = None) -> dict[str, Any]:
-    """Return the paper's configurations and its benchmarks, by its names, and two hill climbers of ours.
+def paper_methods(
+    time_limit_s: float | None, node_limit: int | None = None, *, n_classifiers: int = 100
+) -> dict[str, Any]:
+    """Return the paper's configurations and its benchmarks, by its names, and three variants.
 
     Hill climbing keeps the ensemble with the best fitness, as Section 5.2 says; ``OrderedPruner`` keeps the
-    most accurate one by default.
+    most accurate one by default. F1 is also measured with the floor that backfitting has: 20 % of K.
     """
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
     return {
@@ -105,6 +127,7 @@ def paper_methods(time_limit_s: float | None, node_limit: int | None = None) -> 
         "F2": ExactPruner(objective="accuracy", diversity="average", **limits),
         "F3": ExactPruner(objective="accuracy", diversity="each", **limits),
         "F1-theta": ExactPruner(objective="theta-weighted", **limits),
+        WITH_FLOOR: ExactPruner(objective="accuracy", min_size=min(sizes_to_try(n_classifiers)), **limits),
         "BFT": BackfittingPruner(),
         "HC-CON": OrderedPruner(rule="concurrency", stop="fitness"),
         "HC-UWA": OrderedPruner(rule="uwa", stop="fitness"),
@@ -130,20 +153,23 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
     with one number of classifiers.
     """
     found, missing = sets_of(size.sets, folder)
-    methods = paper_methods(size.time_limit_s, size.node_limit)
     every = not tables or "claims" in tables
     wanted = {method for table in (CONTENTS if every else tables) for method in NEEDED[table]}
-    groups = {name: {name: one} for name, one in methods.items() if isinstance(one, ExactPruner)}
-    groups["benchmarks"] = {name: one for name, one in methods.items() if name not in groups}
     prints = fingerprints(found)
     units = []
     for name, table in found.items():
         X, y = binary_table(name, table)
         units.append(Unit(f"{name}/rows", count_rows, (name, X, y), size=0.0))
         for n_classifiers in size.pools:
+            methods = paper_methods(size.time_limit_s, size.node_limit, n_classifiers=n_classifiers)
+            groups = {
+                one: {one: method} for one, method in methods.items() if isinstance(method, ExactPruner)
+            }
+            groups["benchmarks"] = {one: method for one, method in methods.items() if one not in groups}
             folds = stratified_folds(
-                name, X, y, n_folds=N_FOLDS, n_repeats=size.n_repeats, n_classifiers=n_classifiers, seed=0
-            )
+                name, X, y, n_folds=N_FOLDS, n_repeats=size.repeats_of(name, n_classifiers),
+                n_classifiers=n_classifiers, seed=0,
+            )  # fmt: skip
             for fold in folds:
                 key = f"{name}/{fold.repeat}/{fold.number}/{n_classifiers}"
                 which = f"{key}/{prints[f'the set {name}']}"
@@ -211,7 +237,7 @@ def _compile() -> None:
 
     X, y = make_classification(200, random_state=0)
     fold = stratified_folds("made", X, y, n_folds=N_FOLDS, n_repeats=1, n_classifiers=10, seed=0)[0]
-    measure_pool("made", fold, *fold_pool(fold), paper_methods(None, node_limit=100))
+    measure_pool("made", fold, *fold_pool(fold), paper_methods(None, node_limit=100, n_classifiers=10))
 
 
 def measure_pool(  # noqa: PLR0917  # what is measured, and by what
@@ -224,9 +250,13 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
 ) -> Rows:
     """Measure methods on one fold, on the rows that pruned and on the test rows.
 
-    Seconds and time limits are of the processor, as far as it works for this process.
+    Seconds and time limits are of the processor, as far as it works for this process. ``value`` is what an
+    exact method maximised, ``selection`` the members by their index, ``pfc`` their mean diversity and
+    ``gamma`` the least one of F2.
     """
     rows: Rows = []
+    truth = np.searchsorted(pool.classes, fold.y[validation])
+    limits = diversity_limits("average", class_votes(class_answers(pool, validation[:, None]), truth))
     for method, unfitted in methods.items():
         if stop is not None and stop.cancelled:
             return rows
@@ -234,17 +264,30 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
         answer = fit_method(fold, unfitted, pool, validation, stop, clock=processor_seconds)
         took = processor_seconds() - begun
         gap = getattr(answer.estimator, "gap_", None)
+        chosen = np.flatnonzero(answer.estimator.selection_)
         rows.append(
             {
                 "dataset": name, "repeat": fold.repeat, "fold": fold.number, "classifiers": len(pool),
                 "method": method, "seconds": took, "members": len(answer.estimator.pool_),
                 "gap": None if gap is None else float(gap),
+                "value": getattr(answer.estimator, "objective_value_", None), "selection": chosen.tolist(),
+                "pfc": _mean_diversity(limits, chosen),
+                "gamma": None if limits is None else limits.mean / CREDIT_UNITS,
                 "limit_s": getattr(unfitted, "time_limit_s", None), "pruning_rows": len(validation),
+                "test_rows": len(fold.test),
                 "validation_accuracy": float((answer(validation) == fold.y[validation]).mean()),
                 **answer.accuracies(fold),
             }
         )  # fmt: skip
     return rows
+
+
+def _mean_diversity(limits: DiversityLimits | None, members: NDArray[np.intp]) -> float | None:
+    """Return the mean failure credit over the pairs of members; None of one."""
+    if limits is None or len(members) < 2:
+        return None
+    n = len(members)
+    return float(limits.credit[np.ix_(members, members)].sum() / (CREDIT_UNITS * n * (n - 1)))
 
 
 def _scales() -> str:

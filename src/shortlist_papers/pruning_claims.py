@@ -8,6 +8,7 @@ from shortlist._words import all_of, counted
 from shortlist.results.intervals import MARGIN, wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
+    Need,
     PaperClaim,
     Part,
     above,
@@ -39,6 +40,16 @@ LARGEST_GAP = 0.069
 """The paper's largest gap, which it calls small."""
 UNITS = {"rank": "ranks", "mean": "points"}
 
+RUNS = {"kind": "run"}
+FOLDS = Need(10, "folds of each set", "fold", RUNS, each="dataset")
+SETS_THERE = Need(8, "sets", "dataset", RUNS)
+POOLS = Need(100, "classifiers in a pool", "classifiers", RUNS, largest=True)
+REPEATS = Need(10, "repeats of a set", "repeat", RUNS)
+COMPARED = (FOLDS, SETS_THERE, POOLS)
+"""Extent of a comparison of methods."""
+SOLVED = (SETS_THERE, POOLS)
+"""Extent of a claim about the programs of Table 3."""
+
 
 def _runs(rows: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
     """Return the runs of folds in which all these methods were measured; they are needed."""
@@ -56,7 +67,8 @@ def _scores(runs: "pd.DataFrame", metric: str, measure: str) -> "pd.DataFrame":
     """Return a row for each set, and more is better: per cent, or ranks with their signs changed."""
     values = by_repeat(runs, metric)
     scores = -ranks(values) if measure == "rank" else 100 * values
-    return scores.groupby(level="dataset", sort=False).mean()
+    cases = scores.groupby(level=["dataset", "classifiers"], sort=False).mean()
+    return cases.groupby(level="dataset", sort=False).mean()
 
 
 def _of(runs: "pd.DataFrame") -> str:
@@ -174,7 +186,11 @@ def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[
 
 
 def _by_fold(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
-    """Return a row for each set and fold, means over the numbers of classifiers, in per cent."""
+    """Return a row for each set and fold, means over the numbers of classifiers, in per cent.
+
+    Of sets with several repeats the first one counts, in which each row is tested once.
+    """
+    runs = runs[runs["repeat"] == 0]
     values = runs.pivot_table(index=list(FOLD), columns="method", values=metric, sort=False)
     return 100 * values.astype(float)
 
@@ -208,10 +224,10 @@ def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> ClaimFinding:
-    """Judge mean deviations over repeats; None with one repeat."""
+    """Judge mean deviations over repeats, of the cases that have several."""
     runs = _runs(rows, RANKED[metric])
-    needed(runs["repeat"].nunique() > 1)
     spread = 100 * by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False).std()
+    spread = needed(spread.dropna())
     return ClaimFinding(
         ", ".join(f"{one} {spread[one].mean():.2f}" for one in (*low, *high)),
         tuple(above(spread[spread[list(high)].mean().idxmin()] - spread[one]) for one in low),
@@ -327,66 +343,90 @@ _accuracy = partial(_order, metric="accuracy")
 _balanced = partial(_order, metric="balanced_accuracy")
 _HC = partial(other_stop, metric="accuracy")
 _HC_BALANCED = partial(other_stop, metric="balanced_accuracy")
-_ONE_REPEAT = "One repeat has no dispersion over repeats."
 
 CLAIMS = (
     PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods",
                "abstract, 5.4, 6",
-          "F1 3.84 of 7", _competitive),
+          "F1 3.84 of 7", _competitive,
+          needs=COMPARED),
     PaperClaim("Pruned ensembles predict as well as the full one, or better",
                "abstract, Table 4", "FE 5.38, last",
-          partial(_accuracy, ahead=RANKED["accuracy"][:-1], behind=("FE",), why=_HC)),
+          partial(_accuracy, ahead=RANKED["accuracy"][:-1], behind=("FE",), why=_HC),
+          needs=COMPARED),
     PaperClaim("BFT, HC-CON, HC-UWA and FE are the best four of seven benchmarks on new rows", "5.2", "",
           partial(_accuracy, ahead=BENCHMARKS, behind=OTHER_BENCHMARKS,
-                  among=(*BENCHMARKS, *OTHER_BENCHMARKS))),
+                  among=(*BENCHMARKS, *OTHER_BENCHMARKS)),
+          needs=COMPARED),
     PaperClaim("Good solutions within minutes for up to 60,000 data points", "abstract, 5.3, 6",
               "gap of APS 0.1 %",
-          _large),
-    PaperClaim("All programs end optimal or with small gaps", "5.3, Table 3", "0 to 6.9 %", _close),
-    PaperClaim("DEF is the hardest set", "5.3, Table 3", "6.7 and 6.9 %", _hardest),
+          _large,
+          needs=SOLVED),
+    PaperClaim("All programs end optimal or with small gaps", "5.3, Table 3", "0 to 6.9 %", _close,
+          needs=SOLVED),
+    PaperClaim("DEF is the hardest set", "5.3, Table 3", "6.7 and 6.9 %", _hardest,
+          needs=SOLVED),
     PaperClaim("DRD is the only set whose gap with diversity is notably larger", "5.3, Table 3",
-          "1.8 points; most others 0.2", _diversity_gap),
+          "1.8 points; most others 0.2", _diversity_gap,
+          needs=SOLVED),
     PaperClaim("APS has gaps of 0.1 % in both cases", "5.3, Table 3", "0.1 and 0.1 %", unmeasured,
           "The set APS is not at hand."),
-    PaperClaim("Diversity constraints hardly make solutions worse", "4, 5.3", "negligible", _negligible),
+    PaperClaim("Diversity constraints hardly make solutions worse", "4, 5.3", "negligible", _negligible,
+          needs=COMPARED),
     PaperClaim("HC-CON and HC-UWA are slightly ahead of F1, F2 and F3 by rank", "5.4, Table 4",
-          "3.61, 3.61 against 3.84, 3.74, 3.75", partial(_accuracy, ahead=CLIMBERS, behind=EXACT, why=_HC)),
+          "3.61, 3.61 against 3.84, 3.74, 3.75", partial(_accuracy, ahead=CLIMBERS, behind=EXACT, why=_HC),
+          needs=COMPARED),
     PaperClaim("HC-CON and HC-UWA are ahead in mean accuracy too", "5.4", "",
-          partial(_accuracy, measure="mean", ahead=CLIMBERS, behind=EXACT)),
+          partial(_accuracy, measure="mean", ahead=CLIMBERS, behind=EXACT),
+          needs=COMPARED),
     PaperClaim("But for FE, BFT is last and HC-CON first, and they are close", "5.4", ".33 points, .45 ranks",
-          _spread),
+          _spread,
+          needs=COMPARED),
     PaperClaim("Diversity raises the mean accuracy", "5.4", "",
-          partial(_accuracy, measure="mean", ahead=("F2", "F3"), behind=("F1",))),
+          partial(_accuracy, measure="mean", ahead=("F2", "F3"), behind=("F1",)),
+          needs=COMPARED),
     PaperClaim("Diversity lowers the mean rank", "5.4, Table 4", "3.74, 3.75 against 3.84",
-          partial(_accuracy, ahead=("F2", "F3"), behind=("F1",))),
+          partial(_accuracy, ahead=("F2", "F3"), behind=("F1",)),
+          needs=COMPARED),
     PaperClaim("F2 outperforms all benchmarks in 11 of 36 cases", "5.4", "11 of 36",
-          partial(_cases_ahead, metric="accuracy", method="F2", printed=(11, 36))),
+          partial(_cases_ahead, metric="accuracy", method="F2", printed=(11, 36)),
+          needs=COMPARED),
     PaperClaim("HC-CON and HC-UWA have a higher dispersion than F1, F2, F3", "5.4", "",
-          partial(_dispersion, metric="accuracy", low=EXACT, high=CLIMBERS), _ONE_REPEAT),
+          partial(_dispersion, metric="accuracy", low=EXACT, high=CLIMBERS),
+          needs=(FOLDS, REPEATS)),
     PaperClaim("Diversity lowers the dispersion", "5.4", "",
-          partial(_dispersion, metric="accuracy", low=("F2", "F3"), high=("F1",)), _ONE_REPEAT),
+          partial(_dispersion, metric="accuracy", low=("F2", "F3"), high=("F1",)),
+          needs=(FOLDS, REPEATS)),
     PaperClaim("F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
-          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_overfits)),
+          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_overfits),
+          needs=COMPARED),
     PaperClaim("F1 outperforms all benchmarks in mean balanced accuracy", "5.5, Table 5",
           ".8433, best benchmark .8397",
-          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_overfits)),
+          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_overfits),
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
-          "2.40, best benchmark 3.27", partial(_balanced, ahead=("F1-theta",), behind=BENCHMARKS)),
+          "2.40, best benchmark 3.27", partial(_balanced, ahead=("F1-theta",), behind=BENCHMARKS),
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 has a better rank than F1", "5.5, Table 6", "2.40 against 2.94",
-          partial(_balanced, ahead=("F1-theta",), behind=("F1",))),
+          partial(_balanced, ahead=("F1-theta",), behind=("F1",)),
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 has the highest mean balanced accuracy", "5.5, Table 5", ".8665, next .8433",
-          partial(_balanced, measure="mean", ahead=("F1-theta",), behind=("F1", *BENCHMARKS))),
+          partial(_balanced, measure="mean", ahead=("F1-theta",), behind=("F1", *BENCHMARKS)),
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 gains most on the larger, more imbalanced sets", "5.5", "DEF, BMK, APS",
-              _imbalanced),
+              _imbalanced,
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 outperforms all benchmarks in 22 of 36 cases", "5.5", "22 of 36",
-          partial(_cases_ahead, metric="balanced_accuracy", method="F1-theta", printed=(22, 36))),
-    PaperClaim("θ-weighted F1 is behind the benchmarks on MSK and DRD", "5.5", "MSK, DRD", _behind_on),
+          partial(_cases_ahead, metric="balanced_accuracy", method="F1-theta", printed=(22, 36)),
+          needs=COMPARED),
+    PaperClaim("θ-weighted F1 is behind the benchmarks on MSK and DRD", "5.5", "MSK, DRD", _behind_on,
+          needs=COMPARED),
     PaperClaim("θ-weighted F1 has the lower dispersion", "5.5, Table 5", ".0063 against .0080",
           partial(_dispersion, metric="balanced_accuracy", low=("F1-theta",), high=("F1", *BENCHMARKS)),
-          _ONE_REPEAT),
+          needs=(FOLDS, REPEATS)),
     PaperClaim("HC-CON and HC-UWA are ahead of BFT in balanced accuracy",
                "Table 6", "3.27, 3.39 against 3.97",
-          partial(_balanced, ahead=CLIMBERS, behind=("BFT",), why=_HC_BALANCED)),
+          partial(_balanced, ahead=CLIMBERS, behind=("BFT",), why=_HC_BALANCED),
+          needs=COMPARED),
     PaperClaim("The approach gives bounds on optimal values", "6", "", _bounds),
     PaperClaim("It serves as a heuristic under short time limits", "6", "", _heuristic),
 )  # fmt: skip

@@ -1,6 +1,8 @@
 """Verdicts follow the rows: each claim is turned by rows made for it, and a reason is silent without its condition."""
 
+import dataclasses
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,18 @@ from scipy.stats import ttest_1samp
 from benchmarks.studies.paper_results import rows_of
 from shortlist.multistage.presets import SYNTHETIC30
 from shortlist.runs import Budget, Cancellation, Unit
+from shortlist_papers import evolution, pruning
 from shortlist_papers.claims import (
     FAILS,
     HOLDS,
     IN_PART,
     OTHER,
+    TOO_FEW,
     UNKNOWN,
     UNMEASURED,
     UNSURE,
     ClaimFinding,
+    Need,
     PaperClaim,
     Part,
     above,
@@ -32,7 +37,7 @@ from shortlist_papers.claims import (
     unmeasured,
 )
 from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
-from shortlist_papers.paper import claims_table
+from shortlist_papers.paper import claims_table, scale_seconds
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_claims import other_stop, overfitting
 from shortlist_papers.stored import checked_rows, drawn_units, stored_rows
@@ -80,11 +85,80 @@ def test_every_claim_is_one_row_with_a_place_and_all_are_unmeasured_without_rows
     assert all(row["place"] and row["verdict"] == UNMEASURED for row in table.rows)
 
 
+def test_a_claim_has_no_verdict_without_the_units_that_it_needs_and_says_what_takes_how_long() -> None:
+    claim = PaperClaim(
+        "It grows", "1", "", lambda _rows: ClaimFinding("a bit", facts([True]), "one run"),
+        needs=(Need(3, "folds of each set", "fold", {"kind": "run"}, each="set"), Need(2, "sets", "set")),
+    )  # fmt: skip
+    rows = pd.DataFrame({"kind": "run", "set": ["a", "a", "b"], "fold": [0, 1, 0]})
+    table = claims_table([claim], rows, {"medium": 3100.0})
+    (row,) = table.rows
+    assert (row["verdict"], row["here"], row["how sure"]) == (TOO_FEW, None, None)
+    assert row["why"] == (
+        "It takes 3 folds of each set, here 1. --scale medium takes 52 minutes of processor time."
+    )
+    assert f"1 {TOO_FEW}" in table.title
+    assert claims_table([claim], rows).rows[0]["why"].endswith("--scale medium has them.")
+    enough = pd.DataFrame({"kind": "run", "set": list("aaabbb"), "fold": [0, 1, 2] * 2})
+    assert claims_table([claim], enough).rows[0]["verdict"] == HOLDS
+    assert claim.lacking(enough.query("set == 'a'")) == "2 sets, here 1"
+
+
+@pytest.mark.parametrize(
+    ("need", "found"),
+    [
+        (Need(1, "seeds", "seed"), 3.0), (Need(1, "points", "points", largest=True), 50.0),
+        (Need(1, "points of each", "points", each="system", largest=True), 20.0),
+        (Need(1, "seeds of each", "seed", each="system"), 1.0),
+        (Need(1, "seeds", "seed", {"system": ("x", "y")}), 3.0), (Need(1, "seeds", "seed", {"system": "z"}), 0.0),
+        (Need(1, "folds", "fold"), 0.0), (Need(1, "seeds", "seed", {"fold": 0}), 0.0),
+        (Need(1, "gaps", "gap"), 0.0),
+    ],
+)  # fmt: skip
+def test_a_need_counts_values_or_takes_the_largest(need: Need, found: float) -> None:
+    rows = pd.DataFrame(
+        {"system": ["x", "x", "y"], "seed": [0, 1, 2], "points": [10, 50, 20], "gap": [float("nan")] * 3}
+    )
+    assert need.found(rows) == found
+    assert need.lacking(rows) == ("" if found else f"1 {need.what}, here 0")
+
+
+def _small(name: str) -> pd.DataFrame:
+    """The stored rows of a paper that its scale small has too."""
+    rows = rows_of(name)
+    if name == "evolution":
+        size = evolution.SIZES["small"]
+        own = {"population": size.population, "generations": size.generations, "stumps": size.stumps}
+        return rows[rows["dataset"].isin(size.sets) & (rows["fold"] < size.n_run)].assign(**own)
+    few = pruning.SIZES["small"]
+    labels = [pruning.SETS[one] for one in few.sets]
+    ran = (rows["fold"] < few.n_run) & rows["classifiers"].isin(few.pools) & (rows["repeat"] == 0)
+    return rows[rows["dataset"].isin(labels) & (ran | (rows["kind"] == "set"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "judged"),
+    [
+        ("pruning", {"The approach gives bounds on optimal values", "It serves as a heuristic under short time limits"}),
+        ("evolution", {"The minimum margin alone leads to many ties", "The margin histogram is a finer criterion"}),
+    ],
+)  # fmt: skip
+def test_the_scale_small_has_verdicts_on_the_claims_that_it_runs_alone(name: str, judged: set[str]) -> None:
+    rows = claims_table(PAPERS[name].claims, _small(name), scale_seconds(name)).rows
+    assert {row["claim"] for row in rows if row["verdict"] in {HOLDS, IN_PART, FAILS}} == judged
+    assert all("takes" in row["why"] for row in rows if row["verdict"] == TOO_FEW)
+
+
+def _judged(claims: Sequence[PaperClaim], rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The verdicts of judges on any rows, whatever extent the claims need."""
+    return claims_table([dataclasses.replace(claim, needs=()) for claim in claims], rows).rows
+
+
 def _turned(name: str, *changed: pd.DataFrame) -> set[str]:
     """The claims that have several verdicts among changed rows; one that has turned is not judged again."""
     open_claims, first, turned = PAPERS[name].claims, dict[str, str](), set[str]()
     for rows in changed:
-        for row in claims_table(open_claims, rows).rows:
+        for row in _judged(open_claims, rows):
             if row["verdict"] != UNMEASURED and row["verdict"] != first.setdefault(
                 row["claim"], row["verdict"]
             ):
@@ -350,7 +424,7 @@ def test_judges_say_the_direction_and_whether_it_is_sure() -> None:
 def _row(rows: pd.DataFrame, name: str, what: str) -> dict[str, Any]:
     """The row of one claim, by the first words of it."""
     claims = [claim for claim in PAPERS[name].claims if claim.what.startswith(what)]
-    return claims_table(claims, rows).rows[0]
+    return _judged(claims, rows)[0]
 
 
 def _evolved(system: str, points: Any, method: str = "ibed", number: int = 0, **more: Any) -> dict[str, Any]:

@@ -49,7 +49,8 @@ def test_after_a_tenth_of_the_work_the_time_left_is_never_off_by_more_than_a_fac
 ) -> None:
     extent, seconds = _recorded(paper)
     plan = PAPERS[paper].plan(data_folder, check_extent(PAPERS[paper], extent))
-    assert {unit.key for unit in plan.units} == set(seconds)
-    late = [one for one in _estimates(_in_order(list(plan.units)), seconds) if one[0] >= 0.1]
+    units = [unit for unit in plan.units if unit.key in seconds]
+    assert len(units) == len(seconds)
+    late = [one for one in _estimates(_in_order(units), seconds) if one[0] >= 0.1]
     assert len(late) > 30
     assert [one for one in late if not 1 / FACTOR <= one[2] / one[1] <= FACTOR] == []

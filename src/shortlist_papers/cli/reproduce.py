@@ -27,8 +27,8 @@ class ExtentOptions:
     scale: Annotated[
         str,
         typer.Option(
-            help="Size of the experiments: small (two minutes), medium (up to 90 minutes on "
-            "two cores) or paper (everything as printed, which takes hours to months)."
+            help="Size of the experiments: small (two minutes), medium (up to three hours of one "
+            "processor) or paper (everything as printed, which takes hours to months)."
         ),
     ] = "small"
     tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; by default all."] = ""
@@ -216,7 +216,8 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, deta
     if "files" in facts:
         last.append("Written: " + ", ".join(facts["files"]))
     claims = next((table for table in found.tables if table.name == "claims"), None)
-    first = [paper.title] if claims is None else [f"{claims.title}.", paper.title]
+    scale = f"Scale {facts['extent']['scale']}"
+    first = [f"{scale}. {paper.title}"] if claims is None else [f"{scale}. {claims.title}.", paper.title]
     tables = [line for table in found.tables for line in ("", *as_text(table).splitlines())]
     if details:
         differs = ["", "Where this is not what the paper did:", *(f"- {one}" for one in paper.deviations)]
@@ -225,7 +226,25 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any], *, deta
     every = counted(len(found.tables), "table")
     ways = counted(len(paper.deviations), "deviation")
     last.append(f"Next: --details prints {every} and {ways} from the paper; --out FOLDER keeps them.")
+    if claims is not None:
+        last += _larger(paper, claims)
     print_fitted(first, tables if claims is None else _failed(claims), last)
+
+
+def _larger(paper: "Paper", claims: "ResultTable") -> list[str]:
+    """Return a line with the scale that measures what this one does not, and its time where that is known."""
+    from shortlist._words import counted
+    from shortlist_papers.claims import TOO_FEW
+    from shortlist_papers.paper import SCALES, scale_seconds, shown_time
+
+    scales = {claim.what: claim.scale for claim in paper.claims}
+    left = [scales[row["claim"]] for row in claims.rows if row["verdict"] == TOO_FEW]
+    if not left:
+        return []
+    least = min(left, key=SCALES.index)
+    seconds = scale_seconds(paper.name).get(least)
+    time = "" if seconds is None else f" takes {shown_time(seconds)} of processor time and"
+    return [f"--scale {least}{time} measures {counted(left.count(least), 'claim')} that this run does not."]
 
 
 def _failed(claims: "ResultTable") -> list[str]:
