@@ -37,7 +37,7 @@ def test_a_wide_window_shows_pictures_beside_tables_and_brief_sections_beside_ot
     table = Table("Figures", ("who", "accuracy"), rows)
     picture = confusion_chart("Confusion", np.array([[9, 1, 0], [2, 8, 0]]), np.array(["no", "yes"]))
     facts = Facts((("members", "9"),))
-    parts = [
+    parts: Parts = [
         Heading("What to do"),
         Text("Use it."),
         table,

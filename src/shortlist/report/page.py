@@ -244,7 +244,7 @@ MANY_NOTES = 4
 
 
 def _sections(parts: Parts) -> Iterator[str]:
-    """Yield a section for every heading; its blocks and brief sections are side by side where there is room."""
+    """Yield a section for every heading; where there is room, blocks and brief sections are side by side."""
     sections: list[tuple[str, list[tuple[int, Part]]]] = [("", [])]
     for number, part in enumerate(parts):
         if isinstance(part, Heading):
@@ -310,7 +310,7 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
     elif isinstance(part, Tree):
         yield f"<h3>{escape(part.title)}</h3>"
         yield f'<ul class="tree">{"".join(map(_branch, part.branches))}</ul>'
-    else:
+    elif isinstance(part, Explorer):
         yield f'<script type="application/json" id="{name}">{as_json(part.data)}</script>'
         yield f'<div class="explorer" data-part="{name}"></div>'
 
