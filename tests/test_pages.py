@@ -28,7 +28,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ran, shortlist
+from tests.cli.running import Ran, shortlist, without_seconds
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -105,10 +105,8 @@ def _as_compared(text: str, *, vary: bool) -> str:
     >>> _as_compared("37 points (0.20 s)", vary=False), _as_compared("a   37.5 %", vary=True)
     ('37 points (# s)', 'a # %')
     """
-    lines = re.sub(r"\d+(?:\.\d+)? s\b", "# s", text)
-    if vary:
-        lines = re.sub(r"[ \t]+", " ", re.sub(r"-?\d[\d,]*(?:\.\d+)?", "#", lines))
-    return "\n".join(line.rstrip() for line in lines.strip("\n").splitlines())
+    lines = without_seconds(text)
+    return re.sub(r"[ \t]+", " ", re.sub(r"-?\d[\d,]*(?:\.\d+)?", "#", lines)) if vary else lines
 
 
 def _assert_said(shown: str, said: str, *, vary: bool) -> None:

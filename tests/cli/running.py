@@ -4,6 +4,7 @@ import contextlib
 import functools
 import io
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,23 @@ def done(*arguments: str | Path, cwd: Path) -> Ran:
 def facts_of(*arguments: str | Path, cwd: Path) -> Any:
     """Return the JSON of a command that has to succeed."""
     return json.loads(done(*arguments, "--json", cwd=cwd).stdout)
+
+
+def without_seconds(text: str) -> str:
+    r"""Return what was printed with run times as ``#``, and without spaces at the end of lines.
+
+    >>> print(without_seconds("37 points (0.20 s) \nmethod   seconds\nfull        0.03"))
+    37 points (# s)
+    method   seconds
+    full           #
+    """
+    lines: list[str] = []
+    width = 0  # of a table that ends with a column of seconds
+    for line in re.sub(r"\d+(?:\.\d+)? s\b", "# s", text).strip("\n").splitlines():
+        last = re.search(r"\d+\.\d+$", line) if len(line) == width else None
+        lines.append(f"{line[: last.start()]}{'#':>{len(last[0])}}" if last else line.rstrip())
+        width = len(line) if line.endswith("  seconds") else width if last else 0
+    return "\n".join(lines)
 
 
 def unwrapped(text: str) -> str:

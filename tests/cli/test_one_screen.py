@@ -1,18 +1,31 @@
-"""Every command answers on one screen, 24 lines of 100 columns, unless ``--details`` asks for more."""
+"""Every command answers on one screen, 24 lines of 100 columns, which is stored in ``tests/screens``.
 
+``make screens`` writes the screens anew; the difference is then read before it is committed. Run times are ``#``.
+Elsewhere tests hold values and what a sentence depends on, and not its words.
+"""
+
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shortlist.datasets.examples import write_example
 from shortlist.datasets.registry import public_set
 from shortlist_papers.papers import PAPERS
 from tests.cli.command_lines import commands
 from tests.cli.made import ADDING, ANSWERED, CONFIGURE, FRONT, PRINTING, PRUNE, WRITING, fill
-from tests.cli.running import done, shortlist
+from tests.cli.running import Ran, done, shortlist, without_seconds
 from tests.datasets.originals import original_of, table_rows
 from tests.shortlist_papers.small_emsco import SMALL_EMSCO
+
+SCREENS = Path(__file__).parent.parent / "screens"
+DEFAULTS = [word for name in ("cost", "grams", "hours", "appeal") for word in ("--set", f"default={name}=0")]
+
+VOLATILE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|(?<=Folder:  )\S+|(?<= s of work, on ).*(?=\.)|[\d.]+ MB")
+"""When a study began, where, on which processor, and its size."""
 
 LINES, WIDTH = 24, 100
 """Lines and columns of a terminal by default."""
@@ -99,10 +112,100 @@ TRIED = {
 }
 
 
+ASKED = {
+    "wine": {
+        "prune of wine": ["prune", "example:wine", "--classifiers", "12", "--workers", "1", "--out", "wine.joblib"],
+        "verify of wine": ["verify", "wine.joblib", "example:wine"],
+        "measure of wine": ["measure", "wine.joblib", "example:wine"],
+        "evolve of wine": [
+            "evolve", "example:wine", "--workers", "1", "--set", "generations=20", "--set", "population=20",
+        ],
+        "stage of wine": ["stage", "example:wine", "--confidence", "0.9", "--set", "max-stages=2", "--workers", "1"],
+    },
+    "clinic": {
+        "prune where errors cost": [
+            "prune", "patients.csv", "--target", "outcome", "--set", "keep=patient", "--classifiers", "12",
+            "--workers", "1", "--error-costs", "ill=10", "--out", "costs.joblib",
+        ],
+        "stage where errors cost": [
+            "stage", "patients.csv", "--target", "outcome", "--costs", "costs.csv", "--confidence", "0.8",
+            "--error-costs", "ill=10", "--set", "max-stages=2", "--workers", "1", "--out", "stages.joblib",
+        ],
+        "measure of stages": ["measure", "stages.joblib", "later.csv", "--target", "outcome"],
+        "verify of stages of the clinic": ["verify", "stages.joblib", "patients.csv"],
+    },
+    "spam": {
+        "panel of spam": ["panel", "answers.csv", "--costs", "prices.csv", "--set", "max-stages=2", "--out", "panel.json"],
+        "panel of spam, details": [
+            "panel", "answers.csv", "--costs", "prices.csv", "--set", "max-stages=2", "--details",
+        ],
+        "panel of spam with a promise": [
+            "panel", "answers.csv", "--costs", "prices.csv", "--set", "max-stages=2", "--answer-accuracy", "0.9",
+        ],
+        "measure of a panel": ["measure", "panel.json", "answers.csv"],
+    },
+    "phone": {
+        "configure phone": [
+            "configure", "phone.uvl", *DEFAULTS, "--objectives", "min cost, min grams, max hours, max appeal",
+            "--out", "phones.parquet",
+        ],
+        "configure within limits that contradict": [
+            "configure", "phone.uvl", *DEFAULTS, "--objectives", "min cost, max appeal",
+            "--limit", "cost<=100", "--limit", "appeal>=8",
+        ],
+        "front show of phones": ["front", "show", "phones.parquet"],
+        "front pick of phones": ["front", "pick", "phones.parquet", "--limit", "cost<=150", "--pick", "lexicographic:hours"],
+        "front pick --few of phones": ["front", "pick", "phones.parquet", "--few", "5"],
+        "verify of phones": ["verify", "phones.parquet", "phone.uvl"],
+        "model analyse of phone": ["model", "analyse", "phone.uvl"],
+    },
+    "machines": {
+        "solve machines": ["solve", "machines.lp", "--out", "machines.parquet"],
+        "verify of machines": ["verify", "machines.parquet", "machines.lp"],
+    },
+}  # fmt: skip
+"""Questions of guides by example, in the order in which they are asked."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("what", TRIED)
-def test_an_answer_fits_on_one_screen(folder: Path, what: str) -> None:
-    _fits(shortlist(*TRIED[what], cwd=folder))
+def test_an_answer_is_the_stored_screen(folder: Path, what: str, request: pytest.FixtureRequest) -> None:
+    run = shortlist(*TRIED[what], cwd=folder)
+    _fits(run)
+    _is_stored(what, TRIED[what], run, bless=request.config.getoption("--bless"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ASKED)
+def test_answers_about_an_example_are_the_stored_screens(
+    tmp_path: Path, example: str, request: pytest.FixtureRequest
+) -> None:
+    write_example(example, tmp_path)
+    for what, words in ASKED[example].items():
+        run = shortlist(*words, cwd=tmp_path)
+        if "--details" not in words:
+            _fits(run)
+        _is_stored(what, words, run, bless=request.config.getoption("--bless"))
+
+
+def test_every_stored_screen_has_its_command() -> None:
+    known = {_screen(what) for what in [*TRIED, *(what for asked in ASKED.values() for what in asked)]}
+    assert known == {*SCREENS.glob("*.txt")}
+
+
+def _screen(what: str) -> Path:
+    return SCREENS / f"{re.sub('[^a-z0-9]+', '-', what.lower()).strip('-')}.txt"
+
+
+def _is_stored(what: str, words: list[str], run: Ran, *, bless: bool) -> None:
+    """Assert that a command prints the stored screen, or store it."""
+    said = VOLATILE.sub("#", without_seconds(run.stdout))
+    code = f"\nexit {run.returncode}" if run.returncode else ""
+    screen = f"$ shortlist {shlex.join(words)}\n{said}{code}\n"
+    if bless:
+        _screen(what).write_text(screen, encoding="utf-8")
+    else:
+        assert screen == _screen(what).read_text(encoding="utf-8")
 
 
 def _fits(run: Any) -> None:
