@@ -17,7 +17,7 @@ OF_PAPERS := src/shortlist_papers tests/shortlist_papers
 LEFT_OUT = $(if $(filter changed,$(PAPERS)),$(if $(shell git status --short -- $(OF_PAPERS); \
   git log --oneline main.. -- $(OF_PAPERS)),,$(OF_PAPERS:%=--ignore=%)))
 
-.PHONY: run test pytest style fuzz check browser screens bench lowest docs dist changelog help clean lock
+.PHONY: run test pytest style fuzz check browser mutate screens bench lowest docs dist changelog help clean lock
 run: $(VENV)/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
 	$(VENV)/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
@@ -51,6 +51,9 @@ check: $(VENV)/ready-dev  ## format, lint, types and layers
 
 browser:  ## a Chromium for the tests of pages, where apt-get can install one
 	apt-get install --yes --no-install-recommends chromium
+
+mutate: $(VENV)/ready-dev  ## change 60 places of the library at random, one at a time, and see which tests fail
+	$(VENV)/bin/python -m tests.mutate $(MUTATE_ARGS)
 
 screens: $(VENV)/ready-dev  ## the stored screens of every command anew; read the difference before you commit it
 	$(VENV)/bin/python -m pytest --quiet tests/cli/test_one_screen.py --bless
