@@ -25,7 +25,7 @@ SCREENS = Path(__file__).parent.parent / "screens"
 DEFAULTS = [word for name in ("cost", "grams", "hours", "appeal") for word in ("--set", f"default={name}=0")]
 
 VOLATILE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|(?<=Folder:  )\S+|(?<= s of work, on ).*(?=\.)|[\d.]+ MB")
-"""When a study began, where, on which processor, and its size."""
+"""Begin, folder and size of a study, and the name of the processor."""
 
 LINES, WIDTH = 24, 100
 """Lines and columns of a terminal by default."""
