@@ -14,13 +14,13 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier, best_alone
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.evolved_table import evolve_table
-from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist.results.intervals import difference_of
 from shortlist.results.measuring import Measuring
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.results.verdicts import Word
 from shortlist.runs import Cancellation, Progress, Work, open_study
+from shortlist.tables.splits import TEST_SHARE
 
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
 LABELS = np.array(["a", "b", "c"])[Y]

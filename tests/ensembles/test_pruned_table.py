@@ -18,7 +18,7 @@ from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner, GreedyMeansPruner
 from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.measured import TEST_SHARE, time_of_answers
+from shortlist.ensembles.measured import time_of_answers
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.pool import Pool, out_of_fold
@@ -32,6 +32,7 @@ from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.runs import Cancellation, Progress, Work
 from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
+from shortlist.tables.splits import TEST_SHARE
 from shortlist_papers import OrderedPruner
 from tests.ensembles.pools.test_judges import made
 

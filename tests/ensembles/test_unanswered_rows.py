@@ -18,13 +18,13 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.evolved_table import evolve_table
-from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pruned_table import prune_table
 from shortlist.ensembles.verification.recheck_model import recheck_committees, verify
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.errors import BadInputError, UnknownWordWarning
 from shortlist.results.measuring import PAPER, Measuring
 from shortlist.results.proof import Status
+from shortlist.tables.splits import TEST_SHARE
 from shortlist_papers.rules.rule_pruners import pruning_methods
 from tests.ensembles import plurality_oracles, rule_oracles
 from tests.ensembles.plurality_oracles import Pool as Samples

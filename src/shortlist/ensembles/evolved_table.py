@@ -17,7 +17,6 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.measured import (
     NO_CLASS,
-    TEST_SHARE,
     Advice,
     Measured,
     advise,
@@ -43,7 +42,7 @@ from shortlist.runs.budget import of_a_part, seconds_now
 from shortlist.runs.records import digest_of_arrays
 from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable, table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, cases_of_rows
+from shortlist.tables.splits import IN_NO_FOLD, TEST_SHARE, Cases, RowNumbers, cases_of_rows
 
 if TYPE_CHECKING:  # its kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier

@@ -338,10 +338,6 @@ def time_of_answers(
     return statistics.median(times) * 1e6
 
 
-TEST_SHARE = 0.10
-"""Share of all rows that is held out for the test (Section 5.1 of the paper)."""
-
-
 @dataclass(frozen=True)
 class Advice:
     """Rule to use by the measured rows, and how sure that is.

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.ensembles.estimators.rows import own_pool, split_rows
-from shortlist.ensembles.measured import TEST_SHARE
 from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.racing import RaceSettings, raced_pool
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -14,6 +13,8 @@ from shortlist.results.measuring import PAPER, Measuring, TableRows
 from shortlist.runs import Work
 from shortlist.tables.splits import (
     N_FOLDS,
+    PRUNING_SHARE,
+    TEST_SHARE,
     Cases,
     RowNumbers,
     cases_of_rows,
@@ -22,9 +23,6 @@ from shortlist.tables.splits import (
     one_row_a_case,
     split_cases,
 )
-
-PRUNING_SHARE = 0.27
-"""Share of all rows that selects members (Section 5.1 of the paper); the remaining 63 % fit classifiers."""
 
 MOST_ROWS_REPEATED = 50_000
 """Rows up to which all fit, select and measure by repeated choice (decisions 134 and 148)."""

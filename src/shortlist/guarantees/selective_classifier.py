@@ -23,11 +23,7 @@ from shortlist.guarantees.promise import (
 )
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
-from shortlist.tables.splits import keep_rows_apart
-
-PLANNING_SHARE = 0.25
-"""Share of the calibration rows that chooses the thresholds to test, where no other rows can."""
-
+from shortlist.tables.splits import THRESHOLD_SHARE, keep_rows_apart
 
 NO_ANSWER = -1.0
 """Score of a row that the classifier does not answer, in place of the probability of its class."""
@@ -254,7 +250,7 @@ def promised_by(
     codes, scores = _scored(fitted, X)
     right = fitted.classes_[codes] == np.asarray(y)
     if chose is None:
-        tested, planning = keep_rows_apart(len(right), PLANNING_SHARE, integer_seed(seed))
+        tested, planning = keep_rows_apart(len(right), THRESHOLD_SHARE, integer_seed(seed))
         chose_scores, chose_right = scores[planning], right[planning]
         scores, right = scores[tested], right[tested]
     else:

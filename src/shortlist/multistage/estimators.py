@@ -45,16 +45,13 @@ from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.workers import Where, as_where
 from shortlist.tables.fit_inputs import TableClassifier, take_rows
-from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, Cases, cases_of_rows
+from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, STAGE_SHARE, Cases, cases_of_rows
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
 """Rows that validate, where no share is held out: all of them, by classifiers fitted without their fold."""
-
-HELD_SHARE = 1 / 3
-"""Share of rows held out where ``auto`` does so."""
 
 
 def _as_share(value: Any, argument: str) -> None:
@@ -399,7 +396,7 @@ class MultiStageClassifier(StagedAnswers):
     ) -> StageRows:
         if validation is None and self.validates_out_of_fold(len(y)):
             return folded_rows(self, X, y, names, cases=cases, seed=seed)
-        share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
+        share: Any = STAGE_SHARE if self.validation_share == AUTO else self.validation_share
         return rows_to_fit_and_validate(
             self, X, y, names, validation=validation, share=share, seed=seed, cases=cases
         )

@@ -50,12 +50,13 @@ from shortlist.panels.objectives import (
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Cases
 from shortlist.results.error_costs import ErrorCosts, losses_of
+from shortlist.tables.splits import CASE_SHARE
 
 AUTO = "auto"
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
-USUAL_SHARE, FEW_CASES = 0.25, 20_000
-"""The share of the cases that is held out unless another one is requested, and how many cases all choose."""
+FEW_CASES = 20_000
+"""Number of cases up to which all choose."""
 NOISY_CASES = 500
 """Fewer cases than these leave open how much worse a cheaper panel is (decision 91)."""
 
@@ -90,7 +91,7 @@ class PanelOptions:
     final: Final = field(default_factory=Final)
     max_stages: int = 3
     error_costs: ErrorCosts = field(default_factory=dict)
-    test_share: float | None = USUAL_SHARE
+    test_share: float | None = CASE_SHARE
     demand: Demand | None = None
     n_folds: int = 5
     seed: int = 0
@@ -108,7 +109,7 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
     if options.test_share is not None and not 0.05 <= options.test_share <= 0.5:
         raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{options.test_share:g}")
-    if options.demand is not None and options.test_share not in {None, USUAL_SHARE}:
+    if options.demand is not None and options.test_share not in {None, CASE_SHARE}:
         why = "as half of the cases calibrate and measure then"
         raise BadInputError("test_share", f"must come without a promise, {why}", f"{options.test_share:g}")
     check_objectives(log, options, objectives)
@@ -279,7 +280,7 @@ def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, Answe
         half = folds_of(log, 2, options.seed)
         calibration = _one_of_each_group(log.at(half == 0), options.seed)
         return log.at(half == 1), calibration, calibration
-    asked = USUAL_SHARE if options.test_share is None else options.test_share
+    asked = CASE_SHARE if options.test_share is None else options.test_share
     share = Fraction(asked).limit_denominator(FINEST_SHARE)
     parts, n = folds_of(log, share.denominator, options.seed), share.numerator
     return log.at(parts >= n), log.at(parts < n), None

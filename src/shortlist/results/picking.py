@@ -207,6 +207,21 @@ def cheapest_as_good(prices: Floats, lows: Floats, margin: float) -> int:
     return int(good[np.lexsort((-lows[good], prices[good]))[0]])
 
 
+def cheapest_near_best(losses: Floats, prices: Floats, error: float | Floats) -> int:
+    """Return the index of the cheapest whose loss is at most the least one and its standard error.
+
+    This is the one-standard-error rule (Section 3.4.3 of :cite:t:`Breiman1984`); without an error the
+    cheapest of the best. Equal prices go to the smaller loss, then to the first.
+
+    `losses`, `prices`, ``(n,)``: less is better. `error`: one number, or the error of each difference.
+
+    >>> cheapest_near_best(np.array([0.1, 0.12, 0.3]), np.array([5.0, 2.0, 1.0]), 0.05)
+    1
+    """
+    near = np.flatnonzero(losses <= losses.min() + error)
+    return int(near[np.lexsort((losses[near], prices[near]))[0]])
+
+
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
     """Mark the allowed points at which every objective can get better and worse, or the next best thing."""
     # two values are ends and nothing else

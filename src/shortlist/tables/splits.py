@@ -20,6 +20,24 @@ RowNumbers = NDArray[np.intp]
 Cases = NDArray[np.intp]
 """Case of each row, as numbers from 0 without gaps."""
 
+TEST_SHARE = 0.10
+"""Share of all rows held out for the test of ensembles (Section 5.1 of the pruning paper)."""
+
+PRUNING_SHARE = 0.27
+"""Share of all rows that selects members; the remaining 63 % fit classifiers (the same section)."""
+
+SELECTION_SHARE = 0.3
+"""Share of the rows without those of the test that selects members, the paper's 27 : 63 rounded."""
+
+STAGE_SHARE = 1 / 3
+"""Share of rows held out where stages are not validated out of fold."""
+
+CASE_SHARE = 0.25
+"""Share of the cases of a log that is held out where not all of them choose."""
+
+THRESHOLD_SHARE = 0.25
+"""Share of the calibration rows that chooses the thresholds to test, where no other rows can."""
+
 N_FOLDS = 5
 """Default number of folds for out-of-fold answers."""
 

@@ -403,7 +403,7 @@ def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False)
     import numpy as np
 
     from shortlist.results.front import without_promises
-    from shortlist.results.picking import mark_within, numbered_point, within_limits
+    from shortlist.results.picking import cheapest_near_best, mark_within, numbered_point, within_limits
 
     front, limits, rule = choice.front, limits_asked(asked), rule_asked(asked)
     if anyway and not any(one.promised for one in choice.guarantees):
@@ -414,9 +414,8 @@ def picked(choice: "PanelChoice", asked: PolicyOptions, *, anyway: bool = False)
         return front.pick(rule, limits=limits).index
     allowed = np.flatnonzero(within_limits(front, limits))
     losses, error = mean_losses(choice, allowed)
-    least = losses <= losses.min() + (error if rule == "one-se" else 0)
-    price = front.values[allowed, front.names.index("price")]
-    return int(allowed[least][np.argmin(price[least])])
+    prices = front.values[allowed, front.names.index("price")]
+    return int(allowed[cheapest_near_best(losses, prices, error if rule == "one-se" else 0)])
 
 
 def picked_beside(

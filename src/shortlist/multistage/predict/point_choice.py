@@ -12,7 +12,14 @@ from shortlist.errors import BadInputError, OutOfReachError, UnmetChoiceError
 from shortlist.multistage.search.replayed import ERROR_APART
 from shortlist.multistage.search.stage_objectives import ERROR_COST, StageProblem, merits
 from shortlist.results.front import Front
-from shortlist.results.picking import PICK_RULES, LimitsAsked, numbered_point, pick_index, within_limits
+from shortlist.results.picking import (
+    PICK_RULES,
+    LimitsAsked,
+    cheapest_near_best,
+    numbered_point,
+    pick_index,
+    within_limits,
+)
 
 USUAL = "one-se"
 PICKS = (USUAL, "norm", *PICK_RULES)
@@ -122,27 +129,25 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
     )
     right = np.where(within, coverage * accuracy, -1.0)
     n_rows = front.objectives[front.names.index("coverage")].scale or 1
-    slack = np.sqrt(right.max() * (1 - right.max()) / n_rows)
-    enough = np.flatnonzero(right >= right.max() - slack)
-    saved = _saved(front, enough, {"coverage", "conclusive_accuracy"})
-    # ties in price go to more right answers, then to the first point
-    return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])
+    error = np.sqrt(right.max() * (1 - right.max()) / n_rows)
+    return cheapest_near_best(-right, _prices(front, {"coverage", "conclusive_accuracy"}), error)
 
 
 def _cheapest_of_few_errors(front: Front, within: Mask) -> int:
     errors = np.where(within, front.values[:, front.names.index(ERROR_COST)], np.inf)
-    enough = np.flatnonzero(errors <= errors.min() + np.array(front.extras[ERROR_APART]))
-    return int(enough[np.lexsort((errors[enough], *_saved(front, enough, {ERROR_COST})[:1]))[0]])
+    return cheapest_near_best(errors, _prices(front, {ERROR_COST}), np.array(front.extras[ERROR_APART]))
 
 
-def _saved(front: Front, points: NDArray[np.int64], told: set[str]) -> list[NDArray[np.float64]]:
-    """Return the savings at some points, the first kind first; `told`: objectives that say how good."""
-    return [
-        front.values[points, front.names.index(name)] * (1 if one.sense == "min" else -1)
-        for name in dict.fromkeys((*SAVED_ON, *front.names))
-        for one in front.objectives
-        if one.name == name not in told
-    ]
+def _prices(front: Front, told: set[str]) -> NDArray[np.float64]:
+    """Return each point's value of the objective to save on, less is better; 0 where there is none.
+
+    `told`: objectives that say how good a point is.
+    """
+    for name in dict.fromkeys((*SAVED_ON, *front.names)):
+        for one in front.objectives:
+            if one.name == name not in told:
+                return front.values[:, front.names.index(name)] * (1 if one.sense == "min" else -1)
+    return np.zeros(len(front))
 
 
 def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
