@@ -124,3 +124,8 @@ def test_an_equation_is_found_by_searching_for_its_name(paper: str, names: list[
 def test_the_picture_of_rooms_shows_the_imports_of_today() -> None:
     drawn = runpy.run_path(str(ROOT / "docs" / "_ext" / "rooms.py"))
     assert drawn["PICTURE"].read_text(encoding="utf-8") == drawn["picture"](), "run python docs/_ext/rooms.py"
+
+
+def test_decisions_have_at_most_forty_lines() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    assert [_of(page) for page in pages if len(page.read_text(encoding="utf-8").splitlines()) > 40] == []
