@@ -96,6 +96,7 @@ WRITING = {
     ],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
     "front pick --out of a few": ["front", "pick", "front.parquet", "--few", "2", "--out", "w.csv"],
+    "front pick --out of a page": ["front", "pick", "front.parquet", "--few", "2", "--out", "w.html"],
 }
 """Commands that write a file, by the option that names it; every such option of every command."""
 

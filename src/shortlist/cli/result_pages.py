@@ -14,6 +14,7 @@ from shortlist.results.picking import mark_takeable
 if TYPE_CHECKING:
     from shortlist.export.protocols import Protocol
     from shortlist.products.model import FeatureModel
+    from shortlist.results.picking import Pick
 
 KINDS = "a model (.joblib), or a front or a comparison (.parquet); or, with --protocol, a panel"
 
@@ -87,6 +88,22 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
         "a page needs a fitted estimator of Shortlist, got a "
         f"{type(estimator).__name__} without a result. Fit it first."
     )
+
+
+def picked_parts(front: Front, picked: "Pick", model: Path | None) -> Parts:
+    """Return the parts of a page of one point of a front, with the tree of its product if there is a model."""
+    if PROGRAM in front.extras:
+        from shortlist.report.fronts import program_parts
+
+        return program_parts(front, pick=picked)
+    if front.method in STAGED_METHODS or front.method == COMMITTEES:
+        from shortlist.report.fronts import front_page_parts, pick_parts
+
+        return [*pick_parts(front, picked), *front_page_parts(front, pick=picked)]
+    from shortlist.products.formats import read_model
+    from shortlist.report.products import product_parts
+
+    return product_parts(front, None if model is None else read_model(model), pick=picked)
 
 
 def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:

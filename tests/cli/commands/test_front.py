@@ -29,6 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in MODELS.iterdir():
         shutil.copy(path, folder)
     done(*PHONE, "--out", "front.parquet", cwd=folder)
+    (folder / "wishes.csv").write_text("Kunde;GPS;most cost\nAnn;ja;20\nBob;nein;1\nEve;;\n")
     half = Front.from_points(
         [Objective("time")], np.array([[3]]), np.array([[2, 1]]), ["a", "b"], Proof(ProofKind.COMPLETE)
     )
@@ -317,11 +318,51 @@ def test_a_few_points_are_told_written_and_the_same_in_json(folder: Path, front:
     assert none["status"] == "infeasible"
 
 
+def test_customers_are_served_told_and_written(folder: Path, front: Front) -> None:
+    command = ["front", "pick", "front.parquet", "--customers", "wishes.csv"]
+    facts = facts_of(*command, "--out", "served.csv", "--out", "served.html", cwd=folder)
+    served = facts["service"]["customers"]
+    assert [one["name"] for one in served] == ["Ann", "Bob", "Eve"]
+    for one in served:
+        point = front.values[one["index"]].tolist()
+        assert dict(zip(front.names, point, strict=True))["cost"] <= 20 or "cost" in str(one["gives_up"])
+    table = pd.read_csv(folder / "served.csv")
+    assert table["customer"].tolist() == ["Ann", "Bob", "Eve"]
+    assert table["product"].tolist() == [one["index"] for one in served]
+    assert table["given up"].tolist() == [len(one["gives_up"]) for one in served]
+    page = (folder / "served.html").read_text()
+    assert "Who gets what" in page
+    assert "<td>Ann" in page or ">Ann</th>" in page
+    few = facts_of(*command, "--few", "1", cwd=folder)["service"]
+    assert len({one["index"] for one in few["customers"]}) == 1
+    assert few["total"] == few["bound"]
+    told = done(*command, cwd=folder)
+    assert "of 3 customers find all their wishes" in told.stdout
+    assert "wishes.csv: 3 customers named by 'Kunde'" in told.stderr
+    by_cost = facts_of(*command, "--pick", "weights:cost=1", cwd=folder)["service"]["customers"]
+    assert by_cost[2]["index"] == int(front.values[:, front.names.index("cost")].argmin())
+
+
+def test_one_point_and_a_few_are_drawn_on_a_page(folder: Path) -> None:
+    done("front", "pick", "front.parquet", "--few", "3", "--out", "few.html", cwd=folder)
+    page = (folder / "few.html").read_text()
+    for words in ("Regret by number of points", "best for weights of about", "In what they differ"):
+        assert words in page
+    told = done("front", "pick", "front.parquet", "--pick", "1", "--out", "one.html", cwd=folder).stdout
+    assert "Report in one.html." in told
+    assert "Take point 1 of" in (folder / "one.html").read_text()
+
+
 @refusals("""
     pick front.parquet --few 0                                       | --few must be at least 1, got 0
     pick front.parquet --few 2 --pick knee                           | --few cannot be used with --pick
     pick front.parquet --few 2 --model phone.uvl --out x.csv         | --few cannot be used with --model
-    pick front.parquet --few 2 --out x.uvl                           | --out must end in .csv or .xlsx
+    pick front.parquet --few 2 --out x.uvl                           | --out must end in .csv, .xlsx, .html or .htm
+    pick front.parquet --customers no.csv                            | no.csv cannot be read
+    pick front.parquet --customers wishes.csv --pick knee            | --pick must be weights:cost=2,defects=1 beside --customers
+    pick front.parquet --customers wishes.csv --few 0                | --few must be at least 1, got 0
+    pick front.parquet --customers wishes.csv --out x.uvl            | --out must end in .csv, .xlsx, .html or .htm
+    pick front.parquet --customers front.parquet                     | no column of a feature or a limit
     show none.parquet                                                | cannot be read
     show phone.uvl                                                   | corrupted or this is not a parquet file. Write
     show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, as-good, one-se or norm, got 'best'.
@@ -348,7 +389,7 @@ def test_a_few_points_are_told_written_and_the_same_in_json(folder: Path, front:
     pick bought.parquet --out x.uvl                                  | stages are written to
     pick front.parquet --pick weights:cost=-1                        | and not all 0, got cost=-1.
     pick front.parquet --model phone.uvl                             | --model belongs to --out
-    pick front.parquet --out x.pdf                                   | --out must end in .uvl, .csv or .config
+    pick front.parquet --out x.pdf                                   | --out must end in .uvl, .csv, .config, .html or .htm
     pick front.parquet --model other.uvl --out x.uvl                 | its features differ
     pick stages.parquet --out x.uvl                                  | a front of products
 """)

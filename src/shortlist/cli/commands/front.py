@@ -1,7 +1,7 @@
 """`shortlist front`: look at a saved front, take a point of it, compare it, and write it as a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -198,10 +198,17 @@ def pick(
         int | None,
         typer.Option(
             help="Number of points in place of one: those that leave the least regret to any customer who "
-            "weighs the objectives."
+            "weighs the objectives, or to those of --customers."
         ),
         Fills("n_points"),
-        excludes("pick"),
+        excludes("model"),
+    ] = None,
+    customers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table with a row for each customer: wanted and unwanted features (yes, no), and limits such as "
+            "'most cost'. Each gets the best point within her wishes; with --few these customers share a few."
+        ),
         excludes("model"),
     ] = None,
     limit: LimitTexts = None,
@@ -211,10 +218,10 @@ def pick(
         needs("out", "FILE"),
     ] = None,
     out: Annotated[
-        Path | None,
+        list[Path] | None,
         output(
             "the product, as .uvl, .csv or .config; stages or columns of a program as .csv; with --few the "
-            "points, as .csv or .xlsx."
+            "points, as .csv or .xlsx; or a page with pictures, as .html; may be repeated."
         ),
     ] = None,
     details: Details = False,
@@ -225,24 +232,20 @@ def pick(
     One is taken by a rule or its number; the few are those that suit every customer best. What to choose
     there can be written to a file.
     """
-    from shortlist.cli.files import PRODUCT_FILE, SPREADSHEET_FILE, check_files
+    from shortlist.cli.files import PAGE_FILE, PRODUCT_FILE, SPREADSHEET_FILE, check_files, files_by_kind
 
-    endings = {"--out": PRODUCT_FILE if few is None else SPREADSHEET_FILE}
-    check_files(inputs={"FRONT": front, "--model": model}, outputs={"--out": out}, endings=endings)
-    from shortlist.cli.options.points import read_limits, taken_point, usual_rule
-    from shortlist.cli.options.stage_options import point_or_rule
-    from shortlist.cli.text.front_text import contract, no_point, pick_facts, print_pick
-    from shortlist.errors import BadInputError
+    table_endings = PRODUCT_FILE if few is None and customers is None else SPREADSHEET_FILE
+    check_files(
+        inputs={"FRONT": front, "--model": model, "--customers": customers},
+        outputs={"--out": out},
+        endings={"--out": table_endings + PAGE_FILE},
+    )
+    from shortlist.cli.options.points import read_limits
+    from shortlist.cli.text.front_text import contract, no_point
     from shortlist.results.front import Front
-    from shortlist.results.picking import AS_GOOD
 
-    rule, _, how = (pick or "").partition(":")
-    wanted = None if pick is None else rule if rule == AS_GOOD else point_or_rule(rule)
+    wanted, how = _read_rule(pick, few=few, customers=customers)
     refuse_unused(context)
-    if how and wanted not in {"weights", "ideal", "lexicographic"}:
-        raise BadInputError("--pick", "takes objectives with weights, ideal or lexicographic", repr(pick))
-    if wanted == "weights" and not how:
-        raise BadInputError("--pick", "must say the weights, such as weights:cost=2,defects=1", repr(pick))
     factors = read_numbers(how, "pick") if how and wanted != "lexicographic" else None
     loaded = Front.load(front)
     order = _order(loaded, read_names(how) if how and wanted == "lexicographic" else ())
@@ -251,32 +254,89 @@ def pick(
     if reason := no_point(loaded, limits):
         _tell_none(reason, facts, json=json)
         return
-    if few is not None:
-        _take_few(loaded, few, limits, out, facts if json else None, details=details)
-        return
-    if wanted is None:
-        wanted = usual_rule(loaded)
-    picked = taken_point(loaded, wanted, limits, weights=factors, order=order)
+    told = facts if json else None
+    files = files_by_kind(out, table=table_endings, page=PAGE_FILE)
+    if customers is not None:
+        _serve(
+            loaded, customers, few, weights=factors, limits=limits, files=files, facts=told, details=details
+        )
+    elif few is not None:
+        _take_few(loaded, few, limits, files, told, details=details)
+    else:
+        rule = _Rule(wanted, factors, order)
+        _take_one(loaded, rule, limits, files=files, model=model, facts=told, details=details)
+
+
+class _Rule(NamedTuple):
+    """A rule of ``--pick``, with weights or an order; None is the usual one."""
+
+    wanted: int | str | None
+    weights: "dict[str, float] | None"
+    order: "Sequence[str]"
+
+
+def _read_rule(text: str | None, *, few: int | None, customers: Path | None) -> tuple[int | str | None, str]:
+    """Return the number or rule of ``--pick``, and the text behind its colon."""
+    from shortlist.cli.options.stage_options import point_or_rule
+    from shortlist.errors import BadInputError
+    from shortlist.results.picking import AS_GOOD
+
+    rule, _, how = (text or "").partition(":")
+    wanted = None if text is None else rule if rule == AS_GOOD else point_or_rule(rule)
+    if how and wanted not in {"weights", "ideal", "lexicographic"}:
+        raise BadInputError("--pick", "takes objectives with weights, ideal or lexicographic", repr(text))
+    if wanted == "weights" and not how:
+        raise BadInputError("--pick", "must say the weights, such as weights:cost=2,defects=1", repr(text))
+    if wanted is not None and few is not None and customers is None:
+        raise BadInputError("--few cannot be used with --pick. Leave one of them out.")
+    if wanted not in {None, "weights"} and customers is not None:
+        raise BadInputError("--pick", "must be weights:cost=2,defects=1 beside --customers", repr(text))
+    return wanted, how
+
+
+def _take_one(
+    front: "Front",
+    rule: _Rule,
+    limits: "Sequence[Limit]",
+    *,
+    files: "Sequence[Path | None]",
+    model: Path | None,
+    facts: dict[str, Any] | None,
+    details: bool,
+) -> None:
+    """Take a point by a rule, and write and report it; `facts`: of JSON, None for people."""
+    from shortlist.cli.options.points import taken_point, usual_rule
+    from shortlist.cli.text.front_text import pick_facts, print_pick
+    from shortlist.cli.text.output import page_path, save_page, tell_page
+
+    wanted = usual_rule(front) if rule.wanted is None else rule.wanted
+    picked = taken_point(front, wanted, limits, weights=rule.weights, order=rule.order)
     notes = []
+    out, page = files
     if out is not None:
-        out = save(out, lambda path: write_picked(loaded, picked, model, path))
+        out = save(out, lambda path: write_picked(front, picked, model, path))
         if model is None and out.suffix == ".uvl":
             notes.append("The product is not checked and has no tree: pass --model FILE for both.")
+    if page is not None:
+        from shortlist.cli.result_pages import picked_parts
+
+        page = save_page(page, f"Point {picked.index}", lambda: picked_parts(front, picked, model))
     print_notes(notes)
-    if json:
-        facts |= {"reason": "", **pick_facts(loaded, picked)}
-        print_json(facts | {"out": None if out is None else str(out), "notes": notes})
+    if facts is not None:
+        facts |= {"reason": "", **pick_facts(front, picked)}
+        print_json(facts | {"out": None if out is None else str(out)} | page_path(page) | {"notes": notes})
         return
-    print_pick(loaded, picked, details=details)
+    print_pick(front, picked, details=details)
     if out is not None:
         print(f"Written: {out}, what is chosen at point {picked.index}.")
+    tell_page(page)
 
 
 def _take_few(
     front: "Front",
     few: int,
     limits: "Sequence[Limit]",
-    out: Path | None,
+    files: "Sequence[Path | None]",
     facts: dict[str, Any] | None,
     *,
     details: bool,
@@ -284,19 +344,67 @@ def _take_few(
     """Choose a few points, and write and report them; `facts`: of JSON, None for people."""
     from shortlist._validation import as_count
     from shortlist.cli.text.few_text import few_facts, few_rows, print_few
+    from shortlist.cli.text.output import page_path, save_page, tell_page
     from shortlist.methods.few_points import few_points
+    from shortlist.report.few_points import few_parts
     from shortlist.tables.spreadsheets import save_rows
 
     found = few_points(front, as_count(few, "--few", at_least=1), limits)
+    out, page = files
     if out is not None:
         out = save(out, lambda path: save_rows(path, *few_rows(front, found)))
+    page = save_page(page, "A few points for all customers", lambda: few_parts(front, found, few))
     if facts is not None:
         told = {"reason": "", "few": few_facts(front, found)}
-        print_json(facts | told | {"out": None if out is None else str(out), "notes": []})
+        print_json(
+            facts | told | {"out": None if out is None else str(out)} | page_path(page) | {"notes": []}
+        )
         return
     print_few(front, found, few, details=details)
     if out is not None:
         print(f"Written: {out}, the points, whom they suit, and what is chosen at each.")
+    tell_page(page)
+
+
+def _serve(
+    front: "Front",
+    customers: Path,
+    few: int | None,
+    *,
+    weights: "dict[str, float] | None",
+    limits: "Sequence[Limit]",
+    files: "Sequence[Path | None]",
+    facts: dict[str, Any] | None,
+    details: bool,
+) -> None:
+    """Serve a table of customers, and write and report it; `facts`: of JSON, None for people."""
+    from shortlist._validation import as_count
+    from shortlist.cli.text.customer_text import tell_service
+    from shortlist.cli.work import long_work
+    from shortlist.methods.customers import serve
+    from shortlist.report.fronts import front_parts
+    from shortlist.results.customer_tables import read_customers
+
+    if few is not None:
+        as_count(few, "--few", at_least=1)
+    notes: list[str] = []
+    read = read_customers(customers, front.candidates, front.names, notes)
+    print_notes(notes)
+    with long_work(None) as (cancellation, _):
+        found = serve(front, read, few, weights=weights, limits=limits, cancellation=cancellation)
+    name = front.method or "front"
+    picks = [
+        (name, front.point(point, f"customers, point {point}"), "") for point in found.numbers[:MOST_PICKS]
+    ]
+    told = None if facts is None else facts | {"reason": "", "notes": notes}
+    tell_service(
+        found, files, told, n_products=len(front), more=lambda: front_parts({name: front}, picks=picks),
+        details=details,
+    )  # fmt: skip
+
+
+MOST_PICKS = 12
+"""Largest number of products of customers that a page has a button for."""
 
 
 def export(

@@ -1,11 +1,9 @@
 """Facts about a few points for `shortlist front pick --few`: on the screen, in JSON and in a table."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shortlist._words import counted, number_text
 from shortlist.cli.text.output import LINES, WIDTH, cut, print_lines
-from shortlist.report.page import Table
+from shortlist.report.few_points import few_sentences, few_table, share_text
 from shortlist.results.front import front_header, front_rows
 from shortlist.tables.spreadsheets import Cell
 
@@ -48,49 +46,11 @@ def few_rows(front: "Front", found: "FewPoints") -> tuple[list[str], list[list[C
 
 def print_few(front: "Front", found: "FewPoints", asked: int, *, details: bool = False) -> None:
     """Print the points, whom each suits, and how much regret fewer points leave."""
-    n = len(found.points)
-    known = "which is proved to be the least"
-    if found.regret - found.bound > 1e-9:
-        known = f"and no {asked} points leave less than {_share(found.bound)}; both are proved"
-    taken = f"Take {counted(n, 'point')} of {len(front):,}: a customer regrets {_share(found.regret)} at most"
-    meaning = (
-        "He weighs the objectives, each from 0 for the worst value on the front to 1 for the best, and "
-        "regrets the share that the best of these points is worth less to him than the best of all."
-    )
-    more = [f"More than {counted(n, 'point')} change nothing."] * (n < asked)
-    print_lines([f"{taken}, {known}.", meaning, *more])
-    header = (
-        "point",
-        *(f"{goal.sense} {goal.name}" for goal in front.objectives),
-        "best for weights of about",
-    )
-    rows = [
-        (str(point), *(number_text(value) for value in front.values[point].tolist()), _heaviest(weights))
-        for point, weights in zip(found.points, found.weights, strict=True)
-    ]
-    table = Table("", header, tuple(rows)).lines()
+    print_lines(few_sentences(front, found, asked))
+    table = few_table(front, found).lines()
     if not details:
-        table = cut(table, LINES - 10, "--details has all")
+        table = cut(table, LINES - 11, "--details has all")
         table = [line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..." for line in table]
-    curve = ", ".join(f"{number}: {_share(regret)}" for number, regret, _ in found.curve)
+    curve = ", ".join(f"{number}: {share_text(regret)}" for number, regret, _ in found.curve)
     print("\n".join(["", *table, ""]))
     print_lines([f"Regret by number of points: {curve}."])
-
-
-def _heaviest(weights: Mapping[str, float]) -> str:
-    """Name the objectives that weigh most.
-
-    >>> _heaviest({"cost": 0.2, "defects": 0.5, "weight": 0.3})
-    'defects 50 %, weight 30 %'
-    """
-    ordered = sorted(weights.items(), key=lambda one: -one[1])[:2]
-    return ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in ordered)
-
-
-def _share(share: float) -> str:
-    """Return a share in percent with two digits that count.
-
-    >>> _share(0.483), _share(0.0116), _share(0.0)
-    ('48 %', '1.2 %', '0 %')
-    """
-    return f"{float(f'{100 * share:.2g}'):g} %"
