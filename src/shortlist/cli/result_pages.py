@@ -91,7 +91,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
 
 def picked_parts(front: Front, picked: "Pick", model: Path | None) -> Parts:
-    """Return the parts of a page of one point of a front, with the tree of its product if there is a model."""
+    """Return the parts of a page of one point, with the tree of its product if there is a model."""
     if PROGRAM in front.extras:
         from shortlist.report.fronts import program_parts
 

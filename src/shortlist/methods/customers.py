@@ -1,9 +1,9 @@
 """Customers served from a front: the best point for each within her wishes, or a few points for all of them.
 
-A customer's best point meets most of her wishes, and of such points it has the smallest loss: the weighted
-mean of how far each objective is from its best value, as a share of its range on the front, as the rule
-``weights`` has it, and beside it what is missed of the limits that are given up, as shares likewise. All
-points are looked at, in integers, so what she has to give up is the fewest.
+A customer's best point meets most of her wishes. Of such points it has the smallest loss: the weighted mean
+of how far each objective is from its best value, as a share of its range on the front, as the rule
+``weights`` has it. Limits that are given up add what is missed of them, as shares likewise. All points are
+looked at, in integers, so what she has to give up is the fewest.
 """
 
 import math

@@ -62,13 +62,13 @@ def p_median(
     if float(counts @ costs.max(axis=1, initial=0.0)) >= LARGEST_INTEGER / 4:
         raise BadInputError("the costs of customers must sum to less than 2^51. Take fewer customers.")
     n_points = min(n_points, costs.shape[1])
-    search = _Search(costs, counts, n_points, budget or Budget())
+    search = _Median(costs, counts, n_points, budget or Budget())
     search.run()
     return Medians(tuple(sorted(search.best)), int(search.total), int(min(search.bound, search.total)))
 
 
 @dataclass
-class _Node:
+class _Open:
     """Points that are taken, those that may be, and multipliers that gave a good bound."""
 
     taken: Mask
@@ -83,11 +83,11 @@ class _Root(NamedTuple):
     multipliers: Floats
     bound: float
     beyond: Floats
-    """How much more the bound is once a column is taken, ``(n_candidates,)``."""
+    """Increment of the bound once a column is taken, ``(n_candidates,)``."""
 
 
 @dataclass
-class _Search:
+class _Median:
     """State of a search; `best` are places in the costs as given."""
 
     costs: Floats
@@ -152,10 +152,10 @@ class _Search:
         self.places = places
         self.costs = np.ascontiguousarray(every[:, places])
 
-    def _open(self, multipliers: Floats, bound: float = 0.0) -> _Node:
+    def _open(self, multipliers: Floats, bound: float = 0.0) -> _Open:
         """Return a node in which every column is free."""
         n = len(self.places)
-        return _Node(np.zeros(n, dtype=bool), np.ones(n, dtype=bool), multipliers, bound)
+        return _Open(np.zeros(n, dtype=bool), np.ones(n, dtype=bool), multipliers, bound)
 
     def _begin_anew(self) -> None:
         """Exchange points from several random ones on, and keep the best that comes of it."""
@@ -222,7 +222,7 @@ class _Search:
         own = np.sort(self.costs[:, self._columns_of_best()], axis=1)
         return own[:, min(1, own.shape[1] - 1)].copy()
 
-    def _bounded(self, node: _Node, rounds: int, *, decides: bool = True) -> _Node:
+    def _bounded(self, node: _Open, rounds: int, *, decides: bool = True) -> _Open:
         """Improve the multipliers of a node, and take or leave points that the bounds decide.
 
         `decides`: whether the columns are all that there are, so that the bounds hold.
@@ -235,7 +235,7 @@ class _Search:
             if n_more <= 0 or free.sum() <= n_more:
                 chosen = np.flatnonzero(taken | free if n_more > 0 else taken)
                 self._offer(chosen.tolist())
-                return _Node(taken, free, kept, np.inf)  # nothing is left to decide
+                return _Open(taken, free, kept, np.inf)  # nothing is left to decide
             if turn == rounds:
                 break
             savings = self._savings(multipliers, taken | free)
@@ -264,10 +264,10 @@ class _Search:
             into = order[:n_more][own - savings[order[:n_more]] + next_ >= self.total]
             free &= ~out
             free[into], taken[into] = False, True
-        return _Node(taken, free, kept, bound)
+        return _Open(taken, free, kept, bound)
 
     def _savings(self, multipliers: Floats, live: Mask) -> Floats:
-        """Return what each point saves of the multipliers, at most 0; those that are not live save nothing."""
+        """Return what each point saves of the multipliers, at most 0; others than live ones save nothing."""
         columns = np.flatnonzero(live)
         is_whole = 2 * len(columns) > len(live)
         if is_whole:
@@ -293,7 +293,7 @@ class _Search:
         moved: Floats = np.maximum(multipliers + np.rint(length / size * steps), 0.0)
         return moved
 
-    def _branching(self, node: _Node) -> int | None:
+    def _branching(self, node: _Open) -> int | None:
         """Return the free point that saves most; None where none is free."""
         free = np.flatnonzero(node.free)
         if not len(free):
@@ -301,15 +301,15 @@ class _Search:
         savings = self._savings(node.multipliers, node.free)
         return int(free[np.argmin(savings[free])])
 
-    def _with(self, node: _Node, column: int) -> _Node:
+    def _with(self, node: _Open, column: int) -> _Open:
         taken, free = node.taken.copy(), node.free.copy()
         taken[column], free[column] = True, False
-        return _Node(taken, free, node.multipliers, node.bound)
+        return _Open(taken, free, node.multipliers, node.bound)
 
-    def _without(self, node: _Node, column: int) -> _Node:
+    def _without(self, node: _Open, column: int) -> _Open:
         free = node.free.copy()
         free[column] = False
-        return _Node(node.taken, free, node.multipliers, node.bound)
+        return _Open(node.taken, free, node.multipliers, node.bound)
 
 
 def _blocks(costs: Floats) -> list[slice]:

@@ -40,6 +40,7 @@ def _few_sentences(service: Service, among: str) -> list[str]:
     n_met, n_could = sum(one.is_met for one in served), sum(one.fewest == 0 for one in served)
     more = sum(len(one.given_up) - one.fewest for one in served)
     regret = sum(max(one.regret, 0.0) for one in served) / len(served)
+    customers = counted(len(served), "customer")
     offered = f"Offer {counted(len(service.numbers), 'product')}{among}"
     lost = (
         f"They give up {_wishes(more)} beyond those that they must, and regret {share_text(regret)} of the "
@@ -48,11 +49,11 @@ def _few_sentences(service: Service, among: str) -> list[str]:
     proof = "This sum is proved to be the least, with a wish counted as a whole range."
     if service.total - service.bound > 1e-9:
         proof = (
-            f"With a wish counted as a whole range the sum is {service.total:,.6g}; no {service.asked} products "
-            f"have less than {service.bound:,.6g}."
+            f"With a wish counted as a whole range the sum is {service.total:,.6g}; no {service.asked} "
+            f"products have less than {service.bound:,.6g}."
         )
     return [
-        f"{offered}: {n_met:,} of {counted(len(served), 'customer')} find all their wishes, {n_could:,} could.",
+        f"{offered}: {n_met:,} of {customers} find all their wishes, {n_could:,} could.",
         f"{lost}. {proof}",
     ]
 

@@ -1,4 +1,4 @@
-"""A few points of a front as sentences, tables and a page: what each is best for, and the regret by number."""
+"""A few points of a front in words, tables and a page: what each is best for, the regret by number."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

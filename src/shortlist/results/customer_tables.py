@@ -129,8 +129,8 @@ class _Reader:
         self.columns = [self._column(place, title, cells[place]) for place, title in enumerate(self.header)]
         if not any(one.role not in {"name", "other", "weight"} for one in self.columns):
             raise BadFileError(
-                f"{self.name} has no column of a feature or a limit: it has {all_of(self.header)}. Name columns as "
-                f"features, such as {any_of(self.features, most=3)}, or limits, such as 'most "
+                f"{self.name} has no column of a feature or a limit: it has {all_of(self.header)}. "
+                f"Name columns as features, such as {any_of(self.features, most=3)}, or limits, such as 'most "
                 f"{next(iter(self.quantities), 'cost')}'."
             )
         self._refuse_repeated()
@@ -180,9 +180,9 @@ class _Reader:
             if filled and all(_signed(cell) is not None for cell in filled):
                 return _Column("signed", only.what)
             raise BadFileError(
-                f"{self.name}: column {title!r} may hold the most or the least that a customer takes, or how much it "
-                f"weighs. Call it 'most {only.what}', 'least {only.what}' or 'weight of {only.what}', or write "
-                "signs before the numbers, such as <= 100."
+                f"{self.name}: column {title!r} may hold the most or the least that a customer "
+                f"takes, or how much it weighs. Call it 'most {only.what}', 'least {only.what}' or "
+                f"'weight of {only.what}', or write signs before the numbers, such as <= 100."
             )
         return only
 
@@ -234,7 +234,8 @@ class _Reader:
         ]
         if filled and rest and all(_number(cell) is not None for cell in filled):
             raise BadFileError(
-                f"{self.name}: column {title!r} has numbers for a limit or a weight, but there is no {rest[0]!r}."
+                f"{self.name}: column {title!r} has numbers for a limit or a weight, but there is no "
+                f"{rest[0]!r}."
                 + (did_you_mean(rest[0], self.quantities) or f" Known are {all_of(self.quantities)}.")
             )
         return _Column("other")
@@ -248,8 +249,8 @@ class _Reader:
         }
         each = any_of(dict.fromkeys(forms[one.role] for one in readings))
         return BadFileError(
-            f"{self.name}: column {title!r} may say {each}. Fill a column of a feature with yes and no, and call others "
-            "'most NAME', 'least NAME' or 'weight of NAME'."
+            f"{self.name}: column {title!r} may say {each}. Fill a column of a feature with yes and no, "
+            "and call others 'most NAME', 'least NAME' or 'weight of NAME'."
         )
 
     def _refuse_repeated(self) -> None:
@@ -259,7 +260,8 @@ class _Reader:
                 continue
             if one in seen:
                 raise BadFileError(
-                    f"{self.name}: columns {seen[one]!r} and {title!r} say the same thing. Remove one of them."
+                    f"{self.name}: columns {seen[one]!r} and {title!r} say the same thing. "
+                    "Remove one of them."
                 )
             seen[one] = title
 
@@ -273,8 +275,8 @@ class _Reader:
         }
         if answers == {"0", "1"}:
             raise BadFileError(
-                f"{self.name} has 1 and 0 for every feature, so that 0 may say that a feature is unwanted, or that "
-                "it does not matter. Write no where it is unwanted, and nothing where it does not matter."
+                f"{self.name} has 1 and 0 for every feature, so that 0 may say that a feature is unwanted, "
+                "or that it does not matter. Write no where it is unwanted, and nothing where it does not matter."
             )
 
     def _customer(self, line: int, row: Sequence[str]) -> Customer:
@@ -371,7 +373,7 @@ def _found(name: str, known: Sequence[str]) -> int | None:
 
 
 def _parts(cell: str) -> list[str]:
-    """Return the parts of a list, at semicolons, bars or line ends, else at commas before a space or a name."""
+    """Return the parts of a list, at semicolons, bars or line ends, else at commas before no digit."""
     parts = re.split(r"[;|\n]", cell)
     if len(parts) == 1:
         parts = re.split(r",(?!\d)", cell)
@@ -384,7 +386,8 @@ def _answer(cell: str, feature: int, what: str) -> list[int]:
         return []
     if word not in YES | NO:
         raise BadFileError(
-            f"{what} must be yes where the feature is wanted, no where it is unwanted, or empty, got {cell!r}."
+            f"{what} must be yes where the feature is wanted, no where it is unwanted, or empty, "
+            f"got {cell!r}."
         )
     return [feature + 1 if word in YES else -feature - 1]
 
