@@ -90,7 +90,7 @@ def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
         "TABLE", "MODEL", "PROGRAM", "FIRST", "SECOND", "FRONT", "FILE", "--pool", "--costs", "--attributes", "--decisions", "--model",
-        "--front", "PRODUCTS", "--pruned", "--check", "--test",
+        "--front", "PRODUCTS", "--pruned", "--check", "--test", "--customers",
     }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def product_table(service: Service) -> Table:
     header = (
         "product",
         "customers",
-        "with all wishes",
+        "satisfied",
         *(f"{goal.sense} {goal.name}" for goal in service.objectives),
     )
     order = sorted(range(len(service.numbers)), key=lambda place: (-every[place], place))

@@ -130,8 +130,8 @@ class _Reader:
         if not any(one.role not in {"name", "other", "weight"} for one in self.columns):
             raise BadFileError(
                 f"{self.name} has no column of a feature or a limit: it has {all_of(self.header)}. "
-                f"Name columns as features, such as {any_of(self.features, most=3)}, or limits, such as 'most "
-                f"{next(iter(self.quantities), 'cost')}'."
+                f"Name columns as features, such as {any_of(self.features, most=3)}, or limits, such as "
+                f"'most {next(iter(self.quantities), 'cost')}'."
             )
         self._refuse_repeated()
         self._refuse_zeros(cells)
@@ -276,7 +276,8 @@ class _Reader:
         if answers == {"0", "1"}:
             raise BadFileError(
                 f"{self.name} has 1 and 0 for every feature, so that 0 may say that a feature is unwanted, "
-                "or that it does not matter. Write no where it is unwanted, and nothing where it does not matter."
+                "or that it does not matter. Write no where it is unwanted, and nothing where it does "
+                "not matter."
             )
 
     def _customer(self, line: int, row: Sequence[str]) -> Customer:

@@ -31,6 +31,7 @@ MEANINGS = {
         "panel": "a panel, its front and a page",
         "export": "a policy, and what answers by it",
         "model convert": "a model, and its attributes",
+        "front pick": "a product or points, and a page",
     },
     "FILE": {"report": "any result"},
     "TABLE": {"measure": "likewise, or logs of a panel"},

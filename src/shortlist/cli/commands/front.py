@@ -207,7 +207,8 @@ def pick(
         Path | None,
         typer.Option(
             help="Table with a row for each customer: wanted and unwanted features (yes, no), and limits "
-            "such as 'most cost'. Each gets the best point within her wishes; with --few these customers share a few."
+            "such as 'most cost'. Each gets the best point within her wishes; with --few these "
+            "customers share a few."
         ),
         excludes("model"),
     ] = None,
