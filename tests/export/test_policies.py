@@ -146,11 +146,10 @@ def test_a_promise_goes_along(half: tuple[Pool, Any], accuracy: float) -> None:
     "options",
     [
         {"confidence": 0.7, "removal": False},
-        {"confidence": 0.6, "accuracy_risk": 0.5},
         {"confidence": 0.55, "answer_accuracy": 0.5, "confidence_level": 0.8},
         {"confidence": 0.6, "subclassifier": DecisionTreeClassifier(max_depth=3, random_state=0)},
     ],
-    ids=["plain", "raised", "promised", "trees"],
+    ids=["plain", "promised", "trees"],
 )
 def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -> None:
     rows = TABLE[["a", "c", "ward"]]

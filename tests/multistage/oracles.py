@@ -18,7 +18,6 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows, Subclassifiers, SubsetPlaces
 from shortlist.runs import Budget
-from tests.guarantees.oracles import tail_by_counting
 
 
 @dataclass(frozen=True)
@@ -183,22 +182,6 @@ def fitness(outcomes: Sequence[Sequence[Fraction]], epsilon: float) -> list[floa
     return [gamma**rank * norm for rank, norm in zip(levels(outcomes), norms, strict=True)]
 
 
-def plain_threshold(
-    best: NDArray[np.float64], labels: NDArray[np.int64], truth: NDArray[np.int64], rule: RejectRule
-) -> float:
-    """Try the probability of every confident answer as the threshold: so few of those that reach it must be wrong that the tail is small."""
-    assert rule.risk is not None
-    own = np.array(rule.thresholds)[labels]
-    fine = [2.0]
-    for least in best[best >= own]:
-        confident = (best >= least) & (best >= own)
-        wrong = int((labels != truth)[confident].sum())
-        chance = float(tail_by_counting(int(confident.sum()), wrong, 1 - Fraction(str(min(rule.thresholds)))))
-        if confident.any() and chance <= rule.risk / rule.max_stages:
-            fine.append(float(least))
-    return min(fine)
-
-
 def facts_of(problem: StageProblem) -> Facts:
     """Ask the classifier of every feature set who is confident and right, probability by probability."""
     decisions, costs = problem.decisions, problem.costs
@@ -207,14 +190,10 @@ def facts_of(problem: StageProblem) -> Facts:
     for size in range(1, n + 1):
         for features in itertools.combinations(range(n), size):
             model = ours.model(np.isin(np.arange(n), features))
-            least = 0.0
-            if rule.risk is not None:
-                p = model.probabilities(ours.rows.fit_rows)
-                least = plain_threshold(p.max(axis=1), p.argmax(axis=1), ours.rows.fit_labels, rule)
             told = []
             for p, truth in zip(model.probabilities(ours.rows.validation_rows), problem.labels, strict=True):
                 label = int(p.argmax())
-                confident = bool(p[label] >= rule.thresholds[label] and p[label] >= least)
+                confident = bool(p[label] >= rule.thresholds[label])
                 told.append((confident, confident and label == truth))
             answers[frozenset(features)] = tuple(told)
     hours = [one.values.tolist() for one in costs.attributes][:1] or [[]]

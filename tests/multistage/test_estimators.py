@@ -144,11 +144,10 @@ def test_on_demand_charges_the_first_price_of_a_group_once() -> None:
         {},
         {"feature_costs": GROUPED},
         {"confidence": {"ill": 0.9, "well": 0.6}},
-        {"confidence": 0.6, "accuracy_risk": 0.5},
         {"removal": True},
         {"subclassifier": GaussianNB()},
     ],
-    ids=["plain", "groups", "a threshold per class", "raised thresholds", "removal", "foreign"],
+    ids=["plain", "groups", "a threshold per class", "removal", "foreign"],
 )
 def test_validation_measures_are_what_predict_does_on_those_rows(options: dict[str, Any]) -> None:
     X, y = mixed()
@@ -505,8 +504,6 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"C": 0}, "C must be a number above 0"),
         ({"validation_share": 1}, r"validation_share must be in \(0, 1\)"),
         ({"validation_share": "half"}, r"must be in \(0, 1\), 'auto' or 'out-of-fold', got 'half'"),
-        ({"accuracy_risk": 2}, r"accuracy_risk must be in \(0, 1\)"),
-        ({"accuracy_risk": "low"}, r"accuracy_risk must be in \(0, 1\)"),
         ({"feature_costs": 5}, "feature_costs must be a mapping"),
         ({"penalties": {"ill": "high"}}, "penalties must be at least 0 and at most 1"),
         ({"enumeration_budget": "much"}, "enumeration_budget must be a whole number"),

@@ -106,22 +106,13 @@ def test_the_points_of_a_search_with_some_rows_are_measured_on_all() -> None:
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"subclassifier": TREE, "method": "windows"}, {"accuracy_risk": 0.5, "confidence": 0.6},
+    {}, {"subclassifier": TREE, "method": "windows"},
 ])  # fmt: skip
 def test_the_number_of_workers_changes_nothing(options: dict[str, Any]) -> None:
     one, two = (stages(n_jobs=n_jobs, **options).fit(X, Y) for n_jobs in (1, 2))
     assert one.front_.values.tolist() == two.front_.values.tolist()
     assert one.front_.decisions.tolist() == two.front_.decisions.tolist()
     assert one.stage_probabilities(X).tolist() == two.stage_probabilities(X).tolist()
-
-
-def test_raised_thresholds_are_each_classifiers_own() -> None:
-    classifier = stages(accuracy_risk=0.5, confidence=0.6).fit(X, Y)
-    for point in range(len(classifier.front_)):
-        told = measure_validation_rows(classifier.use(point))
-        expected = classifier.front_.values[point].tolist()
-        assert [told.coverage, told.accuracy, told.cost] == pytest.approx(expected)
-    assert any(stage.least > 0.6 for stage in classifier.model_.stages)
 
 
 @pytest.mark.parametrize(("options", "n_rows", "expected"), [

@@ -94,6 +94,7 @@ GONE = {
 """Options that there were until version 0.3, and what is typed in their place."""
 
 LEFT = {
+    "stage --set accuracy-risk": "Write --answer-accuracy 0.9 for a promise, or a larger --confidence.",
     "stage --feature-model": "Name what columns need in the column needs of --costs.",
     "stage --subclassifier pruned": "Write --subclassifier forest; Python takes any classifier.",
     "stage --subclassifier evolved": "Write --subclassifier forest; Python takes any classifier.",

@@ -103,8 +103,7 @@ class StagedAnswers(TableClassifier):
         promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
 
         def fit(subset: Mask) -> tuple[Any, float]:
-            model, least = self._models[subset.tobytes()]
-            return model, max(least, promised)
+            return self._models[subset.tobytes()], promised
 
         stages = fitted_stages(subsets, fit, self.costs_)
         early = [replace(stage, least=max(stage.least, self._early)) for stage in stages[:-1]]
@@ -250,8 +249,7 @@ class StagedAnswers(TableClassifier):
         )
 
     def _behind(self, subset: Mask, *, is_last: bool) -> tuple[Any, float]:
-        model, least = self._models[subset.tobytes()]
-        return model, least if is_last else max(least, self._early)
+        return self._models[subset.tobytes()], 0.0 if is_last else self._early
 
     def _check_chosen(self) -> None:
         check_is_fitted(self, "front_")

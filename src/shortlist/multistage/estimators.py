@@ -146,10 +146,6 @@ class MultiStageClassifier(StagedAnswers):
         Positive class for false positives; None: the last of two classes.
     removal : bool, default=True
         Whether features may be left out of every stage; otherwise the last stage buys all that is left.
-    accuracy_risk : float or None, default=None
-        Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
-        supports p̂ on the rows it was fitted on. Careful, but no guarantee for new rows: those rows made the
-        classifier, and rows that reach a later stage are harder than most. None: the paper's rule.
     answer_accuracy : float or None, default=None
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
         threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
@@ -251,7 +247,6 @@ class MultiStageClassifier(StagedAnswers):
         call_cost_per_feature: float = 0.0,
         positive: Any = None,
         removal: bool = True,
-        accuracy_risk: float | None = None,
         answer_accuracy: float | None = None,
         confidence_level: float = 0.95,
         calibration_share: float = 0.25,
@@ -283,7 +278,6 @@ class MultiStageClassifier(StagedAnswers):
         self.call_cost_per_feature = call_cost_per_feature
         self.positive = positive
         self.removal = removal
-        self.accuracy_risk = accuracy_risk
         self.answer_accuracy = answer_accuracy
         self.confidence_level = confidence_level
         self.calibration_share = calibration_share

@@ -108,7 +108,7 @@ def state_problem(asked: Any, rows: StageRows, budget: Budget) -> StageProblem:
             )
     errors = asked.errors_
     if errors is None:
-        rule = reject_rule(confidence_asked(asked), asked.classes_, risk=asked.accuracy_risk, max_stages=k)
+        rule = reject_rule(confidence_asked(asked), asked.classes_)
         decisions = DecisionBits(subclassifiers, rule)
     else:
         decisions = DecisionBits(subclassifiers, errors.early_rule(confidence_asked(asked)), errors.last_rule)
@@ -132,7 +132,6 @@ def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
         return None
     for name, usual, why in (
         ("answer_accuracy", None, "a promise is about right answers"),
-        ("accuracy_risk", None, "thresholds follow from the costs"),
         ("answer_rejected", False, "what no stage answers has a price"),
         ("penalties", None, "they say another thing of errors"),
     ):

@@ -336,14 +336,13 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
     marks = [{"at": one, "text": f"asked for: {one:g}"} for one in own[:1]] if len(own) == 1 else []
     if promise is not None and promise.promised and promise.threshold >= max(own[0], CONFIDENCES[0]):
         marks = [{"at": promise.threshold, "text": f"promised from {promise.threshold:.3g}"}]
-    risk = " Thresholds that a careful rule raised stay raised." if model.rule.risk is not None else ""
-    risk += "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."
+    also = "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."
     return [
         Chart(
             "Coverage and accuracy against the confidence",
             "The same stages with another threshold for all classes, on the selection rows. From "
             f"{CONFIDENCES[0]:g} to {CONFIDENCES[-1]:g} coverage goes from {found[0][1]:.3f} to "
-            f"{found[-1][1]:.3f}.{risk}",
+            f"{found[-1][1]:.3f}.{also}",
             {
                 "kind": "line",
                 "x": {"label": "confidence asked for"},

@@ -162,7 +162,6 @@ def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> No
     clf = MultiStageClassifier(
         feature_costs=groups, confidence={0: 0.6, 1: 0.5, 2: 0.7} if n_classes > 2 else {0: 0.5, 1: 0.65},
         max_stages=3, objectives=objectives, penalties=penalties, removal=seed % 3 == 0,
-        accuracy_risk=[None, 0.9, 0.7][seed % 3],
     ).fit(X[:70], y[:70], validation=(X[50:], y[50:]))  # fmt: skip
     known = oracles.facts_of(clf.problem_)
     given_penalties = {label: Fraction(str(value)) for label, value in (penalties or {}).items()}

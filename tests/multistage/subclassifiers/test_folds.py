@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
 from shortlist._bits import unpack
-from shortlist.multistage.problem.reject_rules import confident_answers, raised_threshold, reject_rule
+from shortlist.multistage.problem.reject_rules import confident_answers, reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
     ForeignSubclassifiers,
@@ -22,7 +22,6 @@ from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassif
 from shortlist.multistage.subclassifiers.subclassifiers import (
     DecisionBits,
     StageRows,
-    least_probability,
     rows_in_folds,
     subset_masks,
 )
@@ -63,34 +62,22 @@ def tree() -> object:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("risk", [None, 0.5])
 @pytest.mark.parametrize("kind", ["logistic", "tree"])
-def test_every_row_is_judged_by_what_was_fitted_without_its_fold(
-    kind: str, n_classes: int, risk: float | None
-) -> None:
+def test_every_row_is_judged_by_what_was_fitted_without_its_fold(kind: str, n_classes: int) -> None:
     rows, order = folded(n_classes)
     by_hand = {"logistic": logistic, "tree": tree}[kind]
     ours = LogisticSubclassifiers(rows) if kind == "logistic" else ForeignSubclassifiers(rows, TREE)
-    rule = reject_rule(0.6, np.arange(n_classes), risk=risk, max_stages=1)
+    rule = reject_rule(0.6, np.arange(n_classes))
     bits = DecisionBits(ours, rule).every_subset()
-    assert rows.fold_of is not None
-    folds = rows.fold_of[order]
     answered = 0
 
     assert rows.validation_rows.tolist() == rows.fit_rows[order].tolist()
     assert rows.validation_labels.tolist() == rows.fit_labels[order].tolist()
     for mask, subset in itertools.islice(enumerate(subset_masks(4), start=1), 2, None, 4):
-        expected, models = plain(rows, subset, by_hand)
+        expected, _ = plain(rows, subset, by_hand)
         found = ours.validation_probabilities(subset)
         assert np.abs(found - expected).max() < 1e-6
-        least = ours.validation_least(subset, rule)
-        if risk is not None:
-            for fold, model in enumerate(models):
-                others = rows.fold_of != fold
-                given = model.predict_proba(rows.fit_rows[others][:, subset])  # type: ignore[attr-defined]
-                wanted = raised_threshold(given, rows.fit_labels[others], rule)
-                assert np.allclose(least[folds == fold], wanted, atol=1e-6)
-        labels, confident = confident_answers(found, rule, least)
+        labels, confident = confident_answers(found, rule)
         assert unpack(bits[mask, 0], len(order)).tolist() == confident.tolist()
         right = confident & (labels == rows.validation_labels)
         assert unpack(bits[mask, 1], len(order)).tolist() == right.tolist()
@@ -99,38 +86,26 @@ def test_every_row_is_judged_by_what_was_fitted_without_its_fold(
         model = ours.model(subset)
         expected = whole.predict_proba(rows.fit_rows[:, subset])
         assert np.abs(model.probabilities(rows.fit_rows) - expected).max() < 1e-6
-        if risk is not None:
-            own_least = least_probability(model, rows.fit_rows, rows.fit_labels, rule)
-            assert own_least == pytest.approx(raised_threshold(expected, rows.fit_labels, rule), abs=1e-6)
     assert answered
 
 
-@pytest.mark.parametrize("risk", [None, 0.5])
-def test_classifiers_that_are_shared_by_all_subsets_judge_rows_that_they_have_not_seen(
-    risk: float | None,
-) -> None:
+def test_classifiers_that_are_shared_by_all_subsets_judge_rows_that_they_have_not_seen() -> None:
     rows, order = folded(2)
     own = ForeignSubclassifiers(rows, TREE)
     ours = SharedSubclassifiers(own)
-    rule = reject_rule(0.6, np.arange(2), risk=risk, max_stages=1)
+    rule = reject_rule(0.6, np.arange(2))
     bits = DecisionBits(ours, rule).every_subset()
 
     assert ours.n_fits == 5
     for mask, subset in enumerate(subset_masks(4), start=1):
         found = np.empty((len(order), 2))
-        least = np.zeros(len(order))
         for model, part in zip(ours._models, rows.parts, strict=True):
             known = np.tile(subset, (len(rows.validation_labels), 1))
             seen = with_gaps(rows.validation_rows, known)[part.validates]
             found[part.validates] = model.estimator.predict_proba(seen)
-            if risk is not None:
-                fitted = with_gaps(part.rows, np.tile(subset, (len(part.labels), 1)))
-                given = model.estimator.predict_proba(fitted)
-                least[part.validates] = raised_threshold(given, part.labels, rule)
-        _, confident = confident_answers(found, rule, least)
+        _, confident = confident_answers(found, rule)
         assert unpack(bits[mask, 0], len(order)).tolist() == confident.tolist()
         assert ours.validation_probabilities(subset).tolist() == own.validation_probabilities(subset).tolist()
-        assert ours.validation_least(subset, rule).tolist() == own.validation_least(subset, rule).tolist()
 
 
 @pytest.mark.parametrize("kind", ["logistic", "tree"])

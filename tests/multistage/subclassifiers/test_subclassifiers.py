@@ -2,7 +2,6 @@ import functools
 import itertools
 import pickle
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
@@ -15,15 +14,13 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
+from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
 from shortlist.multistage.subclassifiers import foreign_subclassifiers, logistic_fits, subclassifiers
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.logistic_fits import LogisticSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import DecisionBits, StageRows, subset_masks
 from shortlist.runs import Budget, Cancellation, Unit
-from tests.guarantees.oracles import tail_by_counting
-from tests.multistage import oracles
 
 
 def stage_rows(n_classes: int, *, n: int = 4, seed: int = 0, spread: float = 1.0) -> StageRows:
@@ -157,49 +154,6 @@ def test_what_fits_goes_to_other_processes_without_its_budget(own: Budget) -> No
         expected = type(here)(rows, *([here.estimator] if hasattr(here, "estimator") else []))
         one, same = (each.model(subset[0]).probabilities(rows.validation_rows) for each in (there, expected))
         assert one.tolist() == same.tolist()
-
-
-def test_a_raised_threshold_keeps_accuracy_on_the_fitted_rows() -> None:
-    rows = stage_rows(2)
-    rule = reject_rule(0.6, np.array([0, 1]), risk=0.2, max_stages=3)
-    ours = LogisticSubclassifiers(rows)
-    subset = np.ones(4, dtype=bool)
-    probabilities = ours.model(subset).probabilities(rows.fit_rows)
-    threshold = raised_threshold(probabilities, rows.fit_labels, rule)
-    accepted = probabilities.max(axis=1) >= threshold
-    right = (probabilities.argmax(axis=1) == rows.fit_labels)[accepted]
-    tail = tail_by_counting(len(right), int((~right).sum()), Fraction(4, 10))
-
-    assert 0.6 <= threshold < 1
-    assert tail <= Fraction(2, 30)
-    bits = DecisionBits(ours, rule)
-    slot = bits.slots(subset[None, :])[0]
-    on_validation = ours.model(subset).probabilities(rows.validation_rows).max(axis=1) >= threshold
-    assert unpacked(bits.bits[slot, 0], 40) == on_validation.tolist()
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("confidence", [0.5, {0: 0.5, 1: 0.7, 2: 0.6}], ids=["one", "per class"])
-def test_a_row_at_the_raised_threshold_is_confident(
-    n_classes: int, confidence: float | dict[int, float]
-) -> None:
-    rows = stage_rows(n_classes, n=5, seed=1)
-    same = StageRows(rows.encoding, rows.fit_rows, rows.fit_labels, rows.fit_rows, rows.fit_labels, n_classes)
-    wanted = confidence if isinstance(confidence, float) else {c: confidence[c] for c in range(n_classes)}
-    rule = reject_rule(wanted, np.arange(n_classes), risk=0.5, max_stages=1)
-    ours = LogisticSubclassifiers(same)
-    bits = DecisionBits(ours, rule).every_subset()
-    raised = 0
-    for mask, subset in enumerate(subset_masks(5), start=1):
-        # what fitted the threshold, what the bits say, and what predicts are one and the same number
-        probabilities = ours.model(subset).probabilities(rows.fit_rows)
-        best, labels = probabilities.max(axis=1), probabilities.argmax(axis=1)
-        own = np.array(rule.thresholds)[labels]
-        least = oracles.plain_threshold(best, labels, rows.fit_labels, rule)
-        assert set(ours.validation_least(subset, rule).tolist()) == {least}
-        assert unpacked(bits[mask, 0], 80) == ((best >= own) & (best >= least)).tolist()
-        raised += own.min() < least < 1
-    assert raised
 
 
 @pytest.mark.parametrize("foreign", [False, True])

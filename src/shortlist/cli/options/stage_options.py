@@ -215,10 +215,6 @@ class StageSearchOptions:
     removal: Annotated[
         bool, "Whether features may be left out of all stages; no: the last buys all left."
     ] = True
-    accuracy_risk: Annotated[
-        float | None,
-        "Raise thresholds until an exact binomial test at this risk, shared among the stages, supports them.",
-    ] = None
     budget: Annotated[
         int,
         "Most stage assignments that auto enumerates.",
@@ -271,7 +267,6 @@ class StageSearchOptions:
             "max_stages": self.max_stages,
             "scale": paper is None or paper.standardised,
             "removal": self.removal,
-            "accuracy_risk": self.accuracy_risk,
             "method": method,
             "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),

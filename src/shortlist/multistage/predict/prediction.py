@@ -37,7 +37,7 @@ class FittedStage:
     model: Any
     """Fitted classifier that predicts from them."""
     least: float
-    """Least probability that the reject rule raised this subset's threshold to, or 0."""
+    """Least probability of an answer besides the reject rule, such as that of a promise."""
     price: int
     """Price that a row has paid by then, in units."""
 
@@ -151,7 +151,7 @@ def decide_validation_rows(
     """Decide the validation rows, by the very answers that measured them: out of fold not those of the model.
 
     `model`: whose stages are taken. `decisions`: what was searched, with the validation rows. `rule`: which
-    answers are confident; by default as in the search. Thresholds that it raised stay raised. `promised`:
+    answers are confident; by default as in the search. `promised`:
     least probability of an answer besides, as a promise asks for it.
     """
     asked = decisions.subclassifiers
@@ -159,12 +159,11 @@ def decide_validation_rows(
 
     def decide(number: int, places: Places) -> Said:
         subset = model.stages[number].subset
-        least = np.maximum(asked.validation_least(subset, decisions.rule), promised)
         probabilities = asked.validation_probabilities(subset)
         own = rule or decisions.rule
         if number == len(model.stages) - 1 and decisions.last_rule is not None:
             own = decisions.last_rule
-        codes, confident = confident_answers(probabilities, own, least)
+        codes, confident = confident_answers(probabilities, own, promised)
         return Said(codes[places], (confident & there[:, subset].any(axis=1))[places])
 
     return _decisions(model, follow(len(there), len(model.stages), decide))

@@ -25,7 +25,6 @@ from shortlist.multistage.problem.stages import acquired, stage_counts
 from shortlist.multistage.search._evaluation import CONCLUSIVE, Taken, measure, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
 from shortlist.policies import Followed, Said, follow
 from shortlist.results.class_shares import confusion_of
@@ -177,10 +176,7 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
     there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
-    least = subclassifiers.validation_least(subset, rule)
-    return _answers(
-        subclassifiers.validation_probabilities(subset), rows.validation_labels, rule, least, there
-    )
+    return _answers(subclassifiers.validation_probabilities(subset), rows.validation_labels, rule, 0.0, there)
 
 
 def answers_of_model(
@@ -212,17 +208,14 @@ def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Followed
     )
 
 
-def models_behind(problem: StageProblem, front: Front) -> dict[bytes, tuple[Any, float]]:
-    """Return the model of every feature set that a front buys, and its raised threshold."""
-    subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
-    rows = subclassifiers.rows
-    models: dict[bytes, tuple[Any, float]] = {}
+def models_behind(problem: StageProblem, front: Front) -> dict[bytes, Any]:
+    """Return the model of every feature set that a front buys."""
+    models: dict[bytes, Any] = {}
     for assignment in front.decisions:
         for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
             key = subset.tobytes()
             if key not in models:
-                model = subclassifiers.model(subset)
-                models[key] = (model, least_probability(model, rows.fit_rows, rows.fit_labels, rule))
+                models[key] = problem.decisions.subclassifiers.model(subset)
     return models
 
 
@@ -264,7 +257,7 @@ def _answers(
 def promised_front(
     front: Front,
     problem: StageProblem,
-    models: Mapping[bytes, tuple[Any, float]],
+    models: Mapping[bytes, Any],
     calibration: LabelledCodes,
     demand: Demand,
 ) -> tuple[Front, NDArray[np.float64]]:
@@ -288,7 +281,9 @@ def promised_front(
     chose = point_answers(assignments, lambda subset, _: answers_as_chosen(problem, subset))
     tested = point_answers(
         assignments,
-        lambda subset, _: answers_of_model(models[subset.tobytes()], rule, encoding, calibration, subset),
+        lambda subset, _: answers_of_model(
+            (models[subset.tobytes()], 0.0), rule, encoding, calibration, subset
+        ),
     )
     trials = []
     for as_chosen, held in zip(chose, tested, strict=True):

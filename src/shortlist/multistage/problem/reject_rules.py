@@ -1,4 +1,4 @@
-"""Confidence of a prediction: thresholds per class, and a careful rule that raises them."""
+"""Confidence of a prediction: thresholds per class."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.guarantees.guarantee import Demand, tail
 from shortlist.pickles import saved_from
 
 
@@ -22,12 +21,6 @@ class RejectRule:
 
     thresholds: tuple[float, ...]
     """Least probability per predicted class (the paper's p̂ in every place), in (0, 1]."""
-    risk: float | None = None
-    """None: the paper's rule. Otherwise each subset's threshold is raised until, by the exact binomial tail
-    at `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks for.
-    """
-    max_stages: int = 1
-    """Number of stages that share `risk` (Bonferroni)."""
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -35,16 +28,10 @@ class RejectRule:
         return np.array([math.inf if p >= 1 else math.log(p) - math.log1p(-p) for p in self.thresholds])
 
 
-def reject_rule(
-    confidence: float | Mapping[Any, float],
-    classes: NDArray[Any],
-    *,
-    risk: float | None = None,
-    max_stages: int = 1,
-) -> RejectRule:
+def reject_rule(confidence: float | Mapping[Any, float], classes: NDArray[Any]) -> RejectRule:
     """Check p̂, one number or one per class.
 
-    Raises BadInputError if a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
+    Raises BadInputError if a threshold is outside (0, 1], or a class has none.
     """
     labels = classes.tolist()
     if isinstance(confidence, Mapping):
@@ -65,31 +52,7 @@ def reject_rule(
             raise BadInputError(
                 "confidence", "must be in (0, 1]", repr(value), "Usual values are 0.6 to 0.95."
             )
-    if risk is not None and not (isinstance(risk, int | float) and 0 < risk < 1):
-        raise BadInputError("accuracy_risk", "must be in (0, 1) or None", repr(risk))
-    return RejectRule(tuple(map(float, values)), risk, max_stages)
-
-
-def raised_threshold(
-    probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
-) -> float:
-    """Return the least probability from which on answers are right as often as the smallest p̂ asks for.
-
-    By the exact binomial tail, on the fitted rows; an answer is confident when it reaches this probability
-    and its class's own threshold. 2 when there is no such probability, so that nothing is confident.
-    """
-    assert rule.risk is not None
-    wanted = min(rule.thresholds)
-    answers, confident = confident_answers(probabilities, rule)
-    best = probabilities.max(axis=1)[confident]
-    order = np.argsort(-best, kind="stable")
-    right = np.cumsum((answers == labels)[confident][order])
-    counts = np.arange(1, len(order) + 1)
-    error = rule.risk / rule.max_stages
-    supported = tail(counts, counts - right, Demand(wanted, 1 - error)) <= error
-    last_of_ties = np.append(best[order][1:] < best[order][:-1], True)[: len(order)]
-    good = last_of_ties & supported
-    return float(best[order][good].min()) if good.any() else 2.0
+    return RejectRule(tuple(map(float, values)))
 
 
 def confident_answers(

@@ -274,8 +274,7 @@ def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, proba
 
 
 @kernel(
-    "void(LabelledRows, float64[:, :, :, ::1], int64[::1], bool_[:, ::1], Confidence, float64[:, ::1], "
-    "uint64[:, :, ::1])",
+    "void(LabelledRows, float64[:, :, :, ::1], int64[::1], bool_[:, ::1], Confidence, uint64[:, :, ::1])",
     makes_arrays=True,
 )
 def decision_bits(
@@ -284,7 +283,6 @@ def decision_bits(
     slots: Longs,
     columns: Flags,
     confidence: Confidence,
-    least: Floats,
     bits: Words,
 ) -> None:
     """Write, for the subset in each of `slots`, who is confident and who is confident and right.
@@ -315,7 +313,7 @@ def decision_bits(
             own = coefficients[slot, part]
             if coefficients.shape[2] > 1:
                 for row in range(first, last):
-                    label = decide_row(rows, row, own, chosen, size, confidence, least[slot, part], scores)
+                    label = decide_row(rows, row, own, chosen, size, confidence, 0.0, scores)
                     if label >= 0:
                         bit = np.uint64(1) << np.uint64(row & 63)
                         bits[slot, 0, row >> 6] |= bit
@@ -328,17 +326,16 @@ def decision_bits(
                 column = transposed[chosen[i]]
                 for row in range(first, last):
                     line[row] += weight * column[row]
-            plain = fine and least[slot, part] <= 0
             for word in range(first >> 6, (last + 63) >> 6):
                 confident, right = np.uint64(0), np.uint64(0)
                 for row in range(max(first, 64 * word), min(64 * word + 64, last)):
                     score = line[row]
                     label = 1 if score > 0 else 0
                     above = abs(score) - score_thresholds[label]
-                    if plain and abs(above) >= CLOSE:  # the usual case, without a call; never with NaN
+                    if fine and abs(above) >= CLOSE:  # the usual case, without a call; never with NaN
                         if above < 0:
                             continue
-                    elif decide_score(score, confidence, least[slot, part]) < 0:
+                    elif decide_score(score, confidence, 0.0) < 0:
                         continue
                     bit = np.uint64(1) << np.uint64(row & 63)
                     confident |= bit

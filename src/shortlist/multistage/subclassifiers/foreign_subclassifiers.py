@@ -12,7 +12,7 @@ from shortlist._validation import as_choice, as_count
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import as_fraction
-from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
+from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.subclassifiers import (
     STOPPED,
     FoldPart,
@@ -21,7 +21,6 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     SubsetPlaces,
     bits_of_answers,
     validation_answers,
-    validation_thresholds,
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
@@ -178,9 +177,8 @@ class ForeignSubclassifiers(Subclassifiers):
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
-            models = self.validating(slot)
-            least = validation_thresholds(self.rows, models, rule)
-            bits[slot] = bits_of_answers(validation_answers(self.rows, models), self.rows, rule, least)
+            answers = validation_answers(self.rows, self.validating(slot))
+            bits[slot] = bits_of_answers(answers, self.rows, rule)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of classifiers of each price that a call asks, ``(n_slots, n_prices)``."""
@@ -308,8 +306,8 @@ class SharedSubclassifiers(Subclassifiers):
             subsets = self._subsets[piece]
             found = [self._validated(place, subsets) for place in range(len(self._parts))]
             probabilities = np.concatenate(found, axis=1)
-            for slot, subset, of_rows in zip(piece.tolist(), subsets, probabilities, strict=True):
-                bits[slot] = bits_of_answers(of_rows, self.rows, rule, self._least(subset, rule))
+            for slot, of_rows in zip(piece.tolist(), probabilities, strict=True):
+                bits[slot] = bits_of_answers(of_rows, self.rows, rule)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of classifiers of each price per call of the one, ``(n_slots, n_prices)``."""
@@ -323,10 +321,6 @@ class SharedSubclassifiers(Subclassifiers):
     def validation_probabilities(self, subset: Mask) -> Floats:
         """Return the class probabilities of the validation rows, by classifiers of the subset's own."""
         return self.own.validation_probabilities(subset)
-
-    def validation_least(self, subset: Mask, rule: RejectRule) -> Floats:
-        """Return the threshold that the rule raised for each validation row, by the same classifiers."""
-        return self.own.validation_least(subset, rule)
 
     def _fitted(self, part: FoldPart) -> ForeignModel:
         """Fit the classifier of a part on its rows with gaps."""
@@ -345,15 +339,6 @@ class SharedSubclassifiers(Subclassifiers):
     def _validated(self, place: int, subsets: Mask) -> Floats:
         rows = self.rows.validation_rows[self._parts[place].validates]
         return self._probabilities(self._models[place], subsets, rows)
-
-    def _least(self, subset: Mask, rule: RejectRule) -> Floats:
-        """Return for each validation row the threshold that keeps accuracy on the fitted rows."""
-        least = np.zeros(len(self.rows.validation_labels))
-        if rule.risk is not None:
-            for model, part in zip(self._models, self._parts, strict=True):
-                found = self._probabilities(model, subset[None, :], part.rows)[0]
-                least[part.validates] = raised_threshold(found, part.labels, rule)
-        return least
 
     def _probabilities(self, model: ForeignModel, subsets: Mask, rows: Floats) -> Floats:
         """Return the probabilities for each subset, ``(n_subsets, n_rows, n_classes)``."""

@@ -36,7 +36,6 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     Subclassifiers,
     SubsetPlaces,
     pooled_threads,
-    validation_thresholds,
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Unit, Work, run_units
@@ -374,15 +373,8 @@ class LogisticSubclassifiers(Subclassifiers):
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
-        capacity = self.places.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1
-        least = np.zeros((capacity, len(self._parts)))
-        if rule.risk is not None:
-            for slot in slots:
-                least[slot] = validation_thresholds(self.rows, self.validating(slot), rule)[
-                    self._validation.starts[:-1]
-                ]
         confidence = Confidence(np.array(rule.thresholds), rule.scores)
-        decision_bits(self._validation, self._coefficients, slots, columns, confidence, least, bits)
+        decision_bits(self._validation, self._coefficients, slots, columns, confidence, bits)
 
     def model(self, subset: Mask) -> LogisticModel:
         """Return the model for predictions by one subset; out of fold it is fitted now, without budget."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.runs import Budget, silent
 from shortlist.tables.splits import IN_NO_FOLD
@@ -162,10 +162,6 @@ class Subclassifiers:
         """
         return validation_answers(self.rows, self.validating(int(self.slots(subset[None, :])[0])))
 
-    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
-        return validation_thresholds(self.rows, self.validating(int(self.slots(subset[None, :])[0])), rule)
-
 
 def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.float64]:
     """Return the probabilities of the validation rows, each by the model of its part, with all classes."""
@@ -173,27 +169,11 @@ def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.flo
     return np.concatenate([model.probabilities(rows.validation_rows[run]) for model, run in runs])
 
 
-def validation_thresholds(rows: StageRows, models: Sequence[Any], rule: RejectRule) -> NDArray[np.float64]:
-    """Return the threshold that the rule raised for each validation row, by the model of its part."""
-    least = np.zeros(len(rows.validation_labels))
-    if rule.risk is not None:
-        for model, part in zip(models, rows.parts, strict=True):
-            least[part.validates] = least_probability(model, part.rows, part.labels, rule)
-    return least
-
-
-def least_probability(
-    model: Any, rows: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
-) -> float:
-    """Return the threshold that keeps accuracy on the rows that a model was fitted on."""
-    return 0.0 if rule.risk is None else raised_threshold(model.probabilities(rows), labels, rule)
-
-
 def bits_of_answers(
-    probabilities: NDArray[np.float64], rows: StageRows, rule: RejectRule, least: NDArray[np.float64]
+    probabilities: NDArray[np.float64], rows: StageRows, rule: RejectRule
 ) -> NDArray[np.uint64]:
-    """Return the masks of the confident and of the right rows, ``(2, n_words)``; `least` is for each row."""
-    answers, confident = confident_answers(probabilities, rule, least)
+    """Return the masks of the confident and of the right rows, ``(2, n_words)``."""
+    answers, confident = confident_answers(probabilities, rule)
     right = confident & (answers == rows.validation_labels)
     return pack(np.stack([confident, right]), rows.n_words)
 
