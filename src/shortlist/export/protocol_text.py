@@ -7,8 +7,7 @@ from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
-from shortlist._words import all_of, counted
-from shortlist.export.protocol_scores import Points
+from shortlist._words import counted
 from shortlist.export.protocols import Protocol, Route, Rule, Step, Wording
 
 SIZE, LEADING, PADDING = 13, 18, 10
@@ -307,9 +306,6 @@ def _parts(protocol: Protocol) -> Iterator[Part]:
     yield "table", [head, *rows]
     for step in protocol.steps:
         yield from _step(step, wording, is_last=step.number in protocol.lasts)
-    for step in protocol.steps:
-        if step.points is not None:
-            yield from points_parts(step.points, [rule.answer for rule in step.rules], step.number)
     yield "heading", "At the end"
     yield "text", wording.end
     yield "text", wording.gaps
@@ -333,8 +329,6 @@ def _step(step: Step, wording: Wording, *, is_last: bool) -> Iterator[Part]:
             side = slice(first, first + MOST_SUMS)
             lines = ([line.feature, line.value, *line.adds[side]] for line in step.lines)
             yield "table", [["feature", "value", *step.sums[side]], *lines]
-        if step.points is not None:
-            yield "text", f"Points for step {step.number}, which are easier to add up, are further below."
         if many:
             yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
     elif step.classifier:
@@ -350,52 +344,6 @@ def _step(step: Step, wording: Wording, *, is_last: bool) -> Iterator[Part]:
     end = f"{wording.last[0].lower()}{wording.last[1:]}" if is_last else f"go to step {step.number + 1}"
     last = f"Otherwise {end}."
     yield "list", [*rules, last]
-
-
-def points_parts(points: Points, classes: Sequence[str], number: int) -> Iterator[tuple[str, object]]:
-    """Yield the parts of a protocol that say what to do in place of adding up the score of a step."""
-    told = (
-        f"Instead of adding up the {points.n_products} products of step {number}, you may look every value "
-        "up here and add up whole points. They do not always answer as the score does. Whatever is promised "
-        "or was measured elsewhere is about the score."
-    )
-    yield "heading", f"Points for step {number}"
-    yield "text", told
-    yield "table", [["feature", "points"], *([one.feature, one.text()] for one in points.features)]
-    if points.left_out:
-        yield "text", f"Left out, as no value counts a point: {all_of(points.left_out, most=100)}."
-    first, second = classes
-    yield (
-        "list",
-        [
-            f"This step never answers {first}."
-            if points.at_most is None
-            else f"Answer {first} if the points are at most {points.at_most}.",
-            f"This step never answers {second}."
-            if points.at_least is None
-            else f"Answer {second} if the points are at least {points.at_least}.",
-            f"Otherwise go on as in step {number}.",
-        ],
-    )
-    yield "text", f"One point is worth {points.worth:.3g} of the score. {_loss(points)}"
-
-
-def _loss(points: Points) -> str:
-    told = (
-        f"Measured on the {counted(points.n_rows, 'row')} of the table that reach this step, on which the "
-        f"points were chosen, which is optimistic: {points.n_changed:,} "
-        f"({points.n_changed / points.n_rows:.1%}) get another outcome than by the score. "
-        f"Answered: {points.exact.n_answered / points.n_rows:.1%} by the score, "
-        f"{points.by_points.n_answered / points.n_rows:.1%} by points."
-    )
-    shares = [
-        f"{one.n_right / one.n_answered:.1%}" if one.n_answered else "none"
-        for one in (points.exact, points.by_points)
-        if one.n_right is not None
-    ]
-    if not shares:
-        return f"{told} How many answers are right is not known, as the table does not have all outcomes."
-    return f"{told} Right of those answered: {shares[0]} by the score, {shares[1]} by points."
 
 
 def rule_text(rule: Rule) -> str:

@@ -1,8 +1,7 @@
 """Saved stages as a protocol that people follow with pen and paper: what to order, add up and answer."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +9,12 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted, number_text
 from shortlist.errors import BadInputError
 from shortlist.export.protocol_scores import (
-    LEAST_PRODUCTS,
-    LinearScore,
-    Points,
     PrintedNumbers,
     linear_score,
-    n_products,
     plain,
-    points_answers,
-    points_of,
     printed_score,
 )
-from shortlist.guarantees.cells import ANSWERED, label_text
+from shortlist.guarantees.cells import ANSWERED
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import REACHED, fact_of_point, point_figures
 from shortlist.multistage.predict.prediction import FittedStage, decide_known, stage_amounts
@@ -87,8 +80,6 @@ class Step:
     """One per class."""
     share: float | None = None
     """Share of all cases on record that this step answers."""
-    points: Points | None = None
-    """Whole points that may be added up in place of the score."""
 
 
 class Route(NamedTuple):
@@ -157,18 +148,15 @@ def protocol_of(
     saved: SavedModel,
     rows: "pd.DataFrame | None" = None,
     *,
-    outcomes: Iterable[Any] | None = None,
     digits: tuple[int, int] = DIGITS,
 ) -> Protocol:
     """Return saved stages as a protocol.
 
     Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
-    own. Numbers have the fewest digits with which they answer all rows as the model does. With two classes, a
-    step with many products also has whole points, chosen and measured on the rows. Raises BadInputError if
-    the model is not one of stages.
+    own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
+    BadInputError if the model is not one of stages.
 
     `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model.
-    `outcomes`, ``(n_rows,)``: their classes, so that what points lose is also told in right answers.
     `digits`: significant digits at least and at most.
     """
     classifier = saved.estimator
@@ -189,15 +177,12 @@ def protocol_of(
             break
     changed, n_digits, printed = min(found, key=lambda one: one[:2])
     n_rows = 0 if met is None else len(met.rows)
-    points = _points(classifier, scores, met, outcomes)
     guarantee = classifier.guarantee_
     return Protocol(
         plain(saved.target),
-        _steps(classifier, printed, points),
+        _steps(classifier, printed),
         "Nothing is promised about new cases." if guarantee is None else guarantee.sentence(),
-        _checked(printed, n_digits, n_rows, changed)
-        + _without_points(scores, points, met is not None)
-        + _by_points(scores, points, printed, met),
+        _checked(printed, n_digits, n_rows, changed),
         n_digits,
         n_rows,
         changed,
@@ -266,86 +251,17 @@ class _Met(NamedTuple):
         return int(changed.sum())
 
 
-def _points(
-    classifier: MultiStageClassifier,
-    scores: list[LinearScore | None],
-    met: _Met | None,
-    outcomes: Iterable[Any] | None,
-) -> list[Points | None]:
-    if met is None:
-        return [None] * len(scores)
-    truth = None
-    if outcomes is not None:
-        codes = {label_text(label): code for code, label in enumerate(classifier.classes_.tolist())}
-        truth = np.array([codes.get(label_text(one), -1) for one in outcomes])
-    return [
-        points_of(score, met.rows[here], labels, None if truth is None else truth[here])
-        if score is not None and len(score.limits) == 2 and n_products(score) >= LEAST_PRODUCTS
-        else None
-        for score, (here, labels) in zip(scores, met.decided, strict=True)
-    ]
-
-
-def _without_points(scores: list[LinearScore | None], points: list[Points | None], has_rows: bool) -> str:
-    lacking = [
-        str(number)
-        for number, (score, told) in enumerate(zip(scores, points, strict=True), start=1)
-        if score is not None and told is None and n_products(score) >= LEAST_PRODUCTS
-    ]
-    if not lacking:
-        return ""
-    steps = f"step{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
-    two = all(score is None or len(score.limits) == 2 for score in scores)
-    reason = (
-        "are offered for two classes only: of several each has a sum of its own, and points would have to be "
-        "counted for each"
-        if not two
-        else "are chosen and measured on rows, so name a table"
-    )
-    if two and has_rows:
-        reason = "are not offered, as no row reaches it or nothing varies there"
-    return f" Whole points, which would replace the products of {steps}, {reason}."
-
-
-def _by_points(
-    scores: list[LinearScore | None],
-    points: list[Points | None],
-    printed: tuple[PrintedNumbers | None, ...],
-    met: _Met | None,
-) -> str:
-    """Say the loss by points from the first step to the last, where there is more than one step."""
-    if met is None or len(points) == 1 or not any(points):
-        return ""
-    by_points = np.full(len(met.rows), -1)
-    by_score = by_points.copy()
-    for score, told, numbers, (here, labels), known in zip(
-        scores, points, printed, met.decided, met.known, strict=True
-    ):
-        if score is None or numbers is None:
-            return " What points lose over all steps is not known, as one step cannot be added up by hand."
-        by_score[here] = np.where(labels >= 0, labels, by_score[here])
-        rest = np.flatnonzero((by_points < 0) & known)
-        rows = met.rows[rest]
-        by_points[rest] = numbers.answers(rows) if told is None else points_answers(told, score, rows)
-    changed = int((by_points != by_score).sum())
-    return (
-        f" With points at every step that has them, {changed:,} of {len(by_score):,} rows "
-        f"({changed / len(by_score):.1%}) get another outcome than by the scores."
-    )
-
-
 def _steps(
     classifier: MultiStageClassifier,
     printed: tuple[PrintedNumbers | None, ...],
-    points: list[Points | None],
 ) -> tuple[Step, ...]:
     model = classifier.model_
     classes = [plain(label) for label in classifier.classes_.tolist()]
     totals: dict[str, float] = {}
     steps = []
     before = 0.0
-    for number, (stage, numbers, amounts, told) in enumerate(
-        zip(model.stages, printed, stage_amounts(model), points, strict=True), start=1
+    for number, (stage, numbers, amounts) in enumerate(
+        zip(model.stages, printed, stage_amounts(model), strict=True), start=1
     ):
         paid = stage.price / model.costs.scale
         totals = {name: totals.get(name, 0.0) + amount for name, amount in amounts.items()}
@@ -371,7 +287,6 @@ def _steps(
                 lines,
                 type(estimator).__name__ if numbers is None else "",
                 _rules(classes, stage, numbers, model.rule.thresholds),
-                points=told,
             )
         )
         before = paid

@@ -78,8 +78,7 @@ def export_policy(
     rows = None if read is None else select_columns(read, asked_columns(saved))
     if as_protocol:
         print_notes(notes)
-        outcomes = read[saved.target] if read is not None and saved.target in read.columns else None
-        facts = _write_protocol(saved, rows, outcomes, out) | {
+        facts = _write_protocol(saved, rows, out) | {
             "seconds": seconds_now() - start,
             "notes": notes,
         }
@@ -126,12 +125,12 @@ def export_policy(
         print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")
 
 
-def _write_protocol(saved: "SavedModel", rows: Any, outcomes: Any, out: Path) -> dict[str, Any]:
+def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
     from shortlist.export.protocol_text import in_form
     from shortlist.export.protocols import protocol_of
     from shortlist.files import write_text
 
-    protocol = protocol_of(saved, rows, outcomes=outcomes)
+    protocol = protocol_of(saved, rows)
     text = in_form(protocol, out.suffix.casefold())
     out = save(out, lambda path: write_text(path, text))
     guarantee = saved.estimator.guarantee_
@@ -145,11 +144,6 @@ def _write_protocol(saved: "SavedModel", rows: Any, outcomes: Any, out: Path) ->
         "n_rows": protocol.n_rows,
         "n_changed": protocol.n_changed,
         "checked": protocol.checked,
-        "points": [
-            {"step": step.number} | step.points.as_dict()
-            for step in protocol.steps
-            if step.points is not None
-        ],
         "guarantee": None if guarantee is None else guarantee.as_dict(),
         "out": str(out),
     }
@@ -159,9 +153,7 @@ def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(facts)
     else:
-        steps = [str(one["step"]) for one in facts["points"]]
-        points = f" Whole points for step {', '.join(steps)}, and what they lose, are in it." if steps else ""
-        print_lines([f"Protocol in {facts['out']}. {facts['checked']}{points}"])
+        print_lines([f"Protocol in {facts['out']}. {facts['checked']}"])
 
 
 def _named(files: list[Path]) -> tuple[Path, Path | None]:
