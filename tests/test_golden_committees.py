@@ -88,7 +88,6 @@ FITTED: dict[str, Any] = {
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "given": {},
-    "copies": {"max_copies": 3},
     "first is positive": {"positive": "a", "objective": "recall"},
     "nobody": {"min_size": 0, "max_size": 0},
 }

@@ -137,7 +137,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "probabilities", "pruning_rows", "race", "slice_s"},
+    "prune": {"calibration_share", "criterion", "node_limit", "probabilities", "pruning_rows", "race", "slice_s"},
     "evolve": {"long_s", "most_answers"},
     "measure": {"workers"},
     "configure": {"units"},

@@ -53,7 +53,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--set", "voting=hard", "--method", "greedy-means"], "--set voting must be auto or soft with the method"),
     ],
     "--set probabilities": [
-        (["--set", "probabilities=x"], "--set probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
+        (["--set", "probabilities=x"], "--set probabilities must be one of auto, mean or shares"),
+        (["--set", "probabilities=cross-validated"], "--set probabilities=cross-validated has left. Leave it out: auto calibrates"),
     ],
     "--objective": [
         (["--objective", "log-loss", "--set", "voting=hard"], "--objective must count votes with --set voting=hard, got 'log-loss'"),
@@ -120,10 +121,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set max-size": [(["--set", "max-size=0"], "but --set max-size and the pool allow 0")],
     "--set max-copies": [
-        (["--set", "max-copies=0"], "--set max-copies must be at least 1"),
-        (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or have prices, got 2. Pass --set voting=soft, and no --set max-cost."),
-        (["--set", "max-copies=2", "--method", "backfitting"], "--set max-copies belongs to the method exact"),
-        (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to the method exact"),
+        (["--set", "max-copies=2"], "--set max-copies has left. Write --method greedy-means"),
     ],
     "--answers": [
         (["--answers"], "judge 'a' must answer ill or well, got"),
@@ -132,7 +130,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--set", "voting=soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
         (["judged.csv", "--answers", "--objective", "brier"], "or pass --set voting=hard and an objective of votes, such as --objective accuracy."),
         (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave these judges out of the table, or leave log-loss out of the objectives."),
-        (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave these judges out of the table, or pass --set probabilities=calibrated-shares."),
+        (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave these judges out of the table, or pass --set probabilities=auto."),
         (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=calibrated-shares."),
         (["judged.csv", "--answers", "--method", "greedy-means", "--set", "probabilities=mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--set", "max-cost=3"], "or add --costs FILE with --answers, or a pool with prices."),

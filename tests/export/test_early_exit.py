@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError, ExactPruner, SelectiveClassifier
-from shortlist.ensembles import make_pool
+from shortlist.ensembles import GreedyMeansPruner, make_pool
 from shortlist.ensembles.estimators.rule_pruners import BaselinePruner
 from shortlist.export import reader
 from shortlist.export.policies import check_policy, policy_of
@@ -47,7 +47,7 @@ COMMITTEES: dict[str, Any] = {
     "means": lambda own: BaselinePruner(own, voting="averaged"),
     "uncalibrated means": lambda own: BaselinePruner(own, voting="averaged", probabilities="mean"),
     "threshold": lambda own: ExactPruner(own, voting="hard", objective="accuracy", min_size=4, node_limit=50),
-    "copies": lambda own: ExactPruner(own, voting="soft", max_copies=3, min_size=5, node_limit=50),
+    "copies": lambda own: GreedyMeansPruner(own, n_bags=4, random_state=0),
     "promise": lambda own: SelectiveClassifier(BaselinePruner(own, voting="averaged"), answer_accuracy=0.7, random_state=0),
     "promise on votes": lambda own: SelectiveClassifier(BaselinePruner(own), answer_accuracy=0.7, random_state=0),
 }  # fmt: skip

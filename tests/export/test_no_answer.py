@@ -30,7 +30,7 @@ BALLOTS: dict[str, dict[str, Any]] = {
     "plurality": {"voting": "hard", "objective": "accuracy"},
     "shares": {"voting": "hard", "objective": "accuracy", "probabilities": "shares"},
     "mean": {"voting": "soft", "objective": "log-loss"},
-    "calibrated mean": {"voting": "soft", "objective": "brier", "probabilities": "calibrated-mean"},
+    "calibrated mean": {"voting": "soft", "objective": "brier", "probabilities": "auto"},
     "shares of a mean": {"voting": "soft", "objective": "log-loss", "probabilities": "shares"},
 }
 """Ballots of five members; all have to be members. `plurality` and `shares` have seen abstentions."""

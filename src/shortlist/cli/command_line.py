@@ -94,6 +94,11 @@ GONE = {
 """Options that there were until version 0.3, and what is typed in their place."""
 
 LEFT = {
+    **{
+        f"prune --set probabilities={source}": "Leave it out: auto calibrates whatever decides."
+        for source in ("calibrated-mean", "calibrated-shares", "cross-validated")
+    },
+    "prune --set max-copies": "Write --method greedy-means, which takes members several times.",
     "stage --set accuracy-risk": "Write --answer-accuracy 0.9 for a promise, or a larger --confidence.",
     "stage --feature-model": "Name what columns need in the column needs of --costs.",
     "stage --subclassifier pruned": "Write --subclassifier forest; Python takes any classifier.",

@@ -105,7 +105,7 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
         ["example:wine"],
         ["example:wine", "--objective", "balanced-accuracy", "--set", "min-size=3"],
         NAMED[1:],
-        [*NAMED[1:], "--set", "voting=soft", "--objective", "recall+auto", "--set", "max-copies=2"],
+        [*NAMED[1:], "--set", "voting=soft", "--objective", "recall+auto"],
         [*NAMED[1:], "--pick", "0", "--objectives", "max accuracy, min size"],
         [*NAMED[1:], "--method", "full"],
     ],
@@ -487,14 +487,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     assert "must have the columns" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "--objective log-loss --set voting=soft --set max-copies=3 --set min-size=9 --pick committee",
-        "--method greedy-means --answer-accuracy 0.6",
-    ],
-    ids=["max-copies", "promise"],
-)
+@pytest.mark.parametrize("how", ["--method greedy-means --answer-accuracy 0.6"], ids=["promise"])
 def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: Path, how: str) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 200)
@@ -631,16 +624,6 @@ def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path)
         assert (set(scores) <= shares) == (source == "shares")
         done("export", "m.joblib", "new.csv", "--out", "m.json", cwd=folder)  # checks every row
         assert json.loads((folder / "m.json").read_text())["probabilities"] == source
-
-
-def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) -> None:
-    (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n")
-    facts = facts_of(
-        "prune", "few.csv", "--answers", "--target", "truth", "--objective", "accuracy",
-        "--set", "probabilities=cross-validated", cwd=tmp_path,
-    )  # fmt: skip
-    assert facts["probabilities"] == "shares"
-    assert facts["probability_losses"]["calibrated-shares"] is None
 
 
 def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from shortlist import SelectiveClassifier
 from shortlist.cli.text.output import LINES, WIDTH
 from shortlist.cli.text.pruned import WrittenFiles, _best_line, print_pruned, pruned_facts
-from shortlist.ensembles import ExactPruner, Pool
+from shortlist.ensembles import ExactPruner, GreedyMeansPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.pools.racing import RaceSettings
 from shortlist.ensembles.pruned_table import PrunedTable, prune_table
@@ -203,14 +203,18 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
 
 def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
-    pruner = ExactPruner(
-        objective="log-loss", max_copies=4, min_size=6, max_size=6, node_limit=200, random_state=0
-    )
+    pruner = GreedyMeansPruner(n_steps=6, n_bags=0, random_state=0)
     found = prune_table(X, y, pruner, n_classifiers=5)
-    facts = pruned_facts(found, "exact", "auto", None)
+    facts = pruned_facts(found, "greedy-means", "auto", None)
     said = printed(found, facts, capsys)
-    assert sum(facts["copies"]) == 6 > facts["size"] == len(facts["selection"]) == len(facts["copies"])
-    assert f"Chosen: {facts['size']} of 5 classifiers, with 6 copies in all; " in said
+    assert (
+        sum(facts["copies"])
+        == facts["n_copies"]
+        > facts["size"]
+        == len(facts["selection"])
+        == len(facts["copies"])
+    )
+    assert f"Chosen: {facts['size']} of 5 classifiers, with {facts['n_copies']} copies in all; " in said
     assert facts["test"]["pruned"]["size"] == facts["size"]
     assert "times)" in said
     assert ", again" not in said

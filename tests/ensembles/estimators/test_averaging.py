@@ -111,7 +111,7 @@ def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
     even = objective == "auto"
     assert pruned.gains_[0] * (1 if even else no) == pruned.gains_[1] * (1 if even else yes)
     assert verify(pruned, X[uneven], Y[uneven]).failures == ()
-    shifted = clone(pruned).set_params(probabilities="calibrated-mean").fit(X[uneven], Y[uneven])
+    shifted = clone(pruned).set_params(probabilities="auto").fit(X[uneven], Y[uneven])
     weighed = shifted.predict_proba(X) * pruned.gains_
     apart = np.abs(weighed[:, 0] - weighed[:, 1]) > 1e-3 * pruned.gains_.max()
     assert (shifted.predict(X) == weighed.argmax(axis=1))[apart].all()
@@ -149,7 +149,7 @@ def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, poo
     made.set_params(pool=pool, voting=voting, random_state=0)
     fitted = {
         name: clone(made).set_params(probabilities=name).fit(X[120:], Y[120:])
-        for name in ("auto", "mean", "shares", "calibrated-mean", "calibrated-shares")
+        for name in ("auto", "mean", "shares")
     }
     found = {name: pruned.predict_proba(X) for name, pruned in fitted.items()}
 
@@ -158,39 +158,19 @@ def test_probabilities_come_from_whom_the_user_names(kind: str, voting: str, poo
     if kind != "exact":
         votes = (members[:, :, 1] > 0.5).sum(axis=1)
         assert np.allclose(found["shares"][:, 1], (votes + 1) / (members.shape[1] + 2))
-    usual = "calibrated-shares" if voting == "hard" else "calibrated-mean"
-    assert np.array_equal(found["auto"], found[usual])
-    assert fitted["auto"].probabilities_ == usual
-    for name in ("mean", "shares"):
-        calibration = fitted[f"calibrated-{name}"].calibration_
-        raised = found[name] ** calibration.power * calibration.factors
-        assert np.allclose(found[f"calibrated-{name}"], raised / raised.sum(axis=1, keepdims=True))
+    usual = "shares" if voting == "hard" else "mean"
+    assert fitted["auto"].probabilities_ == f"calibrated-{usual}"
+    calibration = fitted["auto"].calibration_
+    raised = found[usual] ** calibration.power * calibration.factors
+    assert np.allclose(found["auto"], raised / raised.sum(axis=1, keepdims=True))
     if voting == "hard":  # whatever makes probabilities, votes decide
         decided = fitted["auto"].predict(X)
         assert all(np.array_equal(pruned.predict(X), decided) for pruned in fitted.values())
-        assert all((found[name].argmax(axis=1) == decided).all() for name in ("shares", "calibrated-shares"))
+        assert all((found[name].argmax(axis=1) == decided).all() for name in ("shares", "auto"))
     else:  # the mean that answers decides
-        for name in ("mean", "calibrated-mean"):
+        for name in ("mean", "auto"):
             apart = np.abs(found[name][:, 1] - 0.5) > 1e-4
             assert (found[name].argmax(axis=1) == fitted[name].predict(X))[apart].all()
-
-
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-def test_folds_of_the_rows_that_prune_choose_where_probabilities_come_from(voting: str, pool: Any) -> None:
-    objective = "accuracy" if voting == "hard" else "log-loss"
-    made = ExactPruner(
-        pool, voting=voting, objective=objective, node_limit=20, probabilities="cross-validated"
-    )
-    pruned = made.fit(X[120:], Y[120:])
-    assert set(pruned.probability_losses_) == {"mean", "calibrated-mean", "shares", "calibrated-shares"}
-    best = min(pruned.probability_losses_.values())
-    assert pruned.probability_losses_[pruned.probabilities_] == best
-
-    voters = [LinearSVC().fit(X[:120], Y[:120]), DecisionTreeClassifier(random_state=0).fit(X[:120], Y[:120])]
-    by_votes = ExactPruner(voters, objective="accuracy", probabilities="cross-validated", random_state=0).fit(
-        X[120:], Y[120:]
-    )
-    assert set(by_votes.probability_losses_) == {"shares", "calibrated-shares"}
 
 
 def test_where_a_loss_is_proved_the_calibrated_mean_decides_and_its_decisions_are_told(pool: Any) -> None:
@@ -229,32 +209,6 @@ def test_members_are_fitted_again_on_all_rows(objective: str) -> None:
     assert not any("fitted again" in note for note in verify(once, X, Y).notes)
 
 
-def test_members_may_be_taken_several_times(pool: Any) -> None:
-    given: dict[str, Any] = {"objective": "log-loss", "max_copies": 3, "max_size": 6, "probabilities": "mean"}
-    pruned = ExactPruner(pool, voting="soft", **given)
-    pruned.fit(X[120:], Y[120:])
-
-    assert pruned.status_ is Status.OPTIMAL
-    assert 1 < pruned.copies_.max() <= 3
-    assert pruned.copies_.sum() <= 6
-    assert pruned.selection_.tolist() == (pruned.copies_ > 0).tolist()
-    assert len(pruned.pool_) == pruned.copies_.sum()
-    table = class_probabilities(pool, X)
-    assert np.allclose(pruned.predict_proba(X), np.average(table, axis=1, weights=pruned.copies_))
-    found = verify(pruned, X[120:], Y[120:])
-    assert (found.failures, found.value) == ((), pruned.objective_value_)
-    pruned._copies = np.minimum(pruned.copies_, 1)
-    assert "and says that it has" in verify(pruned, X[120:], Y[120:]).failures[0]
-
-
-def test_copies_are_asked_once_and_fitted_again_once() -> None:
-    pruned = ExactPruner(n_classifiers=5, objective="log-loss", max_copies=4, random_state=0).fit(X, Y)
-
-    assert pruned.copies_.max() > 1
-    assert len({id(member) for member in pruned.pool_.classifiers}) == pruned.selection_.sum()
-    assert pruned.pool_.names == pruned.chosen_pool_.names
-
-
 def test_members_of_a_given_pool_stay_as_they_are(pool: Any) -> None:
     pruned = ExactPruner(pool).fit(X[120:], Y[120:])
 
@@ -271,9 +225,6 @@ def test_members_of_a_given_pool_stay_as_they_are(pool: Any) -> None:
         ({"voting": "soft", "objective": "accuracy"}, "must be auto, log-loss"),
         ({"voting": "hard", "objective": "log-loss"}, "log-loss"),
         ({"voting": "averaged", "objective": {"tp": -1}}, "worth at least as much"),
-        ({"objective": "accuracy", "max_copies": 2}, "max_copies must be 1 where members vote"),
-        ({"max_copies": 2, "member_costs": [1] * 10, "max_cost": 3}, "max_copies must be 1"),
-        ({"max_copies": 0}, "max_copies must be at least 1"),
         ({"probabilities": "loud"}, "probabilities must be one of"),
     ],
 )

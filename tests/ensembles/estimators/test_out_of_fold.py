@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ from sklearn.datasets import load_iris, make_classification
 from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, make_pool, verify
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.committees.probabilities import fitted_source, loss_in_folds
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities
 from shortlist.ensembles.pools.fitting import cross_fit, refit_members
 from shortlist.ensembles.pools.pool import out_of_fold
 from shortlist.ensembles.pruned_table import prune_table
-from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, fitted_power, whole_shares
+from shortlist.ensembles.votes.soft_votes import WHOLE, fitted_factors, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
-from shortlist.tables.splits import deal_classes, deal_folds, keep_rows_apart
+from shortlist.tables.splits import deal_folds, keep_rows_apart
 from shortlist_papers import OrderedPruner
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
@@ -206,47 +204,3 @@ def test_all_rows_of_a_table_fit_choose_and_measure() -> None:
     assert made.pool_ is not made.chosen_pool_
     assert verify(made, X, Y).failures == ()
     assert np.array_equal(pruned.pool.subset(made.selection_).names, made.pool_.names)
-
-
-RNG = np.random.default_rng(0)
-
-LABELS = RNG.integers(0, 2, 60)
-
-
-SURE = np.clip(0.5 + (LABELS - 0.5) * 0.6 + RNG.normal(0, 0.15, 60), 0.05, 0.95)
-
-SCORES = {"mean": np.column_stack([1 - SURE, SURE]), "shares": np.tile([0.99, 0.01], (60, 1))}
-
-
-def test_what_is_named_is_fitted_on_all_rows() -> None:
-    for name, calibration in {
-        "mean": None,
-        "shares": None,
-        "calibrated-mean": fitted_factors(SCORES["mean"], LABELS),
-        "calibrated-shares": fitted_power(SCORES["shares"], LABELS),
-    }.items():
-        found = fitted_source(name, SCORES.__getitem__, LABELS, averages=True, seed=0)
-        assert found == (name, calibration, {})
-
-
-def test_folds_choose_the_least_log_loss() -> None:
-    found = fitted_source("cross-validated", SCORES.__getitem__, LABELS, averages=True, seed=3)
-    assert found.source in {"mean", "calibrated-mean"}
-    assert found.losses["calibrated-shares"] < found.losses["shares"]
-    fold_of = deal_classes(LABELS, 5, np.random.default_rng(3))
-    total = 0.0
-    for fold in range(5):
-        held = fold_of == fold
-        shares = fitted_power(SCORES["shares"][~held], LABELS[~held]).of(SCORES["shares"][held])
-        total -= np.log(shares[np.arange(held.sum()), LABELS[held]]).sum()
-    assert found.losses["calibrated-shares"] == pytest.approx(total / 60)
-
-    by_votes = fitted_source("cross-validated", SCORES.__getitem__, LABELS, averages=False, seed=3)
-    assert by_votes.source == "calibrated-shares"
-
-
-def test_fewer_rows_than_folds_choose_what_needs_no_fit() -> None:
-    few = {name: scores[:4] for name, scores in SCORES.items()}
-    assert loss_in_folds("calibrated-mean", few["mean"], LABELS[:4], 0) == math.inf
-    found = fitted_source("cross-validated", few.__getitem__, LABELS[:4], averages=True, seed=0)
-    assert (found.source, found.calibration) == ("mean", None)

@@ -170,13 +170,13 @@ def fitted(**options: Any) -> ExactPruner:
         ({"objective": "accuracy"}, ""),
         ({"objective": "accuracy", "max_size": 3}, "of at most 3 members"),
         ({"objective": "brier", "min_size": 3}, "of at least 3 members"),
-        ({"objective": "brier", "min_size": 2, "max_size": 3, "max_copies": 2}, "of 2 to 3 members"),
+        ({"objective": "brier", "min_size": 2, "max_size": 3}, "of 2 to 3 members"),
         (
             {"objective": "accuracy", "max_cost": 5.0, "member_costs": [1.0] * 20, "diversity": "average"},
             "within the limits on cost and diversity",
         ),
     ],
-    ids=["default", "exactly", "any", "at most", "at least", "copies", "limits"],
+    ids=["default", "exactly", "any", "at most", "at least", "both", "limits"],
 )
 def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], among: str) -> None:
     pruner = fitted(**options)

@@ -16,7 +16,7 @@ from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
 from shortlist.ensembles.pruning.engines import EngineSettings
 from shortlist.ensembles.pruning.mean_problem import few_members
-from shortlist.ensembles.pruning.mean_pruning import prune_soft, taken_copies
+from shortlist.ensembles.pruning.mean_pruning import prune_soft
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import (
     parse_objective,
@@ -24,7 +24,6 @@ from shortlist.ensembles.pruning.pruning import (
     prune_for,
 )
 from shortlist.ensembles.pruning.vote_steps import conflict_cuts, prove
-from shortlist.ensembles.verification.recheck_mean_certificate import check_mean_certificate
 from shortlist.ensembles.verification.recheck_vote_certificate import check_certificate
 from shortlist.ensembles.votes.hard_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
@@ -35,7 +34,7 @@ from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.study_file import summary
-from tests.ensembles import mean_oracles, oracles
+from tests.ensembles import oracles
 from tests.ensembles.strategies import hard_votes
 
 
@@ -377,24 +376,3 @@ def test_few_members_are_a_tenth_within_the_limits(
     few = few_members(selection_limits(n, **given), n)
 
     assert (few.min_size, few.max_size) == expected
-
-
-@pytest.mark.parametrize("objective", ["log-loss", "brier"])
-def test_the_best_weights_are_those_of_brute_force(objective: str) -> None:
-    votes = mean_oracles.random_pool(14, 4, 2, seed=5)
-    limits = selection_limits(4 * 3, max_size=7)
-
-    result, goal, _ = prune_soft(votes, objective, limits, max_copies=3)
-
-    weights = [each for each in itertools.product(range(4), repeat=4) if 1 <= sum(each) <= 7]
-    worths = [
-        mean_oracles.worth(votes, goal, [k for k, n in enumerate(each) for _ in range(n)]) for each in weights
-    ]
-    assert str(result.status) == "optimal"
-    best = min(worths)
-    assert result.value == pytest.approx(best, abs=2e-9)
-    copies = taken_copies(result.mask, 3).tolist()
-    assert worths[weights.index(tuple(copies))] == pytest.approx(best, abs=2e-9)
-    again = votes.repeated(3)
-    assert result.certificate is not None
-    assert check_mean_certificate(result.certificate, again.shares.tolist(), again.labels.tolist()).valid

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier
 from shortlist._bits import pack
-from shortlist.ensembles import ExactPruner
+from shortlist.ensembles import ExactPruner, GreedyMeansPruner
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.export.policies import policy_of
 from shortlist.multistage import MultiStageClassifier
@@ -265,10 +265,7 @@ PRUNED = ExactPruner(
 
 
 def test_members_that_are_taken_twice_are_asked_once() -> None:
-    twice = ExactPruner(
-        objective="log-loss", n_classifiers=3, min_size=5, max_copies=2, pruning_rows="held-out",
-        random_state=0,
-    ).fit(CALLS_X, CALLS_Y)  # fmt: skip
+    twice = GreedyMeansPruner(n_classifiers=3, n_bags=4, random_state=0).fit(CALLS_X, CALLS_Y)
 
     assert len(twice.pool_) >= 5
     assert asked_by_price(twice, 1).tolist() == [3]

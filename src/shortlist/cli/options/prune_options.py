@@ -64,7 +64,7 @@ class AnswerOptions:
         "also selects the members; only with exact and greedy-means).",
     ] = "auto"
     probabilities: Annotated[
-        str, "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated."
+        str, "Scores of predict: auto (calibrated, by whatever decides), mean or shares."
     ] = "auto"
 
     def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
@@ -222,9 +222,6 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
         "Limits on diversity: none, average, each, or numbers such as each=0.2,mean=0.4 or "
         "double-fault:mean=0.1.",
     ] = "none"
-    max_copies: Annotated[
-        int, "Largest weight of a classifier in the mean; each copy counts towards the sizes."
-    ] = 1
     max_cost: Annotated[
         float | None,
         "Most that the members may cost together.",
@@ -257,7 +254,6 @@ class ExactMethodOptions(SizeOptions, AnswerOptions):
             diversity=_read_diversity(self.diversity),
             min_size=self.min_size,
             max_size=self.max_size,
-            max_copies=self.max_copies,
             member_costs=costs,
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,

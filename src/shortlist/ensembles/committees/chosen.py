@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,8 +96,6 @@ class Terms:
     max_size: int | None = None
     why_sizes: str = ""
     """Reason for these sizes, where they were not requested; else empty."""
-    max_copies: int = 1
-    """Largest number of times that a member may count."""
     member_costs: tuple[float, ...] | None = None
     """Price of each classifier of the pool."""
     max_cost: float | None = None
@@ -160,8 +158,6 @@ class Chosen:
         Whether the members were fitted again on the selection rows.
     voting : str
         How the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
-    losses : mapping of str to float
-        Log loss of each source of probabilities in folds, if folds chose one.
     order_right : ndarray of int or None
         The number of rows on which each prefix of a rule's order is right.
     front : Front or None
@@ -193,7 +189,6 @@ class Chosen:
     result: PrunedSelection | None = None
     refitted: bool = False
     voting: str = "hard"
-    losses: Mapping[str, float] = field(default_factory=dict)
     order_right: NDArray[np.integer] | None = None
     front: "Front | None" = None
     pick: "Pick | None" = None

@@ -44,11 +44,9 @@ MEAN, CALIBRATED_MEAN = "mean", "calibrated-mean"
 SHARES, CALIBRATED_SHARES = "shares", "calibrated-shares"
 """Shares of votes, with one vote more for each class; a power of these."""
 
-CROSS_VALIDATED = "cross-validated"
-"""Whichever of the four has the least log loss in folds of the rows that prune."""
-
-PROBABILITY_SOURCES = (AUTO, MEAN, CALIBRATED_MEAN, SHARES, CALIBRATED_SHARES, CROSS_VALIDATED)
-"""Sources of probabilities that the estimators take; ``auto`` goes by the ballot."""
+PROBABILITY_SOURCES = (AUTO, MEAN, SHARES)
+"""Sources of probabilities that the estimators take; ``auto`` calibrates the source that the ballot goes by.
+"""
 
 MEANS = (MEAN, CALIBRATED_MEAN)
 """Sources that need probabilities of every member."""

@@ -111,7 +111,6 @@ def chosen_facts(chosen: Chosen, held_out: EarlyAnswers | None = None) -> dict[s
         "n_copies": len(committee.members),
         "decision": committee.ballot.in_words(chosen.classes_),
         "probabilities": committee.probabilities,
-        "probability_losses": {name: finite(loss) for name, loss in chosen.losses.items()},
         "copies": [int(n) for n in chosen.copies if n],
         "early_exit": _exit_facts(chosen, held_out),
     }

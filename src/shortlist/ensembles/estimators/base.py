@@ -4,7 +4,6 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -97,7 +96,6 @@ class PoolPruner(EnsembleClassifier):
     gains_: NDArray[np.int64]
     validation_: RecordedRows
     probabilities: str = AUTO
-    probability_losses_: Mapping[str, float] = MappingProxyType({})
     chosen_pool_: Pool
     _names: tuple[str, ...]
     _seed: int
@@ -161,7 +159,7 @@ class PoolPruner(EnsembleClassifier):
     def _instead_of_means(self) -> str:
         asked = {
             "`voting='hard'`": self.voting == AVERAGED,
-            f"`probabilities={CALIBRATED_SHARES!r}`": self.probabilities in MEANS,
+            f"`probabilities={AUTO!r}`": self.probabilities in MEANS,
         }
         return f"pass {all_of(option for option, matters in asked.items() if matters)}"
 
@@ -253,7 +251,6 @@ class PoolPruner(EnsembleClassifier):
             gains=self.gains_,
             refitted=committee.members is not self.chosen_pool_,
             voting=self.voting_,
-            losses=dict(self.probability_losses_),
             seed=self._seed,
             **self._how_chosen(),
         )
@@ -348,15 +345,12 @@ class PoolPruner(EnsembleClassifier):
             asked = rows.X
             if self.cross_fitted_ is not None:
                 as_chosen, asked = self.cross_fitted_.prepared(asked)
-            found = fit_probabilities(
-                committee, as_chosen, asked, np.searchsorted(self.classes_, rows.y),
-                source=usual if self.probabilities == AUTO else self.probabilities, seed=seed,
-            )  # fmt: skip
-            self.probability_losses_ = found.losses
-            committee = replace(committee, probabilities=found.source, calibration=found.calibration)
-            shifts = self.averages and not self.decisions_are_proved and found.source == CALIBRATED_MEAN
-            if shifts and found.calibration is not None:
-                gains = times_factors(self.gains_, found.calibration.factors)
+            source = usual if self.probabilities == AUTO else self.probabilities
+            truth = np.searchsorted(self.classes_, rows.y)
+            calibration = fit_probabilities(committee, as_chosen, asked, truth, source=source)
+            committee = replace(committee, probabilities=source, calibration=calibration)
+            if self.averages and calibration is not None:
+                gains = times_factors(self.gains_, calibration.factors)
                 committee = replace(committee, ballot=Mean(gains))
         self.committee_ = committee
         self._after_choice(rows)

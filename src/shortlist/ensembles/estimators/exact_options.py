@@ -64,7 +64,6 @@ class ExactOptions(PoolPruner):
 
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
 
-    max_copies: int = 1
     refit: bool
     pruning_rows: str
 
@@ -79,7 +78,6 @@ class ExactOptions(PoolPruner):
         diversity: Setting = "none",
         min_size: int = 1,
         max_size: int | None = None,
-        max_copies: int = 1,
         member_costs: Sequence[float] | None = None,
         max_cost: float | None = None,
         time_limit_s: float | None = 60,
@@ -104,7 +102,6 @@ class ExactOptions(PoolPruner):
         self.diversity = diversity
         self.min_size = min_size
         self.max_size = max_size
-        self.max_copies = max_copies
         self.member_costs = member_costs
         self.max_cost = max_cost
         self.time_limit_s = time_limit_s
@@ -146,13 +143,6 @@ class ExactOptions(PoolPruner):
         costs_are_given = self.member_costs is not None or (given is not None and given.costs is not None)
         if self.max_cost is not None and not costs_are_given:
             raise BadInputError(f"`max_cost` needs the cost of every member. {pass_costs(self.pool)}")
-        if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
-            raise BadInputError(
-                "max_copies",
-                "must be 1 where members vote or have prices",
-                self.max_copies,
-                "Pass `voting='soft'`, and no `max_cost`.",
-            )
         if self.solver != AUTO:
             open_solver(self.solver)
         as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
@@ -195,7 +185,7 @@ class ExactOptions(PoolPruner):
     def _instead_of_means(self) -> str:
         if self.meant_voting != SOFT:
             return super()._instead_of_means()
-        shares = ", `probabilities='calibrated-shares'`" if self.probabilities in MEANS else ""
+        shares = ", `probabilities='auto'`" if self.probabilities in MEANS else ""
         return f"pass `voting='hard'`{shares} and an objective of votes, such as `objective='accuracy'`"
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
@@ -223,7 +213,7 @@ class ExactOptions(PoolPruner):
     ) -> SelectionLimits:
         """Return the limits of a selection of `n_classifiers`, those of a pool where there is one."""
         return selection_limits(
-            n_classifiers * self.max_copies,
+            n_classifiers,
             min_size=self.min_size,
             max_size=self.max_size,
             member_costs=self.own_costs(pool).get("cost", self.member_costs),

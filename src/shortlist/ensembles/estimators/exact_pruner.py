@@ -39,7 +39,7 @@ from shortlist.ensembles.pools.answers import (
 from shortlist.ensembles.pools.judges import abstain_somewhere, silences
 from shortlist.ensembles.pools.members import whole_pool, with_copies
 from shortlist.ensembles.pruning.mean_problem import WHY_FEW, asks_for_choice, decision_gains, soft_metric
-from shortlist.ensembles.pruning.mean_pruning import prune_soft, taken_copies
+from shortlist.ensembles.pruning.mean_pruning import prune_soft
 from shortlist.ensembles.pruning.pruning import (
     evidence_of,
     prune_for,
@@ -88,14 +88,11 @@ class ExactPruner(ExactOptions):
         mean decides for the class where it is largest, times what being right on the class gains. The latter
         two need ``predict_proba`` of every classifier and at least one member; soft voting takes no
         `diversity` and no named `solver`.
-    probabilities : str, default="auto"
-        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
-        ``"calibrated-mean"``: the mean times a factor for each class that is fitted on the pruning rows; it
-        also decides where means do. ``"shares"``: the shares of
-        the members' votes, with one more vote for every class. ``"calibrated-shares"``: a power of these
-        shares that is fitted on the pruning rows. ``"cross-validated"``: whichever of the four has the least
-        log loss in five folds of these rows. ``"auto"``: calibrated shares where votes decide, the calibrated
-        mean where the mean does.
+    probabilities : {"auto", "mean", "shares"}, default="auto"
+        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities. ``"shares"``:
+        the shares of the members' votes, with one more vote for every class. ``"auto"``: where votes decide a
+        power of these shares, and where the mean does the mean times a factor for each class; both are fitted
+        on the pruning rows, and a factor decides too.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -105,9 +102,6 @@ class ExactPruner(ExactOptions):
         :func:`shortlist.ensembles.goals.selection_limits.diversity_limits`.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
-    max_copies : int, default=1
-        With soft voting, how often a classifier may be taken, which is its weight in the mean; each copy
-        counts towards the sizes. Cannot be combined with `max_cost`.
     member_costs, max_cost : sequence of float and float, default=None
         Cost of each classifier, by default as in the pool, and limit on the total cost of the members.
     time_limit_s : float or None, default=60
@@ -150,11 +144,9 @@ class ExactPruner(ExactOptions):
         means are multiplied by it and by the factors of a calibrated mean. For ``accuracy`` all gains are
         equal.
     probabilities_ : str
-        Where ``predict_proba`` comes from: one of the four that `probabilities` names.
+        Where ``predict_proba`` comes from: ``"mean"``, ``"shares"``, or these with ``"calibrated-"`` before.
     calibration_ : Calibration or None
         The power and the factors that were fitted for these probabilities.
-    probability_losses_ : mapping of str to float
-        If folds chose among the four, the mean log loss of each; otherwise empty.
     objective_value_, bound_, gap_ : float
         Value on the pruning rows, the bound that no selection can exceed, and their relative gap (0 if
         proved).
@@ -325,7 +317,6 @@ class ExactPruner(ExactOptions):
             min_size=least,
             max_size=most,
             why_sizes=self.why_sizes_,
-            max_copies=self.max_copies,
             member_costs=None if costs is None else tuple(map(float, costs)),
             max_cost=self.max_cost,
             solver=self.solver,
@@ -361,9 +352,7 @@ class ExactPruner(ExactOptions):
         if budget.study.keeps:
             budget.study.bind(self._question(soft, budget.seed) | price_settings(self.own_costs(rows.pool)))
         limits = self.limits_of(rows.pool, len(rows.pool))
-        result, goal, kept = prune_soft(
-            soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
-        )
+        result, goal, kept = prune_soft(soft, self.goal, limits, budget.begun(), positive=positive)
         self.gains_ = goal.gains
         why = WHY_FEW if asks_for_choice(self.goal) and self.max_size is None else ""
         self._take(result, kept, why_sizes=why)
@@ -429,7 +418,7 @@ class ExactPruner(ExactOptions):
             answers = member_answers(self.validation_, everyone, self._positive_place())
             assert answers.shares is not None, "means were chosen"
             truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
-            votes = SoftVotes(answers.shares, truth, answers.silent).repeated(self.max_copies)
+            votes = SoftVotes(answers.shares, truth, answers.silent)
             decisions = mean_decisions(votes, self.result_.mask, ballot.gains)
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
@@ -437,7 +426,7 @@ class ExactPruner(ExactOptions):
         self.sizes_ = (limits.min_size, limits.max_size)
         self.why_sizes_ = why_sizes
         self.result_ = result
-        self._copies = taken_copies(result.mask, self.max_copies)
+        self._copies = result.mask.astype(np.int64)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         given = {

@@ -417,35 +417,17 @@ def prune_soft(
     budget: Budget | None = None,
     *,
     positive: int | None = None,
-    max_copies: int = 1,
 ) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
     """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
 
     Raises BadInputError if the objective cannot be used.
 
     `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto``
-    chooses as many members as :func:`few_members` says. `limits`: size and cost; a member that is taken
-    twice counts twice. `positive`: with two classes the index of the positive one. `max_copies`: how
-    often a classifier may be taken, which weighs it so. The selection is then of such copies of the pool,
-    one after the other, the first ones first; proof and certificate are of that pool.
+    chooses as many members as :func:`few_members` says. `limits`: size and cost. `positive`: with two classes the
+    index of the positive one.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):
         limits = few_members(limits, votes.n_classifiers)
     goal = mean_goal(objective, votes, positive=positive)
-    result = prune_means(votes.repeated(max_copies), goal, limits, budget)
-    return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
-
-
-def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
-    """Return the number of times that each classifier is taken, from a selection of copies of the pool."""
-    return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
-
-
-def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
-    """Exchange copies, which are equal, for those that come first."""
-    mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
-    certificate = result.certificate
-    if certificate is not None:
-        certificate = certificate | {"members": np.flatnonzero(mask).tolist()}
-    return dataclasses.replace(result, mask=mask, certificate=certificate)
+    return prune_means(votes, goal, limits, budget), goal, limits

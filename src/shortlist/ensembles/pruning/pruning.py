@@ -178,11 +178,10 @@ def selections_meant(
     pool. `front`: of which the result is a point.
     """
     least, most = terms.min_size, terms.max_size
-    n_copies = n_classifiers * terms.max_copies
-    most = n_copies if most is None else most
+    most = n_classifiers if most is None else most
     if front is not None:  # the price that is paid is known of committees of few members
         most = min(most, front.extras.get("max_size", most))
-    sizes = sizes_in_words(least, most, n_copies)
+    sizes = sizes_in_words(least, most, n_classifiers)
     if least == most and terms.why_sizes:
         sizes = f"of {counted(most, 'member')}, a size that auto chose"
     limits = ["cost"] if terms.max_cost is not None else []

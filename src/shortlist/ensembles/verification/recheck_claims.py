@@ -79,11 +79,11 @@ def recheck_means(
     chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes
 ) -> dict[str, Any]:
     """Recompute value, limits and bound of a mean of probabilities."""
-    certificate, max_copies, votes = result.certificate, chosen.terms.max_copies, SoftVotes(shares, truth)
+    certificate, votes = result.certificate, SoftVotes(shares, truth)
     goal = mean_goal(chosen.terms.goal, votes, positive=chosen.positive_place)
-    claim = plain_mean_problem(goal, limits_of(chosen, len(chosen.copies) * max_copies, None))
-    claim |= {"members": np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()}
-    plain = votes.repeated(max_copies).shares.tolist(), truth.tolist()
+    claim = plain_mean_problem(goal, limits_of(chosen, len(chosen.copies), None))
+    claim |= {"members": np.flatnonzero(chosen.copies).tolist()}
+    plain = votes.shares.tolist(), truth.tolist()
     if certificate is None:
         verdict = count_mean_selection(claim, *plain)
     else:

@@ -15,7 +15,6 @@ from shortlist.ensembles.committees.chosen import Chosen, member_answers, rows_c
 from shortlist.ensembles.committees.committee import (
     CALIBRATED_MEAN,
     CALIBRATED_SHARES,
-    CROSS_VALIDATED,
     MEAN,
     SHARES,
     Committee,
@@ -193,13 +192,11 @@ def _result(
     if chosen.voting == SOFT:
         soft = recorded_shares(chosen, truth)
         goal = mean_goal(chosen.terms.goal, soft, positive=chosen.positive_place)
-        copies = soft.repeated(chosen.terms.max_copies)
-        problem: Any = MeanProblem(copies, goal, limits_of(chosen, copies.n_classifiers, None))
-        mask = (chosen.copies > np.arange(chosen.terms.max_copies)[:, None]).ravel()
-        made = problem.result(mask, 0)
+        problem: Any = MeanProblem(soft, goal, limits_of(chosen, soft.n_classifiers, None))
+        made = problem.result(chosen.selection, 0)
         ballot = chosen.committee.ballot
         if isinstance(ballot, Mean):
-            made.keywords["decisions"] = mean_decisions(copies, mask, ballot.gains)
+            made.keywords["decisions"] = mean_decisions(soft, chosen.selection, ballot.gains)
     else:
         assert votes is not None, "votes chose"
         problem = vote_problem(chosen, votes)
@@ -266,12 +263,11 @@ def _other_probabilities(chosen: Chosen, rows: Any, truth: NDArray[np.integer]) 
         if chosen.voting != HARD:
             usual = MEAN if _is_proved_mean(chosen) else CALIBRATED_MEAN
         wanted = usual if asked == AUTO else asked
-        if asked is None or (asked == CROSS_VALIDATED and chosen.seed is None):
-            wanted = committee.probabilities  # files of earlier versions do not say
+        if asked is None or asked == "cross-validated":
+            wanted = committee.probabilities  # files of earlier versions do not say, or asked in folds
         assert wanted is not None, "there is a source"
-        source, calibration, _ = fit_probabilities(
-            committee, chosen.as_chosen, rows, truth, source=wanted, seed=chosen.seed or 0
-        )
+        source = wanted
+        calibration = fit_probabilities(committee, chosen.as_chosen, rows, truth, source=source)
     if source != committee.probabilities:
         yield f"probabilities come from {committee.probabilities}, and should from {source}"
     elif not _is_close(committee.calibration, calibration):

@@ -51,13 +51,6 @@ class SoftVotes:
         silent = None if self.silent is None else self.silent[rows]
         return SoftVotes(self.shares[rows], self.labels[rows], silent)
 
-    def repeated(self, n_copies: int) -> "SoftVotes":
-        """Return that number of copies of all classifiers, one after the other."""
-        if n_copies == 1:
-            return self
-        silent = None if self.silent is None else np.tile(self.silent, (1, n_copies))
-        return SoftVotes(np.tile(self.shares, (1, n_copies, 1)), self.labels, silent)
-
 
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     """Round probabilities to whole numbers, and put them beside the true classes.
