@@ -76,8 +76,6 @@ MODELS = {
     "all judges": ["prune", "silent.csv", "--answers", "--method", "full", "--workers", "1", "--pick", "committee"],
     "evolved": ["evolve", "two.csv", *EVOLVED, "--pick", "ensemble"],
     "evolved, alone": ["evolve", "three.csv", *EVOLVED, "--method", "online", "--pick", "best-single"],
-    "evolved, exact": ["evolve", "three.csv", *EVOLVED, "--set", "selection=exact", "--set", "max-members=3",
-                       "--pick", "ensemble"],
 }  # fmt: skip
 STAGES = {
     "stages": ["stage", "two.csv", "--set", "max-stages=2"],

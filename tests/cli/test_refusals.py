@@ -213,9 +213,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         (["--set", "survivors=foo"], "survivors must be one of best or children"),
         (["--set", "elites=501"], "at most 500"),
         (["--set", "criterion=foo"], "criterion must be one of histogram or minimum"),
-        (["--set", "selection=greedy"], "must be one of exact or margins"),
-        (["--method", "online", "--set", "selection=exact"], "--set max-members must be given where an online"),
-        (["--set", "selection=exact", "--set", "exact-time-limit=0"], "--set exact-time-limit must be a number of"),
+        (["--set", "selection=exact"], "--set selection has left. Leave it out: margins choose"),
     ],
     "--out": [(["--out", "m.csv"], "--out must end in .joblib, .html or .htm")],
 }  # fmt: skip
@@ -276,9 +274,6 @@ UNUSED = [
     ),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
     (["evolve", "--method", "single", "--set", "gamma=1"], "--set gamma is no option of --method single, which has --set space, "),
-    (["evolve", "--method", "single", "--set", "selection=exact"], "--set selection is no option of --method single"),
-    (["evolve", "--set", "selection=exact", "--set", "exact-every=5"], "--set exact-every is no option of --method offline"),
-    (["evolve", "--set", "exact-time-limit=5"], "--set exact-time-limit belongs to --set selection=exact."),
     (["evolve", "--set", "survivors=best", "--set", "elites=1"], "--set elites belongs to --set survivors=children."),
     (["evolve", "--set", "generations=1", "--set", "patience=3"], "--set patience belongs to evolution of more than one"),
 ]  # fmt: skip

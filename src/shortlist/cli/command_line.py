@@ -94,6 +94,7 @@ GONE = {
 """Options that there were until version 0.3, and what is typed in their place."""
 
 LEFT = {
+    "evolve --set selection": "Leave it out: margins choose the members.",
     **{
         f"prune --set probabilities={source}": "Leave it out: auto calibrates whatever decides."
         for source in ("calibrated-mean", "calibrated-shares", "cross-validated")

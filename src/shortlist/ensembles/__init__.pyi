@@ -18,7 +18,6 @@ from shortlist.ensembles.evolution.evolution import Evolved, Generation
 from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
 from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
-from shortlist.ensembles.evolution.training_rows import ExactStep
 from shortlist.ensembles.pools.encoder import FoldedColumns, TableEncoder
 from shortlist.ensembles.pools.families import NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import load_pool as load_pool

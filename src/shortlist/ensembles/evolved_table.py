@@ -251,7 +251,6 @@ def evolve_part(  # units pass arguments by place
 
     own, classes, asked = TableRows(X, y).some(kept), np.unique(y), take_rows(X, held)
     again = clone(classifier)
-    again.is_repeated = True
     with limited_threads(1), warnings.catch_warnings(category=UnknownWordWarning, action="ignore"):
         nowhere = RowsOfTable(NO_TABLE, np.arange(len(kept)))
         again.fit(*own, cancellation=budget.cancellation, within=nowhere)

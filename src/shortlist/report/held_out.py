@@ -155,9 +155,6 @@ def evolved_parts(
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""
     proved = "evolution proves nothing"
-    if told["selection"]["error_bound"] is not None:
-        among = "among the choices from the candidates of the last step"
-        proved = f"{among}: {told['proof']['sentence']}; of other candidates nothing is proved"
     facts = Facts(
         (
             ("members", f"{told['size']:,}{ALONE if classifier.is_alone_ else ''}"),

@@ -156,23 +156,6 @@ def test_the_facts_claim_no_bound_and_hold_every_generation(evolved: EvolvedTabl
     assert facts["model"] == "e.joblib"
 
 
-def test_an_exact_choice_has_one_bound_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = load_iris(return_X_y=True)
-    search = EvolutionaryEnsembleClassifier(
-        population_size=10, n_generations=3, selection="exact", random_state=0
-    )
-    found = evolve_table(X, y, search, seed=1)
-    facts = json.loads(json.dumps(evolved_facts(found, None)))
-    assert facts["bound"] == facts["certified_bound"] == 1 - facts["selection"]["error_bound"]
-    assert (facts["status"], facts["gap"]) == ("optimal", 0.0)
-    assert facts["value"] == facts["bound"]
-    print_evolved(found, facts, WrittenFiles())
-    said = " ".join(capsys.readouterr().out.split())
-    assert "Proof: among the choices from the candidates of the last step: accuracy " in said
-    assert facts["proof"]["claim"].startswith("best of all selections (")
-    assert f"{facts['proof']['claim']}." in said
-
-
 def test_people_read_rows_generations_and_both_errors(
     evolved: EvolvedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:

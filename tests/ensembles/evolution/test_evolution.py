@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles.evolution.evolution import (
-    EnsembleChoice,
     EvolutionSettings,
     Evolved,
     Generation,
@@ -22,7 +21,6 @@ from shortlist.ensembles.evolution.evolution import (
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import SPACES, open_space
 from shortlist.ensembles.evolution.training_rows import TrainingRows, row_weights
-from shortlist.ensembles.votes.hard_votes import class_tally, plurality
 from shortlist.errors import BadInputError
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Study, open_study
 from shortlist.runs.budget import Budget
@@ -467,86 +465,20 @@ def test_individuals_that_are_objects_are_not_kept_and_it_is_said(tmp_path: Path
         evolve(_Objects(), KEPT_X, KEPT_Y, few, n_classes=3, study=study)
 
 
-CHOICE_X, CHOICE_Y = make_classification(
-    60, 4, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=1
-)
-CHOICE_SPACE = LinearClassifiers(4, 3)
-
-
-def run(**options: Any) -> Evolved:
-    budget = options.pop("budget", None)
-    settings = EvolutionSettings(
-        **{"population_size": 9, "n_generations": 6, "selection": "exact", **options}
-    )
-    return evolve(
-        CHOICE_SPACE,
-        CHOICE_X,
-        CHOICE_Y,
-        settings,
-        n_classes=3,
-        budget=budget,
-    )
-
-
-def error(codes: Any, members: tuple[int, ...]) -> float:
-    return float((plurality(class_tally(codes[:, list(members)], 3)) != CHOICE_Y).mean())
-
-
-def least_error(codes: Any, most: int) -> float:
-    """The least error of any subset, by trying all."""
-    subsets = itertools.chain.from_iterable(
-        itertools.combinations(range(codes.shape[1]), n) for n in range(1, most + 1)
-    )
-    return min(error(codes, members) for members in subsets)
-
-
-@pytest.mark.parametrize("most", [2, 9])
-def test_the_members_of_the_last_population_are_the_best_of_all_subsets(most: int) -> None:
-    exact = run(max_members=most)
-    greedy = run(max_members=most, selection="margins")
-
-    codes = CHOICE_SPACE.predict(exact.population, CHOICE_X).astype(np.uint8)
-    assert (exact.population == greedy.population).all()
-    assert exact.error == exact.error_bound == least_error(codes, most) <= greedy.error
-    assert len(exact.members) <= most
-    assert greedy.error_bound is None
-
-
-def test_an_exact_step_chooses_among_the_members_and_the_population() -> None:
-    rows = TrainingRows(CHOICE_SPACE, CHOICE_X, CHOICE_Y, 3, "histogram")
-    settings = EvolutionSettings(
-        mode="online", selection="exact", exact_every=2, max_members=4, n_generations=4
-    )
-    rng = np.random.default_rng(3)
-    first, second = CHOICE_SPACE.sample(5, rng), CHOICE_SPACE.sample(6, rng)
-    ensemble = rows.grown(rows.single_best(first, rows.codes(first)), first, rows.codes(first), 3)
-
-    chosen = EnsembleChoice(rows, settings, Budget()).after(4, ensemble, second, rows.codes(second))
-
-    both = rows.codes(np.concatenate([ensemble.genomes, second]))
-    assert rows.error(chosen) == least_error(both, 4)
-    assert len(chosen) <= 4
-
-
-def test_an_online_ensemble_ends_with_an_exact_step_within_its_members() -> None:
-    found = run(mode="online", exact_every=2, max_members=5)
-
-    assert found.error == found.error_bound
-    assert len(found.members) <= 5
-
-
 def test_a_single_classifier_stays_one() -> None:
-    assert len(run(mode="single").members) == 1
+    few = EvolutionSettings(mode="single", population_size=9, n_generations=6)
+    assert len(evolve(LinearClassifiers(KEPT_X.shape[1], 3), KEPT_X, KEPT_Y, few, n_classes=3).members) == 1
 
 
-def test_whoever_stops_evolution_gets_the_ensemble_by_margins() -> None:
+def test_whoever_stops_evolution_gets_the_ensemble_so_far() -> None:
     cancellation = Cancellation()
     cancellation.cancel()
+    few, space = EvolutionSettings(population_size=9, n_generations=6), LinearClassifiers(KEPT_X.shape[1], 3)
 
-    stopped = run(budget=Budget(cancellation=cancellation))
+    stopped = evolve(space, KEPT_X, KEPT_Y, few, n_classes=3, budget=Budget(cancellation=cancellation))
 
-    assert stopped.error_bound is None
-    assert stopped.stopped == "interrupted"
+    assert len(stopped.members)
+    assert (stopped.stopped, len(stopped.history)) == ("interrupted", 1)
 
 
 @pytest.mark.parametrize(
@@ -563,13 +495,6 @@ def test_whoever_stops_evolution_gets_the_ensemble_by_margins() -> None:
         pytest.param({"patience": 0}, "patience must be at least 1", id="patience"),
         pytest.param({"criterion": "mean"}, "criterion must be one of", id="criterion"),
         pytest.param({"selection": "greedy"}, "selection must be one of", id="selection"),
-        pytest.param({"exact_every": 0}, "exact_every must be at least 1", id="exact steps"),
-        pytest.param({"exact_time_limit_s": 0}, "exact_time_limit_s must be", id="exact time"),
-        pytest.param(
-            {"mode": "online", "selection": "exact"},
-            "`max_members` must be given where an online ensemble is chosen exactly",
-            id="online without a most",
-        ),
     ],
 )
 def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:

@@ -82,17 +82,6 @@ class OfflineEvolution(SingleEvolution):
         str, "What selection compares: margin histograms (histogram), or least margins (minimum)."
     ] = "histogram"
     max_members: Annotated[int | None, "Most members of the ensemble; by default there is no limit."] = None
-    selection: Annotated[
-        str, "How members are chosen: by margins, or by exact pruning with a bound (exact)."
-    ] = "margins"
-    exact_time_limit_s: Annotated[
-        float | None, "Seconds for each step of selection=exact; by default 10."
-    ] = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        exact = self.selection == "exact"
-        _refuse(self, ("exact_time_limit_s", "exact_every"), exact, "`selection='exact'`")
 
 
 @dataclass(frozen=True)
@@ -104,7 +93,6 @@ class OnlineEvolution(OfflineEvolution):
         "Added to the number of members that are wrong on a row; by default 1. With 0, as in the paper, an "
         "ensemble often keeps a single member.",
     ] = None
-    exact_every: Annotated[int | None, "Generations between steps of selection=exact; by default 10."] = None
 
 
 MODES: dict[str, type[SingleEvolution]] = {
@@ -158,9 +146,6 @@ class EvolvedMeasure(MeasureOptions):
         return AUTO if self.pick is None else picks[as_choice(self.pick, "--pick", list(picks))]
 
 
-BOUNDED = "among the choices from the candidates of the last step"
-"""Range of what an exact step proves; nothing is proved of other candidates."""
-
 AS_EVOLUTIONS_DIFFER = "Intervals of accuracy, and p, allow for how far evolutions on other rows are apart."
 
 MANY_MEMBERS = 100
@@ -210,8 +195,7 @@ def print_evolved(
     from shortlist.ensembles.evolution.evolution import PATIENCE
     from shortlist.results.proof import stopped_by
 
-    among = f"{BOUNDED}: " if facts["selection"]["error_bound"] is not None else ""
-    lines = [*_what_to_do(evolved, facts), "", proof_line(facts["proof"], among=among)]
+    lines = [*_what_to_do(evolved, facts), "", proof_line(facts["proof"])]
     if stopped := evolved.classifier.result_.stopped:
         why = "no lower error within --set patience" if stopped == PATIENCE else stopped_by(stopped)
         done, wanted = len(evolved.classifier.result_.history), evolved.classifier.n_generations

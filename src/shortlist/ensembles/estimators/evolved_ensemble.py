@@ -11,16 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
+from shortlist.ensembles.committees.evidence import evidence_of_rule
 from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.estimators.rows import rows_with_values
 from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
-from shortlist.ensembles.pruning.pruning import evidence_of_step
 from shortlist.ensembles.votes.hard_votes import vote_shares
 from shortlist.guarantees.cells import empty_rows, labels_of, warn_of_unknown_words
 from shortlist.pickles import saved_from
-from shortlist.results.proof import relative_gap
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import RowsOfTable
@@ -52,8 +51,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         Exponent of the rows' hardness.
     smoothing, tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
-    selection, exact_every, exact_time_limit_s
-        See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -84,9 +81,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
 
-    is_repeated = False
-    """Whether this fit repeats a choice to measure it, and takes search alone in exact steps."""
-
     is_alone_ = False
     """Whether the best individual of the last generation answers in place of the ensemble."""
 
@@ -106,9 +100,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         patience: int | None = None,
         criterion: str = "histogram",
         max_members: int | None = None,
-        selection: str = "margins",
-        exact_every: int = 10,
-        exact_time_limit_s: float = 10.0,
         random_state: Any = None,
     ) -> None:
         self.mode = mode
@@ -124,9 +115,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self.patience = patience
         self.criterion = criterion
         self.max_members = max_members
-        self.selection = selection
-        self.exact_every = exact_every
-        self.exact_time_limit_s = exact_time_limit_s
         self.random_state = random_state
 
     def check_options(self, y: Labels) -> None:
@@ -137,8 +125,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     def _settings(self) -> EvolutionSettings:
         own = self.get_params(deep=False)
         return EvolutionSettings(
-            **{name: value for name, value in own.items() if name not in ("space", "random_state")},
-            proves=not self.is_repeated,
+            **{name: value for name, value in own.items() if name not in ("space", "random_state")}
         )
 
     def fit(
@@ -267,25 +254,22 @@ def best_alone(
         classifier.result_,
         members=members,
         error=float(wrong[:, place].mean()),
-        error_bound=None,
-        exact_step=None,
     )
     return alone
 
 
 def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:
     """Return the facts about an evolved ensemble, whatever the rows that it was tested on."""
-    result, step = classifier.result_, classifier.result_.exact_step
-    bound = None if result.error_bound is None else 1 - result.error_bound
-    known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
+    result = classifier.result_
+    known = evidence_of_rule(1 - result.error, "rows that it was evolved on")
     return {
         "method": classifier.mode,
-        "status": "optimal" if result.error == result.error_bound else "feasible",
+        "status": "feasible",
         "objective": "accuracy",
         "value": 1 - result.error,
-        "bound": bound,
-        "gap": None if bound is None else relative_gap(1 - result.error, bound),
-        "certified_bound": known.certified_bound,
+        "bound": None,
+        "gap": None,
+        "certified_bound": None,
         "proof": known.as_dict(),
         "limit": result.stopped,
         "space": classifier.space,
@@ -293,7 +277,6 @@ def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any
         "size": len(result.members),
         "generations": len(result.history),
         "max_members": classifier.max_members,
-        "selection": {"method": classifier.selection, "error_bound": result.error_bound},
         "history": [
             {
                 "generation": generation.number,

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import as_choice, as_count
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
-from shortlist.ensembles.evolution.training_rows import CRITERIA, ExactStep, GrownEnsemble, TrainingRows
+from shortlist.ensembles.evolution.training_rows import CRITERIA, GrownEnsemble, TrainingRows
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -29,9 +28,6 @@ MODES = {
 """The algorithms by name."""
 
 SURVIVORS = ("children", "best")
-
-SELECTIONS = ("margins", "exact")
-"""Ways to choose the ensemble: by margin histograms, as the paper does, or by exact pruning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +72,7 @@ class EvolutionSettings:
     thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
     ``online`` shares the room out over the generations
     (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
-    best, still have some. ``online`` with ``selection="exact"`` needs it.
-    """
-    selection: str = "margins"
-    """``margins`` is the paper's greedy order. ``exact`` chooses the members whose plurality is right on most
-    training rows, by exact pruning with a bound: in ``offline`` from the last population; in ``online`` from
-    the members so far and the population, every `exact_every` generations and at the end, by margins in
-    between. Members may leave then. What margins choose is taken where it is better, as a limit may end exact
-    pruning before it has found that. One of ``"margins"``, ``"exact"``.
-    """
-    exact_every: int = 10
-    """Generations from one exact step to the next in ``online``."""
-    exact_time_limit_s: float = 10.0
-    """Wall-clock limit of an exact step; where it ends one, the answer depends on the machine."""
-    proves: bool = True
-    """Whether an exact step bounds what its search finds. Where a choice is repeated the search alone
-    decides, by a number of moves, and no clock does.
+    best, still have some.
     """
 
     def __post_init__(self) -> None:
@@ -103,15 +84,6 @@ class EvolutionSettings:
         as_count(self.smoothing, "smoothing", at_least=0, at_most=1000)
         as_count(self.tournament, "tournament", at_most=1000)
         as_count(self.n_elites, "n_elites", at_least=0, at_most=size)
-        as_choice(self.selection, "selection", SELECTIONS)
-        as_count(self.exact_every, "exact_every")
-        as_positive_seconds(self.exact_time_limit_s, "exact_time_limit_s")
-        if self.selection == "exact" and self.mode == "online" and self.max_members is None:
-            raise BadInputError(
-                "`max_members` must be given where an online ensemble is chosen exactly: every exact "
-                "step chooses among all members so far. Pass `max_members=100`, or "
-                "`selection='margins'`."
-            )
         if self.patience is not None:
             as_count(self.patience, "patience")
         if self.max_members is not None:
@@ -203,60 +175,6 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
     return None if max_members is None else max(1, max_members * number // n_generations)
 
 
-@dataclass(frozen=True, eq=False)
-class EnsembleChoice:
-    """Choice of the ensemble of an evolution."""
-
-    rows: TrainingRows
-    """The training rows."""
-    settings: EvolutionSettings
-    """The mode, the selection, and the most members."""
-    budget: Budget
-    """Budget of the evolution; an exact step has its own time limit, and ends when the evolution is
-    cancelled.
-    """
-
-    def after(
-        self, number: int, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
-    ) -> GrownEnsemble:
-        """Return the ensemble after a generation, from 2 on."""
-        settings = self.settings
-        if settings.mode != "online":
-            return self.rows.single_best(population, codes)
-        room = room_for_members(settings.max_members, number, settings.n_generations)
-        if settings.selection == "exact" and number % settings.exact_every == 0:
-            return self._better(ensemble, population, codes, room)[0]
-        return self.rows.grown(ensemble, population, codes, room)
-
-    def at_end(
-        self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
-    ) -> tuple[GrownEnsemble, ExactStep | None]:
-        """Return the ensemble when evolution has ended, and with exact selection what that step proved."""
-        settings = self.settings
-        if settings.mode == "single":
-            return ensemble, None
-        if settings.selection == "exact" and not self.budget.cancellation.cancelled:
-            return self._better(ensemble, population, codes, settings.max_members)
-        if settings.mode == "offline":
-            ensemble = self.rows.grown(ensemble, population, codes, settings.max_members)
-        return ensemble, None
-
-    def _better(
-        self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
-    ) -> tuple[GrownEnsemble, ExactStep]:
-        """Return the better of what exact pruning and margins choose, of equals the smaller, and the proof.
-
-        A limit may end exact pruning before it has found what the margins find.
-        """
-        settings, rows = self.settings, self.rows
-        seconds = settings.exact_time_limit_s if settings.proves else math.inf
-        limit = Budget(seconds, seed=self.budget.seed, cancellation=self.budget.cancellation)
-        started = None if settings.mode == "offline" else ensemble  # offline it is one of the population
-        exact, step = rows.chosen(started, population, codes, most, limit, proves=settings.proves)
-        both = (exact, rows.grown(ensemble, population, codes, most))
-        return min(both, key=lambda one: (rows.error(one), len(one))), step
-
-
 @dataclass(frozen=True)
 class Breeding:
     """Tournaments, recombination and mutation."""
@@ -333,12 +251,6 @@ class Evolved:
     """Reason for the end of evolution before its last generation: :data:`PATIENCE`, ``"interrupted"``, the
     time limit, such as ``"60 s"``, or empty.
     """
-    error_bound: float | None = None
-    """Bound with exact selection: no choice among the candidates of the last step gets a smaller share of the
-    training rows wrong, as proved. None with selection by margins.
-    """
-    exact_step: ExactStep | None = None
-    """Last step of exact selection: the candidates, and the proof, which ``shortlist verify`` rechecks."""
 
 
 def evolve(
@@ -362,8 +274,7 @@ def evolve(
     most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best
     individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
     pool, so that it never shrinks within a selection; ``smoothing`` keeps it from staying one individual.
-    With ``selection="exact"`` exact pruning chooses the
-    ensemble at the end, and in ``online`` every few generations. Individuals with the votes of another or of
+    Individuals with the votes of another or of
     a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
     if the space answers no class indices of the right shape, the study belongs to something else, or it is to
     keep individuals that are Python objects.
@@ -385,7 +296,6 @@ def evolve(
     size, total = settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
     rows = TrainingRows(space, X, np.asarray(labels), n_classes, settings.criterion)
-    choice = EnsembleChoice(rows, settings, budget)
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
     history: list[Generation] = []
@@ -410,7 +320,11 @@ def evolve(
         number = len(history) + 1
         if number > 1:
             population, codes = _bred(rows, breed, settings, population, codes, ensemble=ensemble)
-            ensemble = choice.after(number, ensemble, population, codes)
+            if settings.mode == "online":
+                room = room_for_members(settings.max_members, number, total)
+                ensemble = rows.grown(ensemble, population, codes, room)
+            else:
+                ensemble = rows.single_best(population, codes)
         history.append(_measured(rows, number, codes, ensemble))
         budget.report(Progress("evolving", number, total, history[-1].ensemble_error))
         if callback is not None:
@@ -422,9 +336,9 @@ def evolve(
         checkpoint.keep(state, now=True)
     else:
         checkpoint.finish(state, budget.elapsed)
-    ensemble, step = choice.at_end(ensemble, population, codes)
-    bound = None if step is None else step.error_bound(len(rows.labels))
-    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped, bound, step)
+    if settings.mode == "offline":
+        ensemble = rows.grown(ensemble, population, codes, settings.max_members)
+    return Evolved(ensemble.genomes, population, tuple(history), rows.error(ensemble), stopped)
 
 
 def _bred(

@@ -11,12 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_choice
 from shortlist.arrays import Counts, products_in_order
 from shortlist.ensembles._rule_kernels import coded_rows, count_prefixes
-from shortlist.ensembles.committees.evidence import ClassSelection
 from shortlist.ensembles.evolution import _margin_kernels
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
-from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import class_weights
-from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
     ClassVotes,
@@ -24,13 +20,10 @@ from shortlist.ensembles.votes.hard_votes import (
     class_tally,
     class_votes,
     leads,
-    merge_class_rows,
     no_votes,
     plurality,
 )
 from shortlist.errors import BadInputError
-from shortlist.pickles import saved_from
-from shortlist.runs.budget import Budget
 
 CRITERIA = ("histogram", "minimum")
 
@@ -127,21 +120,6 @@ class GrownEnsemble:
         return len(self.genomes)
 
 
-@saved_from("shortlist.ensembles")
-@dataclass(frozen=True, eq=False)
-class ExactStep:
-    """Candidates of a step of exact pruning, and its proof."""
-
-    candidates: Population
-    """Genomes that answer differently from each other, in the order of the selection; asked all at once."""
-    result: ClassSelection
-    """Members chosen for accuracy, as a plurality, with bound and certificate."""
-
-    def error_bound(self, n_rows: int) -> float:
-        """Return the least share of these rows that any choice gets wrong, by the bound of the result."""
-        return (n_rows - round(self.result.bound * n_rows)) / n_rows
-
-
 class TrainingRows:
     """Training rows, and the measures on them."""
 
@@ -219,37 +197,6 @@ class TrainingRows:
         )
         joined = order[: int(right[: room + 1].argmax())]
         return self._joined(ensemble, population[joined], codes[:, joined])
-
-    def chosen(
-        self,
-        ensemble: GrownEnsemble | None,
-        population: Population,
-        codes: ClassCodes,
-        most: int | None,
-        budget: Budget,
-        *,
-        proves: bool = True,
-    ) -> tuple[GrownEnsemble, ExactStep]:
-        """Choose by exact pruning among the members so far and a population.
-
-        All candidates are asked again at once, as a recheck does: another grouping rounds otherwise.
-
-        `ensemble`: the members so far, asked again; None: the population alone is chosen from. `population`,
-        `codes`: individuals and their answers. `most`: most members. `proves`: whether a bound is looked for.
-
-        Members right on most rows, as a plurality; with as few of them as the search gets by with. What was
-        chosen from, and the proof.
-        """
-        if ensemble is not None:
-            population = np.concatenate([ensemble.genomes, population])
-            codes = np.hstack([self.codes(ensemble.genomes), codes])
-        candidates = population[distinct_classifiers(codes)]
-        codes = self.codes(candidates)
-        votes = merge_class_rows(class_votes(codes, self.labels, n_classes=self.n_classes))
-        limits = selection_limits(len(candidates), max_size=most)
-        result = prune_exactly(votes, class_weights("accuracy", votes), limits, budget, proves=proves)
-        joined = np.flatnonzero(result.mask)
-        return self._joined(None, candidates[joined], codes[:, joined]), ExactStep(candidates, result)
 
     def _joined(
         self, ensemble: GrownEnsemble | None, genomes: Population, codes: ClassCodes

@@ -1,13 +1,12 @@
 """Selection for the name of an objective."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from shortlist._validation import AUTO, as_choice
 from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.ensembles.committees.chosen import Terms
-from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -228,25 +227,6 @@ def evidence_of(
         counted_from=result.counted_from,
         among=among,
     )
-
-
-def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: float | None) -> Evidence:
-    """Return the evidence for an evolved ensemble, by its errors and its exact selection, if any.
-
-    Shares are of one minus the errors. A bound without a step is one of a model from before steps were kept.
-    """
-    value, rows = 1 - error, "rows that it was evolved on"
-    if error_bound is None:
-        return evidence_of_rule(value, rows)
-    bound = 1 - error_bound
-    if step is None or step.certified_bound is None:
-        none = dataclasses.replace(evidence_of_rule(value, rows), bound=bound, bound_by="the exact step")
-        return dataclasses.replace(none, no_certificate="the model keeps no certificate")
-    sizes = (step.certificate or {})["limits"]
-    among = sizes_in_words(sizes["min_size"], sizes["max_size"], len(step.mask))
-    known = dataclasses.replace(evidence_of(step, AUTO, among), value=value, bound=bound, rows=rows)
-    same = step.certified_bound == step.bound
-    return dataclasses.replace(known, certified_bound=bound if same else step.certified_bound)
 
 
 def _why_none(solver: str) -> str:

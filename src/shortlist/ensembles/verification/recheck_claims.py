@@ -1,7 +1,7 @@
 """Rechecking what a model claims of the answers on its record: value, limits and bound."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from shortlist.ensembles.goals.selection_limits import (
     diversity_limits,
     selection_limits,
 )
-from shortlist.ensembles.goals.weights import class_weights, weights_of
+from shortlist.ensembles.goals.weights import weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem
 from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
-from shortlist.ensembles.pruning.pruning import evidence_of_step, parse_objective
+from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.recheck_mean_certificate import (
     check_mean_certificate,
     count_mean_selection,
@@ -41,7 +41,7 @@ from shortlist.ensembles.votes.hard_votes import (
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    pass
 
 
 MOST_OFF = 1e-8
@@ -171,44 +171,6 @@ def recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Ev
         "failures": () if as_claimed else (other_value(claimed, value),),
         "value": value,
         "evidence": evidence(value) if as_claimed else None,
-    }
-
-
-def recheck_step(
-    model: "EvolutionaryEnsembleClassifier", rows: Any, truth: Any, counted: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Recompute the bound on all choices among the candidates of the last exact step.
-
-    All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
-    members that the model's options say.
-    """
-    result, step = model.result_, model.result_.exact_step
-    assert result.error_bound is not None, "there is a bound to recheck"
-    claimed = {"claimed_bound": 1 - result.error_bound}
-    certificate = None if step is None else step.result.certificate
-    if step is None or certificate is None:
-        evidence = evidence_of_step(None, result.error, result.error_bound)
-        return {**counted, **claimed, "evidence": evidence if counted["evidence"] else None}
-    codes = model.space_.predict(step.candidates, model.encoder_.transform(rows)).astype(np.uint8)
-    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(model.classes_)))
-    limits = selection_limits(len(step.candidates), max_size=model.max_members)
-    meant = plain_problem(class_weights("accuracy", votes), limits)
-    verdict = check_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
-    failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
-    n_rows, bound = len(codes), verdict.bound
-    if bound is not None and bound < n_rows - round(result.error * n_rows):
-        failures.append("the members are right on more rows than the certificate allows any choice")
-    if step.error_bound(n_rows) != result.error_bound:
-        failures.append("the model claims another bound than its exact step")
-    return {
-        **counted,
-        **claimed,
-        "failures": tuple(failures),
-        "value": counted["value"] if counted["failures"] else 1 - result.error,
-        "bound": None if bound is None else 1 - (n_rows - bound) / n_rows,
-        "evidence": None if failures else evidence_of_step(step.result, result.error, result.error_bound),
-        **what_was_checked(certificate),
-        "all_votes": True,
     }
 
 

@@ -18,7 +18,6 @@ from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.proofs.certificate import Certificate
 from shortlist.ensembles.verification.recheck_claims import (
     recheck_means,
-    recheck_step,
     recheck_votes,
     recount_accuracy,
 )
@@ -164,8 +163,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     if not hasattr(model, "training_"):
         return _verify_chosen(_chosen(model), X, y, pool)
     evolved: Any = model
-    step = evolved.result_.exact_step
-    record, n_classifiers = evolved.training_, len(evolved.members_ if step is None else step.candidates)
+    record = evolved.training_
     table = _Recorded(record, evolved.classes_, None, EVOLVED_ON)
 
     def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
@@ -174,8 +172,6 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
             evolved.predict(rows) == classes,
             lambda value: evidence_of_rule(value, EVOLVED_ON),
         )
-        if evolved.result_.error_bound is not None:
-            counted = recheck_step(evolved, rows, record.labels, counted)
         if counted["failures"]:
             return counted
         found = check_evolution(evolved, rows, classes)
@@ -188,7 +184,7 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
         X,
         y,
         recheck,
-        looked_at=Verification(n_rows=len(record.rows), n_classifiers=n_classifiers, all_votes=False),
+        looked_at=Verification(n_rows=len(record.rows), n_classifiers=len(evolved.members_), all_votes=False),
     )
 
 
