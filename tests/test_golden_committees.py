@@ -1,4 +1,4 @@
-"""Golden answers of committees: every ballot, two and three classes, folds, copies, judges, promises.
+"""Golden answers of committees: every ballot, two and three classes, folds, judges, promises.
 
 Rewritten by ``pytest tests/test_golden_committees.py --bless``; the difference is then read before it is
 committed.
@@ -61,7 +61,6 @@ CASES: dict[str, dict[str, Any]] = {
         "hard, given",
         "averaged, given",
         "soft, given",
-        "soft, copies",
         "hard, held out",
         "hard, out of fold",
         "soft, out of fold",

@@ -56,7 +56,7 @@ COMMITTEES = {
     "committees": ["prune", "two.csv", "--objectives", "max accuracy, min size", *SMALL, *WORK],
     "committees, as good": ["prune", "two.csv", "--objectives", "max accuracy, min size", *SMALL, *WORK, *AS_GOOD],
     "committees, means as good": ["prune", "three.csv", "--objectives", "min log-loss, min size", *SMALL, *WORK, *AS_GOOD],
-    "committees, paid": ["prune", "judges.csv", *PRICED, "--objectives", "max recall, max specificity, min price-paid", *WORK],
+    "committees, priced": ["prune", "judges.csv", *PRICED, "--objectives", "max recall, max specificity, min cost", *WORK],
     "committees, means": ["prune", "three.csv", "--objectives", "min log-loss, min size", *SMALL, *WORK],
 }  # fmt: skip
 MODELS = {

@@ -15,7 +15,6 @@ from sklearn.datasets import load_breast_cancer
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import committee_problem
-from shortlist.ensembles.fronts.objectives import member_bytes, member_times
 from shortlist.ensembles.pools.answers import positive_votes
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.votes.hard_votes import merge_rows
@@ -24,7 +23,6 @@ from shortlist.tables.splits import hold_out
 
 FRONTS = (
     ("breast-cancer", 40, 60.0, "max accuracy, min cost, min size"),
-    ("breast-cancer", 40, 60.0, "max accuracy, min time, min bytes, min size"),
     ("breast-cancer", 40, 60.0, "max true-positives, max true-negatives"),
     ("breast-cancer", 40, 60.0, "max true-positives, max true-negatives, min cost"),
     ("diabetic_retinopathy_debrecen", 100, 300.0, "max accuracy, min cost, min size"),
@@ -91,4 +89,4 @@ def _answers(X: Any, y: NDArray[Any], n_classifiers: int, seed: int) -> tuple[An
         (y[pruning] == positive).astype(int),
     )
     drawn = np.random.default_rng(seed).integers(10, 1000, n_classifiers) / 100
-    return votes, {"cost": drawn, "time": member_times(pool, rows[pruning]), "bytes": member_bytes(pool)}
+    return votes, {"cost": drawn}

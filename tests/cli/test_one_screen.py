@@ -48,7 +48,7 @@ MORE = {
     "prune --answers": ["prune", *ANSWERED, "--answers"],
     "prune --answers --costs": ["prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--set", "max-cost=3"],
     "prune --answers --objectives": [
-        "prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--objectives", "max accuracy, min price-paid",
+        "prune", *ANSWERED, "--answers", "--costs", "prices.csv", "--objectives", "max accuracy, min cost",
         "--out", "paid.parquet", "--out", "paid.joblib", "--out", "paid.html",
     ],
     "prune of long names": ["prune", "named.csv", "--target", "truth", "--answers", "--method", "full"],

@@ -119,8 +119,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--set", "min-size=200"], "no selection can keep the limits: at least 200 members must vote"),
         (["--pool", "pool.joblib", "--set", "min-size=9"], "at least 9 members must vote"),
     ],
-    "--set max-size": [(["--set", "max-size=0"], "but --set max-size and the pool allow 0")],
-    "--set max-copies": [
+    "--set max-size": [
+        (["--set", "max-size=0"], "but --set max-size and the pool allow 0"),
         (["--set", "max-copies=2"], "--set max-copies has left. Write --method greedy-means"),
     ],
     "--answers": [
@@ -131,11 +131,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--objective", "brier"], "or pass --set voting=hard and an objective of votes, such as --objective accuracy."),
         (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave these judges out of the table, or leave log-loss out of the objectives."),
         (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave these judges out of the table, or pass --set probabilities=auto."),
-        (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=calibrated-shares."),
+        (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=auto."),
         (["judged.csv", "--answers", "--method", "greedy-means", "--set", "probabilities=mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--set", "max-cost=3"], "or add --costs FILE with --answers, or a pool with prices."),
-        (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time needs classifiers that are run here"),
-        (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes needs classifiers that are run here"),
+        (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "--objectives min time has left. Write min size, or min cost"),
+        (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "--objectives min bytes has left. Write min size, or min cost"),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
         (["judged.csv", "--answers", "--set", "positive=ill"], "--set positive must be left out where"),
     ],

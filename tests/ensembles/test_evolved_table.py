@@ -98,11 +98,10 @@ def test_answers_that_know_nothing_are_not_told_better_than_chance() -> None:
     assert sum(told) >= 18
 
 
-@pytest.mark.parametrize("selection", ["margins", "exact"])
-def test_workers_change_nothing(selection: str) -> None:
-    here = evolve_table(X, LABELS, search(selection=selection), work=Work(1))
+def test_workers_change_nothing() -> None:
+    here = evolve_table(X, LABELS, search(), work=Work(1))
     with parallel_config("threading"):
-        there = evolve_table(X, LABELS, search(selection=selection), work=Work(2), long_s=0.0)
+        there = evolve_table(X, LABELS, search(), work=Work(2), long_s=0.0)
     assert there.test["evolved"].right.tolist() == here.test["evolved"].right.tolist()
     assert there.test["best_single"].right.tolist() == here.test["best_single"].right.tolist()
     assert there.advice == here.advice

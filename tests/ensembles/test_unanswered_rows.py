@@ -104,7 +104,7 @@ def test_fronts_count_and_check_such_rows_as_they_are_answered(
     samples, k, n_classes = pool
     name = "specificity" if objectives == "recall:a" and n_classes == 2 else objectives
     fitted = FrontPruner(
-        judges, objectives=[f"max {objectives}", "min price-paid" if paid else "min size"],
+        judges, objectives=[f"max {objectives}", "min cost" if paid else "min size"],
         member_costs=list(range(1, k + 1)) if paid else None, random_state=0,
     ).fit(answers, truth)  # fmt: skip
 
@@ -121,7 +121,7 @@ def test_fronts_count_and_check_such_rows_as_they_are_answered(
     if paid:
         early = fitted.predict_early(answers)
         assert early.costs is not None
-        assert early.costs.mean() == pytest.approx(found.values[fitted.point_, 1])
+        assert early.costs.mean() == pytest.approx(found.extras["price_paid"][fitted.point_])
     for most in (2**17, 0):  # counted, and asked
         assert not recheck_committees(fitted.chosen_, found, answers, truth, most=most).failures
 

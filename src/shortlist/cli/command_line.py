@@ -99,6 +99,9 @@ LEFT = {
         f"prune --set probabilities={source}": "Leave it out: auto calibrates whatever decides."
         for source in ("calibrated-mean", "calibrated-shares", "cross-validated")
     },
+    "prune --objectives min price-paid": "Write min cost: the points tell what early exit pays of it.",
+    "prune --objectives min time": "Write min size, or min cost with a price for each member.",
+    "prune --objectives min bytes": "Write min size, or min cost with a price for each member.",
     "prune --set max-copies": "Write --method greedy-means, which takes members several times.",
     "stage --set accuracy-risk": "Write --answer-accuracy 0.9 for a promise, or a larger --confidence.",
     "stage --feature-model": "Name what columns need in the column needs of --costs.",
@@ -120,7 +123,8 @@ def refuse_left(name: str, words: Sequence[str]) -> None:
         option, equals, value = word.partition("=")
         value = value if equals else after
         setting = value.partition("=")[0]
-        for typed in (option, f"{option} {value}", f"{option} {setting}"):
+        parts = [" ".join(part.split()).replace("_", "-") for part in value.split(",")]
+        for typed in (option, *(f"{option} {part}" for part in [value, setting, *parts])):
             if f"{name} {typed}" in LEFT:
                 raise BadInputError(f"{typed} has left. {LEFT[f'{name} {typed}']}")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.facts import chosen_facts
-from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
+from shortlist.ensembles.fronts.front_claims import paid_columns
 from shortlist.ensembles.pools.members import AGAIN, counted_names
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
@@ -122,8 +122,6 @@ def _front(front: Front, pick: Pick) -> Parts:
     proved = sum(front.extras["proved"])
     heading = "The front, on the selection rows"
     parts: list[Any] = [*front_parts({"committees": front}, picks=picks, heading=heading)]
-    if limited := looked_at(front):
-        parts.append(Text(limited, note=True))
     if paid := paid_columns(front):
         rows = zip(front.values.tolist(), *paid.values(), strict=True)
         parts.append(
@@ -138,8 +136,6 @@ def _front(front: Front, pick: Pick) -> Parts:
         )
     chart = frequency_chart(front, noun="classifier")
     more: list[Any] = [Facts((("points proved", f"{proved:,} of {len(front):,}"), *facts))]
-    if "time" in front.names:
-        more.append(Text("Time was measured, and depends on the machine and on what else it did.", note=True))
     return [*parts, *more, *([chart] if chart else [])]
 
 

@@ -596,7 +596,7 @@ def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
 def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -> None:
     facts = facts_of(
         *NAMED, "--classifiers", "4", "--workers", "1",
-        "--objectives", "max accuracy, min bytes, min size", "--pick", "lexicographic", "--out", "committees.parquet",
+        "--objectives", "max accuracy, min size", "--pick", "lexicographic", "--out", "committees.parquet",
         "--out", "committee.joblib", "--out", "committees.html", cwd=folder,
     )  # fmt: skip
     assert (facts["command"], facts["method"], facts["status"], facts["proof"]) == (
@@ -605,7 +605,6 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
     assert facts["proved"] == [True] * facts["n_points"]
     assert facts["pick"]["index"] == 0
     assert facts["pick"]["values"]["size"] == facts["size"] == len(facts["selection"])
-    assert len(facts["prices"]["bytes"]) == 4
     assert facts_of("front", "show", "committees.parquet", cwd=folder)["points"] == facts["points"]
     done("predict", "committee.joblib", "new.csv", cwd=folder)
     done("report", "committees.parquet", "--out", "again.html", cwd=folder)

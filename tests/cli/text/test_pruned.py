@@ -203,7 +203,7 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
 
 def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
-    pruner = GreedyMeansPruner(n_steps=6, n_bags=0, random_state=0)
+    pruner = GreedyMeansPruner(n_steps=10, n_bags=4, random_state=0)
     found = prune_table(X, y, pruner, n_classifiers=5)
     facts = pruned_facts(found, "greedy-means", "auto", None)
     said = printed(found, facts, capsys)

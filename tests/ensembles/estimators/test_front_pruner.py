@@ -12,7 +12,6 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.ensembles.estimators import front_pruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.fronts.front_claims import paid_columns
 from shortlist.ensembles.pools.members import as_pool
@@ -195,17 +194,16 @@ def test_several_classes_vote_by_plurality() -> None:
     assert (said[truth == 0] == 0).mean() == pytest.approx(fitted.front_.values[fitted.point_, 0])
 
 
-def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
+def test_prices_are_those_given_or_the_pools_own() -> None:
     pool = trees()
     priced = Pool(pool.classifiers, pool.classes, pool.names, pool.families, costs=np.arange(7) / 2)
     own = FrontPruner(priced, objectives=["max accuracy", "min cost"]).fit(X[90:], NAMES[90:])
-    given = FrontPruner(
-        pool, objectives=["max accuracy", "min cost", "min bytes", "min time"], member_costs=[1] * 7
-    ).fit(X[90:], NAMES[90:])
+    given = FrontPruner(pool, objectives=["max accuracy", "min cost"], member_costs=[1] * 7).fit(
+        X[90:], NAMES[90:]
+    )
 
     assert own.prices_["cost"].tolist() == [0, 0.5, 1, 1.5, 2, 2.5, 3]
-    assert set(given.prices_) == {"cost", "bytes", "time"}
-    assert (given.prices_["time"] > 0).all()
+    assert set(given.prices_) == {"cost"}
     assert given.front_.candidates == pool.names
 
 
@@ -213,7 +211,7 @@ def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
     ("options", "sentence"),
     [
         ({"objectives": ["max accuracy", "min cost"]}, "min cost needs the cost of every member"),
-        ({"member_costs": [1] * 7}, "`member_costs` belong to the objectives min cost and min price-paid"),
+        ({"member_costs": [1] * 7}, "`member_costs` belong to the objective min cost"),
         ({"objectives": ["max accuracy", "min cost"], "member_costs": [-1] * 7}, "at least 0, got -1"),
         (
             {"objectives": ["max accuracy", "min cost"], "member_costs": [1]},
@@ -268,37 +266,12 @@ def test_a_loss_among_the_objectives_makes_the_mean_decide() -> None:
     assert last.bound_ == pytest.approx(values[values[:, 2] <= values[-1, 2], 0].min())
 
 
-def test_a_front_goes_on_from_a_study_with_the_times_that_were_measured(tmp_path: Path) -> None:
-    pruner = FrontPruner(trees(), objectives=["max accuracy", "min time"], random_state=0)
-    with open_study(tmp_path / "s.db") as study:
-        first = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
-        again = pruner.fit(X[90:], NAMES[90:], study=study).prices_["time"].tolist()
-    assert first == again
-
-
-@pytest.mark.parametrize("name", ["cost", "bytes", "time"])
-def test_a_study_belongs_to_its_prices(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pruner = FrontPruner(trees(), objectives=["max accuracy", f"min {name}"], random_state=0)
-    for price in ("member_bytes", "member_times"):
-        monkeypatch.setattr(front_pruner, price, lambda pool, *_: np.arange(len(pool)) + 0.5)
+def test_a_study_belongs_to_its_prices(tmp_path: Path) -> None:
+    pruner = FrontPruner(trees(), objectives=["max accuracy", "min cost"], random_state=0)
     priced, other = (dataclasses.replace(trees(), costs=np.arange(7.0) * factor) for factor in (1, 7))
     with open_study(tmp_path / "s.db") as study:
         pruner.set_params(pool=priced).fit(X[90:], NAMES[90:], study=study)
-        for price in ("member_bytes", "member_times"):
-            monkeypatch.setattr(front_pruner, price, lambda pool, *_: np.full(len(pool), 7.0))
         pruner.set_params(pool=other)
-        if name != "cost":  # measured once
-            assert pruner.fit(X[90:], NAMES[90:], study=study).prices_[name][0] == 0.5
-            return
-        with pytest.raises(BadInputError, match=f"another question: the {name} of members was"):
-            pruner.fit(X[90:], NAMES[90:], study=study)
-
-
-def test_a_study_of_an_earlier_release_belongs_to_the_prices_that_it_kept(tmp_path: Path) -> None:
-    pool = dataclasses.replace(trees(), costs=np.arange(0.5, 7))
-    pruner = FrontPruner(pool, objectives=["max accuracy", "min cost"], random_state=0)
-    with open_study(tmp_path / "s.db") as study:
-        study.keep(front_pruner.MEASURED_PRICES, lambda: {"cost": [7.0] * 7}, now=True)
         with pytest.raises(BadInputError, match="another question: the cost of members was"):
             pruner.fit(X[90:], NAMES[90:], study=study)
 
@@ -385,17 +358,16 @@ def test_what_a_front_says_is_paid_is_what_early_exit_pays(value: str, absent: f
         shares = answers.apply(lambda column: column.map({"a": 0.2, "b": 0.7}))
         table = pd.concat([shares.add_suffix(":b"), (1 - shares).add_suffix(":a")], axis=1)
     pool = Pool.from_answers(table, truth, costs={name: 5.0 - place for place, name in enumerate(answers)})
-    front = FrontPruner(pool, objectives=[value, "min price-paid"]).fit(table, truth).front_
+    front = FrontPruner(pool, objectives=[value, "min cost"]).fit(table, truth).front_
 
-    assert front.extras["price_paid"] == pytest.approx(front.values[:, 1].tolist())
     assert len(front) > 1
     for point in range(len(front)):
-        fitted = FrontPruner(pool, objectives=[value, "min price-paid"], pick=point).fit(table, truth)
+        fitted = FrontPruner(pool, objectives=[value, "min cost"], pick=point).fit(table, truth)
         early = fitted.predict_early(table)
         heard = table.notna().to_numpy().any(axis=1)
         assert early.costs is not None
         assert heard.all() or absent
-        assert early.costs.mean() == pytest.approx(front.values[point, 1])
+        assert early.costs.mean() == pytest.approx(front.extras["price_paid"][point])
         assert early.calls.mean() == pytest.approx(front.extras["calls"][point])
 
 
@@ -411,8 +383,8 @@ def test_fronts_by_other_objectives_tell_what_is_paid() -> None:
         assert 1 <= calls <= size
         assert 0 < paid <= costs[point]
         assert (paid == costs[point]) == (calls == size)
-    with pytest.raises(BadInputError, match="min price-paid needs the cost of every member, got none"):
-        FrontPruner(Pool.from_answers(answers, truth), objectives="max accuracy, min price-paid").fit(
+    with pytest.raises(BadInputError, match="min cost needs the cost of every member, got none"):
+        FrontPruner(Pool.from_answers(answers, truth), objectives="max accuracy, min cost").fit(
             answers, truth
         )
 

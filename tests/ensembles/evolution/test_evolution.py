@@ -494,7 +494,6 @@ def test_whoever_stops_evolution_gets_the_ensemble_so_far() -> None:
         pytest.param({"tournament": 0}, "tournament must be at least 1", id="tournament"),
         pytest.param({"patience": 0}, "patience must be at least 1", id="patience"),
         pytest.param({"criterion": "mean"}, "criterion must be one of", id="criterion"),
-        pytest.param({"selection": "greedy"}, "selection must be one of", id="selection"),
     ],
 )
 def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:

@@ -251,7 +251,6 @@ def problem_of(*objectives: str) -> CommitteeProblem:
 
 
 THREE = problem_of("min cost", "max accuracy", "max true-negatives")
-PRICED = problem_of("max accuracy", "min price-paid")
 
 
 def time_left() -> Budget:
@@ -291,12 +290,6 @@ def test_a_walk_that_gave_its_time_to_the_search_names_the_limit_before_it_has_p
 def test_without_a_time_limit_none_is_named() -> None:
     assert proof_of(Budget(), AHEAD).limit == ""
     assert proof_of(Budget(nodes=100), AHEAD).limit == ""
-
-
-def test_where_the_price_that_is_paid_matters_only_a_limit_that_has_passed_is_named() -> None:
-    """Such fronts are not complete either where few candidates were looked at, all in good time."""
-    assert proof_of(time_left(), problem=PRICED).limit == ""
-    assert proof_of(time_is_up(), problem=PRICED).limit == "60 s"
 
 
 def test_who_stops_the_work_is_named_before_the_clock() -> None:

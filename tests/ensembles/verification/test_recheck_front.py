@@ -64,7 +64,7 @@ def _pruned(seed: int, objectives: str, n_classes: int) -> Saved:
         DecisionTreeClassifier(max_depth=n_classes - 1, max_features=1, random_state=seed + k).fit(X, labels)
         for k in range(len(PRICES))
     ]
-    priced = "cost" in objectives or "price-paid" in objectives
+    priced = "cost" in objectives
     pruner = FrontPruner(pool, objectives=objectives, member_costs=PRICES if priced else None).fit(X, labels)
     return Saved(pruner.chosen_, pruner.front_, X, labels)
 
@@ -79,8 +79,6 @@ VOTES = {
 SLOW = {
     "log loss": ("min log-loss, min size", 2),
     "means": ("min log-loss, min brier, min cost", 3),
-    "price paid": ("max accuracy, min price-paid", 2),
-    "price paid by plurality": ("max accuracy, min size, min price-paid", 3),
 }
 
 
@@ -99,9 +97,7 @@ def test_fronts_as_they_were_found_stand_the_check_in_both_ways(objectives: str,
 
 
 @pytest.mark.parametrize(("objectives", "n_classes"), SLOW.values(), ids=SLOW.keys())
-def test_fronts_of_means_and_prices_paid_are_counted_where_there_are_few_committees(
-    objectives: str, n_classes: int
-) -> None:
+def test_fronts_of_means_are_counted_where_there_are_few_committees(objectives: str, n_classes: int) -> None:
     saved = _saved(4, objectives, n_classes)
     tried = saved.check()
     assert (tried.status, tried.failures, tried.n_tried) == ("rechecked", (), N_COMMITTEES)

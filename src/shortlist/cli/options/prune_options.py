@@ -339,8 +339,8 @@ class FrontOptions(SizeOptions):
         typer.Option(
             help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size'; every non-dominated committee "
             "is found. There are max accuracy, balanced-accuracy, true-positives, true-negatives, recall, "
-            "specificity and recall:CLASS; min cost, price-paid (with early exit), size, time and bytes; and "
-            "for mean probabilities, on at most 47,662 pruning rows, min log-loss and brier."
+            "specificity and recall:CLASS; min cost and size; and for mean probabilities, on at most 47,662 "
+            "pruning rows, min log-loss and brier."
         ),
     ] = None
 

@@ -392,8 +392,6 @@ MEASURED_BY_CHOICE = "Each row is measured by choices made without it (repeated 
 MOST_POINTS = 20
 """Largest number of points printed."""
 
-MEASURED = "Time was measured on the selection rows, and depends on this machine and on what else it does."
-
 
 def _front_of(pruned: "PrunedTable") -> "Front":
     pruner: Any = pruned.pruner
@@ -403,7 +401,6 @@ def _front_of(pruned: "PrunedTable") -> "Front":
 def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]:
     """Return the facts of a front of committees, in place of those of one selection."""
     from shortlist.cli.text.front_text import front_facts, front_status
-    from shortlist.ensembles.fronts.front_claims import looked_at
 
     front = pruner.front_
     return {
@@ -415,7 +412,6 @@ def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]
         "proved": front.extras["proved"],
         "final_to": front.extras["final_to"],
         "bounds": front.extras["bounds"],
-        "looked_at": looked_at(front),
         "calls": front.extras["calls"],
         "price_paid": front.extras["price_paid"],
         "prices": {name: list(map(float, prices)) for name, prices in pruner.prices_.items()},
@@ -431,14 +427,12 @@ def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]
 def _print_front(front: "Front", pruner: Any) -> None:
     """Print the proof of a front, and its first points."""
     from shortlist.cli.text.front_text import headline, print_frame, range_lines
-    from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
+    from shortlist.ensembles.fronts.front_claims import paid_columns
 
     proved = sum(front.extras["proved"])
-    lines = [headline(front), *filter(None, [looked_at(front)])]
+    lines = [headline(front)]
     if 0 < proved < len(front):
         lines.append(f"Of these points {proved:,} are proved non-dominated.")
-    if "time" in front.names:
-        lines.append(MEASURED)
     print_lines(lines)
     print("\n".join(range_lines(front, front.point(pruner.point_, str(pruner.pick)))))
     frame = front.to_frame().round(4)

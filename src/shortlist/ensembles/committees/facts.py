@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.arrays import Mask
-from shortlist.ensembles.committees.asking import Asking, EarlyAnswers, ask_in_order, ask_record
-from shortlist.ensembles.committees.ballots import Ballot
+from shortlist.ensembles.committees.asking import EarlyAnswers, ask_in_order, ask_record
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.committees.orders import order_by_record
 from shortlist.ensembles.pools.judges import votes_may_be_missing
 from shortlist.guarantees.cells import ANSWERED, UNKNOWN, empty_rows, words_in
 from shortlist.policies import paid
@@ -63,25 +60,6 @@ def exit_report(committee: Committee, *, least: float | None = None) -> ExitRepo
         None if spent is None else float(spent.mean()),
         None if prices is None else float(prices.sum()),
     )
-
-
-def price_paid(
-    ballot: Ballot,
-    added: NDArray[np.int64],
-    prices: NDArray[np.int64],
-    counts: NDArray[np.int64] | None = None,
-) -> int:
-    """Return the price of members over all rows, asked in their order until each row is settled.
-
-    `added`, ``(n_rows, n_members, n_classes)``: what they add. `prices`, ``(n_members,)``: what asking each
-    costs. `counts`, ``(n_rows,)``: how many samples each row stands for, where votes are counted; by default
-    one.
-    """
-    order = order_by_record(ballot, added, prices, counts=counts).members
-    asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))
-    calls = ask_in_order(asking, len(added), ask_record(added)).calls
-    spent = paid(prices[order], calls)
-    return int(spent.sum() if counts is None else spent @ counts)
 
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"

@@ -11,7 +11,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Floats, Mask
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, MeanFrontProblem
-from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES
 from shortlist.ensembles.votes.hard_votes import (
     ClassVotes,
     Votes,
@@ -29,7 +29,7 @@ from shortlist.runs import NO_STUDY
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import Cases, RowNumbers
 
-SAVED_ON = ("cost", PAID, "size", "time", "bytes")
+SAVED_ON = ("cost", "size")
 """The first of these that is an objective is saved on."""
 
 QUICK_NODES, QUICK_MEAN_NODES, BOUND_NODES = 1_000_000, 2_000, 20

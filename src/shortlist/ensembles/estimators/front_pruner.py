@@ -1,7 +1,7 @@
 """The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,16 +38,13 @@ from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selecti
 from shortlist.ensembles.fronts.objectives import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
-    PAID,
     check_rows_of_losses,
-    member_bytes,
-    member_times,
     read_objectives,
 )
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_costs, selection_limits
 from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.pools.answers import check_probabilities
-from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
+from shortlist.ensembles.pools.judges import pass_costs
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, soft_metric
@@ -57,13 +54,9 @@ from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.intervals import MARGIN, Kind, difference_of
 from shortlist.results.picking import AS_GOOD, PICK_RULES
-from shortlist.runs import Study
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import NO_TABLE, RowsOfTable
 from shortlist.tables.splits import Cases, cases_of_rows
-
-MEASURED_PRICES = "prices"
-"""Name in a study of the measured prices of members."""
 
 SMALLEST = "smallest"
 """The rule that takes the smallest committee that is not worse than the best one beyond chance."""
@@ -88,9 +81,7 @@ class FrontPruner(ExactPruner):
     objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
-        `member_costs`, or the pool's own), ``price-paid``, ``size``, ``time`` (measured, in milliseconds per
-        1,000 rows) or ``bytes`` (of the pickled members). ``price-paid`` is the mean price of a row if
-        members are asked only until its class is settled. With ``min`` ``log-loss`` or ``brier`` committees
+        `member_costs`, or the pool's own) or ``size``. With ``min`` ``log-loss`` or ``brier`` committees
         answer by the mean of their probabilities, and ``accuracy`` is that of means; other values cannot be
         combined with them, and there may be at most 47,662 pruning rows.
     positive : label or None, default=None
@@ -125,7 +116,7 @@ class FrontPruner(ExactPruner):
     point_ : int
         The point that predicts.
     prices_ : dict of str to list of float
-        What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are objectives.
+        What each classifier adds to ``cost``, if that is an objective.
     selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
         As of :class:`ExactPruner`, for the committee that predicts. Its value is that of the first objective
         that measures answers, or accuracy without one. No committee of any size exceeds its bound; if the
@@ -251,22 +242,11 @@ class FrontPruner(ExactPruner):
         given: Any = self.member_costs
         if given is None and self.pool is not None:
             given = whole_pool(self.pool).costs
-        priced = [name for name in ("cost", PAID) if name in names]
+        priced = "cost" in names
         if priced and given is None:
-            raise BadInputError(
-                f"min {priced[0]} needs the cost of every member, got none. {pass_costs(self.pool)}"
-            )
-        measured = sorted({"time", "bytes"}.intersection(names))
-        if measured and asks_elsewhere(self.pool):
-            raise BadInputError(
-                f"min {measured[0]} needs classifiers that are run here, got answers of judges. Take min "
-                "cost, with a price for each judge."
-            )
+            raise BadInputError(f"min cost needs the cost of every member, got none. {pass_costs(self.pool)}")
         if not priced and self.member_costs is not None:
-            raise BadInputError(
-                f"`member_costs` belong to the objectives min cost and min {PAID}. Add one, or leave "
-                "them out."
-            )
+            raise BadInputError("`member_costs` belong to the objective min cost. Add it, or leave them out.")
         if priced:
             members = () if self.pool is None else whole_pool(self.pool).names
             exact_costs("costs" if self.member_costs is None else "member_costs", given, members)
@@ -285,7 +265,7 @@ class FrontPruner(ExactPruner):
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Look for the front, and take the point that predicts; return all answers for the record.
 
-        The budget begins when all have answered, and their times are measured.
+        The budget begins when all have answered.
         """
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         pool, labels = rows.pool, self._labels(self.classes_)
@@ -298,10 +278,8 @@ class FrontPruner(ExactPruner):
             votes, record = self._votes_on(rows)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed))
-        if self.repeats is None:
-            self.prices_ = self._known_prices(pool, rows.X, names, budget.study)
-        else:  # times of answers on record say nothing
-            self.prices_ = self.repeats.prices_
+        self.prices_ = {"cost": self._costs(pool)} if "cost" in names else {}
+        budget.study.bind(price_settings(self.prices_))
         limits = selection_limits(len(pool), min_size=self.min_size, max_size=self.max_size)
         problem = self.problem_of(votes, limits)
         find = committee_front if self.repeats is None else quick_front
@@ -335,33 +313,6 @@ class FrontPruner(ExactPruner):
         )  # fmt: skip
         cases = cases_of_rows(self.cases, np.arange(len(truth)) if rows.places is None else rows.places)
         return beside_single(answers, self.front_, cases=cases, seed=seed, margin=self.margin)
-
-    def _known_prices(
-        self, pool: Pool, X: Any, names: Sequence[str], study: Study
-    ) -> dict[str, NDArray[np.float64]]:
-        """Return the increments of costs by each member, and bind the study to them.
-
-        Times and bytes are those that the study knows: they would differ when measured again, bytes a little,
-        as members that were kept do not share what those just fitted share.
-        """
-        kept = study.kept(MEASURED_PRICES) or {}
-        study.bind(price_settings(kept))  # before they were bound, studies kept all prices
-        measures: dict[str, Callable[[], NDArray[np.float64]]] = {
-            "time": lambda: member_times(pool, X),
-            "bytes": lambda: member_bytes(pool),
-        }
-        found = {
-            name: np.array(kept[name]) if name in kept else measure()
-            for name, measure in measures.items()
-            if name in names
-        }
-        if found:
-            measured = {name: prices.tolist() for name, prices in found.items()}
-            study.keep(MEASURED_PRICES, lambda: measured, now=True)
-        if {"cost", PAID}.intersection(names):
-            found["cost"] = self._costs(pool)
-        study.bind(price_settings(found))
-        return found
 
     def _costs(self, pool: Pool) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)

@@ -24,7 +24,6 @@ from shortlist.ensembles.fronts.front_claims import (
 )
 from shortlist.ensembles.fronts.front_walk import FoundCommittee, WalkedFront, walk_front
 from shortlist.ensembles.fronts.mean_walk import walk_means
-from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.mean_problem import SCALE, MeanProblem
 from shortlist.ensembles.pruning.mean_pruning import prune_means
@@ -92,10 +91,6 @@ def committee_front(
     ([[1.0, 2.0], [0.75, 1.0]], 'complete')
     """
     budget = budget or Budget()
-    if problem.paid is not None:
-        return paid_front(
-            problem, budget, names, lambda other, part: committee_front(other, part, max_nodes=max_nodes)
-        )
     walk: Callable[..., tuple[WalkedFront, dict[int, int]]] = _walk_votes
     search: Callable[..., Iterable[FoundCommittee]] = _search_votes
     turns: Sequence[tuple[int | None, str, float]] = [(None, MEAN_WALK, 1 - SEARCHED_SHARE)]

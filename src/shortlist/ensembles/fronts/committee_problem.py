@@ -11,18 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.arrays import Counts, Mask
-from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
-from shortlist.ensembles.committees.facts import price_paid
+from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.objectives import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
-    PAID,
     SIZE,
     VALUE_UNITS,
     check_rows_of_losses,
-    few_members,
-    paid_objective,
     price_objective,
     read_objectives,
 )
@@ -49,16 +44,8 @@ class FrontProblem(ABC):
     """The most that each objective of members may sum to, ``(n_prices,)``."""
     limits: SelectionLimits
     """Sizes, from 1."""
-    answers: NDArray[Any]
-    """Answers of each classifier on each row, as the ballot adds them up."""
-    counts: Counts | None = None
-    """Number of samples that each row stands for, where rows are merged."""
     has_threshold: bool = False
     """Whether a threshold decides, which is chosen with the members."""
-    paid: NDArray[np.int64] | None = None
-    """Price of asking each, where the price that is paid is an objective, the last one, ``(n_classifiers,)``:
-    its points are sums over all samples.
-    """
 
     @property
     def n_classifiers(self) -> int:
@@ -68,7 +55,7 @@ class FrontProblem(ABC):
     @property
     def n_values(self) -> int:
         """Number of objectives of values."""
-        return len(self.objectives) - len(self.prices) - (self.paid is not None)
+        return len(self.objectives) - len(self.prices)
 
     @property
     def n_committees(self) -> int:
@@ -91,21 +78,13 @@ class FrontProblem(ABC):
         """Return the bound on each value, row by row, and on their sum, ``(n_values + 1,)``."""
 
     @abstractmethod
-    def ballot(self, threshold: int, size: int) -> Ballot:
-        """Return the ballot of that number of members."""
-
-    @abstractmethod
     def reached(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
         """Count the values of a committee from the answers, ``(n_values,)``."""
 
     def point(self, mask: Mask, threshold: int = 0) -> NDArray[np.int64]:
         """Return the objectives of a committee, minimised, counted from the answers."""
         linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
-        paid = []
-        if self.paid is not None:
-            ballot = self.ballot(threshold, int(mask.sum()))
-            paid = [price_paid(ballot, ballot.added(self.answers[:, mask]), self.paid[mask], self.counts)]
-        return np.concatenate([-self.reached(mask, threshold), linear, paid]).astype(np.int64)
+        return np.concatenate([-self.reached(mask, threshold), linear]).astype(np.int64)
 
 
 def _shared_parts(
@@ -119,17 +98,15 @@ def _shared_parts(
 ) -> dict[str, Any]:
     """Return the fields that every problem has: objectives of members, and limits."""
     n, given = votes.n_classifiers, costs or {}
-    prices = [name for name in names if name in MEMBER_OBJECTIVES and name != PAID]
+    prices = [name for name in names if name in MEMBER_OBJECTIVES]
     charged = [price_objective(name, n, given, max_cost) for name in prices]
     own = [name for name in names if name not in MEMBER_OBJECTIVES]
-    paid = paid_objective(n, given, votes.n_samples) if PAID in names else None
     return {
-        "objectives": (*values, *(one for one, _, _ in charged), *([] if paid is None else paid[:1])),
-        "asked": np.array([[*own, *prices, PAID].index(name) for name in names], dtype=np.intp),
+        "objectives": (*values, *(one for one, _, _ in charged)),
+        "asked": np.array([[*own, *prices].index(name) for name in names], dtype=np.intp),
         "prices": np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, n),
         "budgets": np.array([budget for _, _, budget in charged], dtype=np.int64),
-        "limits": limits if paid is None else few_members(limits),
-        "paid": None if paid is None else paid[1],
+        "limits": limits,
     }
 
 
@@ -165,12 +142,6 @@ class CommitteeProblem(FrontProblem):
         """Count the values of a committee from the votes, ``(n_values,)``."""
         return np.asarray(self.gains @ self.right(mask, threshold))
 
-    def ballot(self, threshold: int, size: int) -> Ballot:
-        """Return the ballot of that number of members."""
-        if isinstance(self.votes, Votes):
-            return Threshold(threshold, size)
-        return Plurality(self.votes.n_classes)
-
     def weights(self, value: int) -> Weights | ClassWeights:
         """Return one of the values as what decisions are worth, for exact pruning."""
         objective, gains = self.objectives[value], self.gains[value]
@@ -192,11 +163,11 @@ def committee_problem(
 
     Raises BadInputError if there are fewer than two objectives, one is unknown or comes twice, has no or the
     wrong direction, needs prices that are not given, or needs a positive class where there are several; or if
-    the limits are on diversity or allow no members, or none that are few enough for ``price-paid``.
+    the limits are on diversity or allow no members.
 
     `objectives`: at least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
     ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``. `costs`: what each
-    classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are requested; decimals of at least
+    classifier adds to ``cost``, if it is requested; decimals of at least
     0. `classes`: what the classes are called; of two the second is the positive one. Default: their numbers.
     `limits`: sizes; default any from 1. `max_cost`: the most that the members may cost together; goes with
     the objective ``cost``.
@@ -228,8 +199,6 @@ def committee_problem(
     found = [_value(name, votes, labels) for name in names if name not in MEMBER_OBJECTIVES]
     return CommitteeProblem(
         votes=votes,
-        answers=votes.votes if isinstance(votes, Votes) else votes.codes,
-        counts=votes.counts,
         has_threshold=isinstance(votes, Votes),
         gains=np.array([gains for _, gains in found], dtype=np.int64).reshape(-1, n_classes),
         **_shared_parts(names, [one for one, _ in found], votes, costs, limits=limits, max_cost=max_cost),
@@ -292,10 +261,6 @@ class MeanFrontProblem(FrontProblem):
         size = int(mask.sum())
         return np.array([value.rate(value.tally(mask), size)[0] for value in self.values], dtype=np.int64)
 
-    def ballot(self, _threshold: int, _size: int) -> Ballot:
-        """Return the mean of probabilities, as it is."""
-        return Mean(np.ones(self.values[0].votes.n_classes, dtype=np.int64))
-
 
 def mean_front_problem(
     votes: SoftVotes,
@@ -324,6 +289,5 @@ def mean_front_problem(
     ]
     return MeanFrontProblem(
         values=tuple(MeanProblem(votes, goal, limits) for goal in goals),
-        answers=votes.shares,
         **_shared_parts(names, values, votes, costs, limits=limits),
     )

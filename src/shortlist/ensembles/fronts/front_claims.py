@@ -17,7 +17,7 @@ from shortlist.arrays import Points
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.fronts.committee_problem import FrontProblem, MeanFrontProblem
 from shortlist.ensembles.fronts.front_walk import Caps, FoundCommittee
-from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES
 from shortlist.ensembles.goals.weights import decision_table, weights_of
 from shortlist.ensembles.pruning.pruning import CHEAPER_WALK, COMMITTEE_WALK, ObjectiveName, bound_of_front
 from shortlist.ensembles.votes.hard_votes import ClassVotes, Confusion, Votes, confusion
@@ -127,25 +127,10 @@ def vote_selection(
     )
 
 
-def looked_at(front: Front) -> str:
-    """Say which committees were looked at, if the paid price matters and some were not."""
-    if PAID not in front.names:
-        return ""
-    n, told = len(front.candidates), []
-    if (among := front.extras["n_candidates"]) < n:
-        told.append(
-            f"Searched: all committees of {among} of the {n} candidates, those that are used most in the "
-            "front by cost, and the committees of that front. Others may be better."
-        )
-    if (most := front.extras["max_size"]) < n:
-        told.append(f"Committees have at most {most} members, for which the cheapest order is known.")
-    return " ".join(told)
-
-
 def paid_columns(front: Front) -> dict[str, list[float]]:
-    """Return the price of early exit at each point, as far as it is known and no objective."""
-    known = {"calls": front.extras.get("calls"), PAID: front.extras.get("price_paid")}
-    return {name: paid for name, paid in known.items() if paid and name not in front.names}
+    """Return the price of early exit at each point, as far as it is known."""
+    known = {"calls": front.extras.get("calls"), "price-paid": front.extras.get("price_paid")}
+    return {name: paid for name, paid in known.items() if paid}
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +227,7 @@ class LookedAt:
         if complete:
             return Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.objectives))
         limit = budget.limit_text
-        if not limit and problem.paid is None and not math.isinf(budget.seconds):
+        if not limit and not math.isinf(budget.seconds):
             limit = budget.time_text
         shown = None
         if missing is not None:
@@ -258,10 +243,8 @@ class LookedAt:
 
         Such a committee costs more than the searches are final to in every objective of members. The points
         that cost no more than that are no worse there, and values are bounded. None where there is no such
-        point, where no walk has begun for an objective, or where the price that is paid matters.
+        point, or where no walk has begun for an objective.
         """
-        if self.problem.paid is not None:
-            return None
         n_values, highest = self.problem.n_values, self.bounds.highest
         within = np.full(len(points), len(self.final) == len(self.problem.prices))
         for price, final_to in self.final.items():

@@ -1,9 +1,6 @@
 """Objectives of a committee: their names, and the increments by members, as integers."""
 
-import pickle
-import statistics
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,16 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.ensembles.committees.orders import FEW_MEMBERS
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost
-from shortlist.ensembles.pools.answers import class_answers
-from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.goals.selection_limits import exact_cost
 from shortlist.ensembles.pruning.mean_problem import MEAN_LOSSES, SCALE
 from shortlist.errors import BadInputError
 from shortlist.exact import as_integers
 from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective, Sense
-from shortlist.runs.budget import seconds_now
 
 VALUE_OBJECTIVES = {
     "accuracy": "share of right decisions",
@@ -32,22 +25,17 @@ VALUE_OBJECTIVES = {
 }
 """Objectives that may be maximised."""
 
-SIZE, PAID = "size", "price-paid"
+SIZE = "size"
 
 MEMBER_OBJECTIVES = {
     "cost": "sum of the prices of the members",
     SIZE: "number of members",
-    "time": "measured time of all members for the rows",
-    "bytes": "length of the members as they are saved",
-    PAID: "mean price of a row, asked no further than until its class is settled",
 }
 """Objectives that may be minimised."""
 
 VALUE_UNITS = {
     "true-positives": "rows",
     "true-negatives": "rows",
-    "time": "ms per 1,000 rows",
-    "bytes": "bytes",
 }
 """Units of the values, for people."""
 
@@ -153,28 +141,6 @@ def price_objective(
     )
 
 
-def paid_objective(
-    n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], n_samples: int
-) -> tuple[Objective, NDArray[np.int64]]:
-    """Return the objective of the price that is paid, whose points are sums over samples, and the prices."""
-    cost, prices, _ = price_objective("cost", n_classifiers, given, None)
-    if int(prices.sum()) * n_samples >= LARGEST_POINT:
-        raise BadInputError(f"`cost` must have fewer digits for {PAID} to stay exact. Round it.")
-    return Objective(PAID, Sense.MIN, (cost.scale or 1) * n_samples), prices
-
-
-def few_members(limits: SelectionLimits) -> SelectionLimits:
-    """Return the limits on size within which the cheapest order is known."""
-    if limits.min_size > FEW_MEMBERS:
-        raise BadInputError(
-            "min_size",
-            f"must be at most {FEW_MEMBERS} with min {PAID}",
-            f"{limits.min_size}: the cheapest order is known up to that size",
-            "Lower it, or take min cost.",
-        )
-    return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))
-
-
 MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * SCALE)
 """A logarithm of a probability is above -11, and a point must stay below :data:`LARGEST_POINT`."""
 
@@ -189,51 +155,3 @@ def check_rows_of_losses(n_rows: int) -> None:
             f"a front of losses must have at most {MOST_ROWS_OF_LOSSES:,} rows that prune, to be compared "
             f"exactly, got {n_rows:,}. Prune on fewer rows, or leave the losses out."
         )
-
-
-REPEATS = 5
-"""Number of measurements, of which the median is taken."""
-
-DECIMALS = 3
-"""Decimals of milliseconds per 1,000 rows."""
-
-
-def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now) -> NDArray[np.float64]:
-    """Measure how long each member takes, in milliseconds per 1,000 rows, ``(n_classifiers,)``.
-
-    The rows are transformed once before, which all members share, and that is not counted. The measurement
-    depends on the machine and on what else it does.
-
-    `pool`: whose members are asked, one after the other and each several times. `X`, ``(n_samples,
-    n_features)``: at least one row. `clock`: tells the time in seconds.
-    """
-    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
-    times = []
-    for k in range(len(pool)):
-        alone = pool.subset([k])
-        if pool.preprocessor is not None:
-            alone = replace(alone, preprocessor=None, n_features_in=None, feature_names_in=None)
-        seconds = []
-        for _ in range(REPEATS):
-            start = clock()
-            class_answers(alone, rows)
-            seconds.append(clock() - start)
-        times.append(statistics.median(seconds) * 1e6 / len(X))
-    return np.asarray(np.round(times, DECIMALS))
-
-
-def member_bytes(pool: Pool) -> NDArray[np.float64]:
-    """Return the size of each member as a pickle, in bytes, ``(n_classifiers,)``.
-
-    Raises BadInputError if a member cannot be pickled; the sentence names it.
-    """
-    sizes = []
-    for name, member in zip(pool.names, pool.classifiers, strict=True):
-        try:
-            sizes.append(len(pickle.dumps(member)))
-        except (pickle.PicklingError, AttributeError, TypeError, RuntimeError, ValueError) as error:
-            raise BadInputError(
-                f"classifier {name} cannot be saved ({type(error).__name__}), so its bytes are not known. "
-                "Leave it out of the pool, or leave out min bytes."
-            ) from None
-    return np.array(sizes, dtype=np.float64)

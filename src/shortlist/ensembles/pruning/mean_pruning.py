@@ -423,8 +423,8 @@ def prune_soft(
     Raises BadInputError if the objective cannot be used.
 
     `objective`: as of :func:`shortlist.ensembles.pruning.mean_problem.mean_goal`; what ends in ``auto``
-    chooses as many members as :func:`few_members` says. `limits`: size and cost. `positive`: with two classes the
-    index of the positive one.
+    chooses as many members as :func:`few_members` says. `limits`: size and cost. `positive`: with two classes
+    the index of the positive one.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

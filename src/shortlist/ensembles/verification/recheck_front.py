@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Thre
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.committees.facts import exit_report, price_paid
+from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.estimators.as_good import RecordedAnswers, beside_single, votes_on_record
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.fronts.committee_problem import (
@@ -27,7 +27,7 @@ from shortlist.ensembles.fronts.committee_problem import (
     mean_front_problem,
 )
 from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selection
-from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, PAID, SIZE
+from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights, worth_of_right
 from shortlist.ensembles.pools.pool import Pool
@@ -117,7 +117,7 @@ CLOSE = 1e-9
 """Share by which means of calls and prices may be rounded otherwise."""
 
 MOST_SLOW = 2**12
-"""Number of committees up to which all are counted where that is slow: by means, or by the paid price."""
+"""Number of committees up to which all are counted where that is slow: by means."""
 
 BY_CASE = (
     "Points were compared with the best single classifier by cases of several rows, which the file does not "
@@ -162,7 +162,7 @@ def check_front(
     elif count.slow:
         unasked = (
             f"There are {n_committees:,} committees, too many to count them all, and no program adds up "
-            "probabilities or the price that is paid: what the front claims of others stands unchecked."
+            "probabilities: what the front claims of others stands unchecked."
         )
         facts = dataclasses.replace(facts, unasked=unasked)
     elif solver is None:
@@ -358,11 +358,10 @@ class _Count:
     gains: dict[str, list[int]]
     prices: dict[str, list[int]]
     goals: dict[str, tuple[dict[str, Any], Fraction]]
-    ballot: Callable[[int, int], Ballot]
 
     @property
     def slow(self) -> bool:
-        return bool(self.goals) or PAID in self.names
+        return bool(self.goals)
 
     @property
     def n_committees(self) -> int:
@@ -372,10 +371,10 @@ class _Count:
     def sizes(self) -> range:
         return range(self.limits.min_size, self.limits.max_size + 1)
 
-    def point(self, members: Sequence[int], threshold: int, right: Sequence[int]) -> Point:
-        return [self._objective(name, members, threshold, right) for name in self.names]
+    def point(self, members: Sequence[int], right: Sequence[int]) -> Point:
+        return [self._objective(name, members, right) for name in self.names]
 
-    def _objective(self, name: str, members: Sequence[int], threshold: int, right: Sequence[int]) -> int:
+    def _objective(self, name: str, members: Sequence[int], right: Sequence[int]) -> int:
         if name in self.goals:
             goal, unit = self.goals[name]
             counted = count_mean_selection({**goal, "members": list(members)}, self.answers, self.labels)
@@ -383,11 +382,7 @@ class _Count:
             return round(counted.value * unit)
         if name in self.gains:
             return -sum(gain * n for gain, n in zip(self.gains[name], right, strict=True))
-        if name != PAID:
-            return sum(self.prices[name][k] for k in members)
-        ballot = self.ballot(threshold, len(members))
-        added = ballot.added(np.array(self.answers)[:, list(members)])
-        return price_paid(ballot, added, np.array(self.prices[PAID])[list(members)])
+        return sum(self.prices[name][k] for k in members)
 
     def right(self, members: Sequence[int], threshold: int) -> list[int]:
         right = [0] * self.n_classes
@@ -402,7 +397,7 @@ class _Count:
         if self.goals:
             for size in self.sizes:
                 for some in itertools.combinations(range(self.n_candidates), size):
-                    yield list(some), 0, self.point(some, 0, ())
+                    yield list(some), 0, self.point(some, ())
             return
         limits = {"min_size": self.limits.min_size, "max_size": self.limits.max_size}
         found = every_committee(
@@ -410,7 +405,7 @@ class _Count:
             by_threshold=self.by_threshold,
         )  # fmt: skip
         for members, threshold, right in found:
-            yield members, threshold, self.point(members, threshold, right)
+            yield members, threshold, self.point(members, right)
 
 
 def _count_of(chosen: Chosen, front: Front) -> _Count:
@@ -424,7 +419,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
     n, labels = len(chosen.names), record.labels.tolist()
     limits = selection_limits(n, min_size=terms.min_size, max_size=front.extras.get("max_size"))
     values = [one.name for one in front.objectives if one.name not in MEMBER_OBJECTIVES]
-    prices = _prices(front, n, len(labels))
+    prices = _prices(front, n)
     if chosen.voting == SOFT:
         assert record.shares is not None, "soft votes are on record"
         labels = _classes(chosen).tolist()
@@ -436,7 +431,7 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
                 goals[one.name] = plain_mean_problem(goal, limits), unit
         return _Count(
             record.shares.tolist(), labels, votes.n_classes, False, limits, n, tuple(front.names), {}, prices,
-            goals, lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
+            goals,
         )  # fmt: skip
     two = record.packed_votes is not None
     n_classes = 2 if two else len(chosen.classes_)
@@ -454,7 +449,6 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
     }
     return _Count(
         answers.tolist(), labels, n_classes, two, limits, n, tuple(front.names), gains, prices, {},
-        lambda threshold, size: Threshold(threshold, size) if two else Plurality(n_classes),
     )  # fmt: skip
 
 
@@ -479,20 +473,19 @@ def _given_prices(front: Front) -> dict[str, list[float]]:
     return dict(front.extras.get("prices") or {})
 
 
-def _prices(front: Front, n: int, n_rows: int) -> dict[str, list[int]]:
+def _prices(front: Front, n: int) -> dict[str, list[int]]:
     given, prices = _given_prices(front), {}
     for one in front.objectives:
         if one.name == SIZE:
             prices[one.name] = [1] * n
         elif one.name in MEMBER_OBJECTIVES:
-            own = given.get("cost" if one.name == PAID else one.name)
+            own = given.get(one.name)
             if own is None or len(own) != n:
                 raise BadInputError(
                     f"the front must hold what each candidate adds to {one.name}, which files of earlier "
                     "versions lack. Make it again with shortlist prune."
                 )
-            scale = (one.scale or 1) // (n_rows if one.name == PAID else 1)
-            prices[one.name] = [round(seen(price) * scale) for price in own]
+            prices[one.name] = [round(seen(price) * (one.scale or 1)) for price in own]
     return prices
 
 
@@ -517,7 +510,7 @@ def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
         ):
             yield f"the committee of point {number} has a size or threshold that it may not have"
             continue
-        counted = count.point(members, threshold, count.right(members, threshold))
+        counted = count.point(members, count.right(members, threshold))
         factors = [one.sign * (one.scale or 1) for one in front.objectives]
         off = [
             objective.name
@@ -590,7 +583,7 @@ def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: 
         return facts
     columns, n = facts.search.columns.tolist(), count.n_candidates
     members, threshold = np.flatnonzero(columns[:n]).tolist(), columns[n] if count.by_threshold else 0
-    found = count.point(members, threshold, count.right(members, threshold))
+    found = count.point(members, count.right(members, threshold))
     return dataclasses.replace(facts, failures=(_told(front, count, members, threshold, found),))
 
 
