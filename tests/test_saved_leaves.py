@@ -354,7 +354,7 @@ def _believed(saved: Saved, content: bytes, most: int, n_tried: int | None, seed
 
 
 SAMPLED = [
-    "products", "program", "program, rounded", "committees, paid", "committees, as good", "votes", "means", "judges", "promise",
+    "products", "program", "program, rounded", "committees, priced", "committees, as good", "votes", "means", "judges", "promise",
     "abstentions", "best single", "backfitting", "evolved", "evolved, alone", "stages",
     "stages, promise",
 ]  # fmt: skip

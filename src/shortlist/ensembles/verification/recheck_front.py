@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -29,89 +29,25 @@ from shortlist.ensembles.fronts.committee_problem import (
 from shortlist.ensembles.fronts.front_claims import mean_selection, vote_selection
 from shortlist.ensembles.fronts.objectives import MEMBER_OBJECTIVES, SIZE
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import ClassWeights, worth_of_right
+from shortlist.ensembles.goals.weights import worth_of_right
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.proofs.pruning_program import UNIT, pruning_program, tight_program
-from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem, soft_metric
 from shortlist.ensembles.verification.recheck_claims import MOST_OFF
 from shortlist.ensembles.verification.recheck_mean_certificate import count_mean_selection
 from shortlist.ensembles.verification.recheck_selections import MOST_SELECTIONS, every_committee
-from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes, class_votes, merge_class_rows, merge_rows
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
 from shortlist.methods.front_check import (
     FrontCheck,
-    check_claims,
     dominated_points,
     other_objectives,
 )
-from shortlist.milp.program import LinearObjective, Program
 from shortlist.results.front import Front
-from shortlist.results.objective import Objective, Sense
 from shortlist.results.picking import AS_GOOD, BESIDE_SINGLE
 from shortlist.results.proof import ProofKind, proof_conflict
 from shortlist.runs.budget import Budget
-
-
-def committee_program(
-    chosen: Chosen,
-    objectives: Sequence[Objective],
-    gains: Mapping[str, Sequence[int]],
-    prices: Mapping[str, Sequence[int]],
-    limits: SelectionLimits,
-) -> Program:
-    """Return the program of exact pruning with one objective for each of a front, in whole units, minimised.
-
-    Its columns are who is a member, the threshold of two classes, and which distinct rows are right.
-
-    `chosen`: with the answers of all candidates on record. `objectives`: those of the front. `gains`,
-    `prices`: by objective, what a right row of each class, or each member, adds, times its scale. `limits`:
-    sizes.
-    """
-    program, columns, worth, always = _with_votes(chosen, limits)
-    linears = []
-    for one in objectives:
-        costs, offset = np.zeros(program.n_columns), 0.0
-        if one.name in prices:
-            costs[: len(chosen.names)] = prices[one.name]
-        else:
-            own = -np.array(gains[one.name])
-            costs[columns], offset = worth @ own, float(always @ own)
-        linears.append(LinearObjective(Objective(one.name), costs, offset))
-    return dataclasses.replace(program, objectives=tuple(linears))
-
-
-Parts: TypeAlias = tuple[Program, slice, NDArray[np.int64], NDArray[np.int64]]
-"""A program, its columns of right rows, how many rows of each class these stand for, ``(n_columns,
-n_classes)``, and how many of each class every committee is right on.
-"""
-
-
-def _with_votes(chosen: Chosen, limits: SelectionLimits) -> Parts:
-    record, n = chosen.record, len(chosen.names)
-    if record.packed_votes is not None:
-        votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=n), record.labels)
-        made = pruning_program(votes, UNIT, limits)
-        worth = np.eye(2, dtype=np.int64)[votes.labels] * votes.counts[:, None]
-        silent = ~votes.votes.any(axis=1)  # never positive, whatever the threshold
-        always = worth[silent & (votes.labels == 0)].sum(axis=0)
-        return made.program, slice(n + 1, n + 1 + len(made.decided_rows)), worth[made.decided_rows], always
-    assert record.codes is not None, "answers are on record"
-    n_classes = len(chosen.classes_)
-    answered = merge_class_rows(class_votes(record.codes, record.labels, n_classes=n_classes))
-
-    def rows_of(gains: NDArray[np.int64]) -> RightRows:
-        return class_rows(answered, ClassWeights(UNIT.objective, gains, 1), limits)
-
-    unit = np.eye(n_classes, dtype=np.int64)
-    rows = rows_of(np.ones(n_classes, dtype=np.int64))
-    places = rows.places
-    worth = unit[answered.labels[places]] * answered.counts[places, None]
-    always = np.array([rows_of(own).offset for own in unit])
-    return tight_program(rows).program, slice(n, n + rows.n_rows), worth, always
-
 
 CLOSE = 1e-9
 """Share by which means of calls and prices may be rounded otherwise."""
@@ -134,16 +70,13 @@ def check_front(
     *,
     budget: Budget,
     most: int = MOST_SELECTIONS,
-    solver: str | None = "cpsat",
 ) -> FrontCheck:
-    """Count every committee of a front again, and ask again what the front claims of all others.
+    """Count every committee of a front again, and all others where there are few.
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    `chosen`: whose record has been checked. `budget`: of the questions to the solver. `most`: up to this
-    number committees are all counted; of more a solver is asked, by sums of integers first. `solver`: which
-    is asked; None: none. No solver finds fronts of committees, so its claim is independent of the full
-    search.
+    `chosen`: whose record has been checked. `budget`: its clock. `most`: up to this number committees are all
+    counted; of more, what the front claims of others is not proved again.
     """
     count = _count_of(chosen, front)
     facts = FrontCheck((), len(front), front.proof.kind)
@@ -159,20 +92,12 @@ def check_front(
     if n_committees <= (min(most, MOST_SLOW) if count.slow else most):
         failures = _missing(front, count)
         facts = dataclasses.replace(facts, failures=failures, n_tried=0 if failures else n_committees)
-    elif count.slow:
-        unasked = (
-            f"There are {n_committees:,} committees, too many to count them all, and no program adds up "
-            "probabilities: what the front claims of others stands unchecked."
-        )
-        facts = dataclasses.replace(facts, unasked=unasked)
-    elif solver is None:
+    else:
         unasked = (
             f"There are {n_committees:,} committees, too many to count them all: what the front claims of "
-            "others stands unchecked. To ask a solver, verify the front together with the model."
+            "others was not proved again."
         )
         facts = dataclasses.replace(facts, unasked=unasked)
-    else:
-        facts = _asked(chosen, front, count, budget, solver)
     if not facts.failures and proof.kind is ProofKind.APPROXIMATE and proof.missing is None:
         facts = dataclasses.replace(
             facts, n_tried=0, unasked="The front claims nothing about other committees."
@@ -562,38 +487,6 @@ def _missing(front: Front, count: _Count) -> tuple[str, ...]:
         if any(own[place] < least * scales[place] - slack[place] - CLOSE for place, least in bounds):
             return (_told(front, count, members, threshold, found) + ", better than the bound of the front",)
     return ()
-
-
-def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: str) -> FrontCheck:
-    """Ask for a committee that the front should have, by sums of integers first, then of a solver."""
-    program = committee_program(chosen, front.objectives, count.gains, count.prices, count.limits)
-    scales, proof = [one.scale or 1 for one in front.objectives], front.proof
-    if proof.missing is not None:
-        missing = (gap * scale for gap, scale in zip(proof.missing, scales, strict=True))
-        proof = dataclasses.replace(proof, missing=tuple(missing))
-    whole = dataclasses.replace(
-        front,
-        objectives=tuple(linear.objective for linear in program.objectives),
-        values=front.points.astype(np.float64),
-        proof=proof,
-        extras={"ideal": [_bound_of(front, one) for one in front.objectives]},
-    )
-    facts = check_claims(program, whole, budget=budget, solver=solver)
-    if facts.search is None or facts.search.columns is None:
-        return facts
-    columns, n = facts.search.columns.tolist(), count.n_candidates
-    members, threshold = np.flatnonzero(columns[:n]).tolist(), columns[n] if count.by_threshold else 0
-    found = count.point(members, count.right(members, threshold))
-    return dataclasses.replace(facts, failures=(_told(front, count, members, threshold, found),))
-
-
-def _bound_of(front: Front, objective: Objective) -> int | None:
-    """Return the reported bound on an objective of all committees, minimised and in whole units."""
-    for told in front.extras.get("bounds", ()):
-        if told["name"] == objective.name and objective.sense is Sense.MAX:
-            most: float = told["at_most"]
-            return -round(most * (objective.scale or 1))
-    return None
 
 
 def _told(front: Front, count: _Count, members: Sequence[int], threshold: int, point: Point) -> str:

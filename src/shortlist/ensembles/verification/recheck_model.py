@@ -276,7 +276,7 @@ def _verify_chosen(
             said, unknown = other_promise(chosen, X, y, (rows, classes))
             failures, notes = failures + said, notes + unknown
         if its_front and chosen.front is not None and checked.get("evidence") is not None:
-            found = check_front(chosen, chosen.front, budget=Budget(), solver=None)
+            found = check_front(chosen, chosen.front, budget=Budget())
             failures += [f"of the front of the model {sentence}" for sentence in found.failures]
             notes += filter(None, [found.unasked])
         fits = FitCheck()
@@ -351,7 +351,6 @@ def recheck_committees(
     pool: Pool | CrossFittedPool | None = None,
     budget: Budget | None = None,
     most: int = MOST_SELECTIONS,
-    solver: str = "cpsat",
 ) -> FrontCheck:
     """Recheck a front of committees with the model that was saved with it.
 
@@ -360,14 +359,14 @@ def recheck_committees(
     `chosen`: it knows the selection rows, and what every candidate answered. `front`: of
     :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that both were made
     from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates. `budget`,
-    `most`, `solver`: as of :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
+    `most`: as of :func:`~shortlist.ensembles.verification.recheck_front.check_front`.
     """
     budget = budget or Budget()
     rows = _verify_chosen(chosen, X, y, pool, its_front=False)
     if rows.failures:
         facts = FrontCheck(rows.failures, len(front), front.proof.kind)
         return dataclasses.replace(facts, seconds=budget.elapsed)
-    return check_front(chosen, front, budget=budget, most=most, solver=solver)
+    return check_front(chosen, front, budget=budget, most=most)
 
 
 def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
