@@ -53,6 +53,10 @@ def draw(table: ResultTable, path: Path) -> None:
     for panel, name in zip(panels, names, strict=False):
         _lines(panel, [line for line in picture.lines if line.panel == name])
         panel.set_title(name, fontsize=10)
+        if picture.by_powers:
+            panel.set_yscale("log")
+        if picture.places:
+            panel.set_xticks(range(len(picture.places)), picture.places, rotation=30, ha="right", fontsize=8)
         panel.grid(alpha=0.3)
     for panel in panels[len(names) :]:
         panel.axis("off")
@@ -67,7 +71,9 @@ def _lines(panel: Any, lines: Sequence[PaperLine]) -> None:
         x, y = zip(*line.points, strict=True)
         colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
         panel.plot(x, y, "-" if line.joined else mark, color=colour, lw=1.6, ms=5, label=line.name)
-        if line.band:
+        if line.band and not line.joined:
+            panel.vlines(x, *zip(*line.band, strict=True), color=colour, lw=1.2)
+        elif line.band:
             panel.fill_between(x, *zip(*line.band, strict=True), color=colour, alpha=0.2, lw=0)
 
 

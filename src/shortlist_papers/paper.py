@@ -117,6 +117,10 @@ class PaperPicture:
     """Labels of the axes, with units."""
     lines: tuple[PaperLine, ...]
     """Lines of the figure."""
+    places: tuple[str, ...] = ()
+    """Names of the places 0, 1, ... on the axis of x, where it has no numbers."""
+    by_powers: bool = False
+    """Whether y grows by powers of ten."""
 
 
 @dataclass(frozen=True)

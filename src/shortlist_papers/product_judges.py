@@ -6,6 +6,7 @@ from typing import Any
 
 from shortlist._words import all_of, counted
 from shortlist_papers.claims import ClaimFinding, Part, facts, figure, most, needed, shown_mean
+from shortlist_papers.front_quality import Vectors, as_set
 from shortlist_papers.product_rows import (
     LVAT,
     SPLOT,
@@ -24,6 +25,8 @@ from shortlist_papers.product_runs import (
     PAPER_5,
     PAPER_RQ_5,
     PAPER_SECONDS,
+    SHORT,
+    SHORT_LIMIT_S,
     System,
 )
 from shortlist_papers.product_times import clock_of
@@ -45,9 +48,16 @@ def _runs_of(pairs: Pairs) -> str:
     return f"{counted(len(pairs), 'row')}; {each[0]} runs, {each[1]} reference points"
 
 
+def _beside_fronts(pairs: Pairs) -> str:
+    """Say on which systems sets are judged beside the complete front, not beside each other."""
+    known = list(dict.fromkeys(NAMES[system[0]] for system, row in pairs.items() if "A optimal" in row))
+    return f"; beside the complete front on {all_of(known)}" if known else ""
+
+
 def _judged(
-    pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", *, in_most: bool = True
-) -> ClaimFinding:
+    pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", beside: str = "", *,
+    in_most: bool = True,
+) -> ClaimFinding:  # fmt: skip
     """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails."""
     fits = {system: bool(test(row)) for system, row in needed(pairs).items()}
     failing = [label(system) for system, fit in fits.items() if not fit]
@@ -64,18 +74,30 @@ def _judged(
         f"{told} in {len(fits) - len(failing)} of {counted(len(fits), 'row')}"
         + (f"; not on {all_of(failing)}" if failing else ""),
         parts,
-        _runs_of(pairs) + ("; most: sign test" if in_most else ""),
+        _runs_of(pairs) + ("; most: sign test" if in_most else "") + beside,
         why,
     )
 
 
 def _richer(row: Compared) -> bool:
-    return bool(row["N_U(A)"] > row["N_U(B)"])
+    """Whether A has more points of the complete front that B has not; of the joint front if that is all."""
+    kind = "unique optimal" if "A optimal" in row else ""
+    a, b = (row[f"{side} {kind}" if kind else f"N_U({side})"] for side in "AB")
+    return bool(a > b)
+
+
+def _kept(row: Compared) -> bool:
+    """Whether each point of A is on the complete front; on the joint front if that is all."""
+    return bool(row["|A|"] == row.get("A optimal", row["N_U(A)"] + row["|N_A ∩ N_B|"]))
 
 
 def _more(row: Compared, indicator: str) -> float:
-    """Return the excess of A in an indicator, rounded so that equal points have equal indicators."""
-    return round(float((row[f"A {indicator}"] or 0) - (row[f"B {indicator}"] or 0)), 9)
+    """Return the excess of A in an indicator, rounded so that equal points have equal indicators.
+
+    The hypervolume is in the box of the complete front where that is known.
+    """
+    name = f"{indicator} of the front" if f"A {indicator} of the front" in row else indicator
+    return round(float((row[f"A {name}"] or 0) - (row[f"B {name}"] or 0)), 9)
 
 
 def _dominated(row: Compared) -> int:
@@ -85,7 +107,7 @@ def _dominated(row: Compared) -> int:
 
 ROWS: dict[str, tuple[str, Callable[[Compared], bool]]] = {
     "richer": ("more unique points", _richer),
-    "kept": ("no point is dominated", lambda row: row["|A|"] == row["N_U(A)"] + row["|N_A ∩ N_B|"]),
+    "kept": ("no point is dominated", _kept),
     "dominates": ("more than half dominated", lambda row: 2 * _dominated(row) > row["|B|"]),
     "disjoint": ("no point in common", lambda row: row["|A ∩ B|"] == 0),
     "volume": ("larger hypervolume", lambda row: _more(row, "HV") > 0),
@@ -115,7 +137,8 @@ def in_rows(
     pairs = {one: row for one, row in rows.pairs(method).items() if one[0] in names}
     told, test = ROWS[what]
     why = _stronger(rows) if what == "richer" and set(names) & set(SMALL) else ""
-    return _judged(pairs, test, told, why, in_most=in_most)
+    beside = _beside_fronts(pairs) if what in {"richer", "kept", "volume", "better"} else ""
+    return _judged(pairs, test, told, why, beside, in_most=in_most)
 
 
 def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool = False) -> ClaimFinding:
@@ -123,17 +146,19 @@ def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool 
 
     `rich`: whether it has more unique points in most rows, and similar or less time in most.
     """
-    pairs = {one: row for one, row in _as_printed(rows.pairs()).items() if one[0] in names}
+    every = {one: row for one, row in _as_printed(rows.pairs()).items() if one[0] in names}
+    pairs = {one: row for one, row in every.items() if row["one origin"]}
     why = " ".join(filter(None, (_cheap_runs(pairs), _by_the_text(rows, names))))
     most_times, told = (SIMILAR, "similar or less time") if rich else (1.0, "less time")
     found = _judged(pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why)
-    found = replace(found, sure=f"{found.sure}; {clock_of(rows, 'solrep', 'evolved', names=names)}")
+    clock = clock_of(rows, "solrep", "evolved", names=names)
+    found = replace(found, sure=f"{found.sure}; {clock}, one processor and version a row")
     if not rich:
         return found
-    richer = [_richer(row) for row in pairs.values()]
+    richer = [_richer(row) for row in every.values()]
     return replace(
         found,
-        here=f"more unique points in {sum(richer)} of {counted(len(pairs), 'row')}, {found.here}",
+        here=f"more unique points in {sum(richer)} of {counted(len(every), 'row')}, {found.here}",
         parts=(most(richer), *found.parts),
         sure=f"{found.sure}; similar: up to {SIMILAR:g} times",
     )
@@ -160,6 +185,35 @@ def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
             if system[0] in names and seconds < own["seconds"].get(n, 0.0):
                 told.append(f"{label(system)} with {int(n):,} points {seconds:.0f} s")
     return f"Minimising the cost, as in the text, takes less time: {'; '.join(told)}." if told else ""
+
+
+def true_optima(rows: ProductRows) -> ClaimFinding:
+    """Judge whether each point of SolRep is on the complete front, ours and those that the authors stored."""
+    told, flags, theirs = [], [], []
+    for kind, named in (("solrep", "ours"), ("stored", "the authors' set")):
+        for system, part in rows.by_system(kind).items():
+            optimal = rows.optimal(system, part)
+            if optimal is None:
+                continue
+            n = len(side_of(part).vectors)
+            flags.append(len(optimal) == n)
+            if kind == "stored" and len(optimal) < n:
+                theirs.append(label(system))
+            told.append(f"{label(system)} {named} {len(optimal):,} of {n:,}")
+    needed(flags)
+    why, within = "", []
+    for system, part in rows.by_system(SHORT).items():
+        optimal = rows.optimal(system, part)
+        if optimal is not None and label(system) in theirs:
+            within.append(f"{len(optimal):,} of {len(side_of(part).vectors):,} on {label(system)}")
+    if within:
+        why = f"The paper stops each program after 0.1 s; so stopped, ours has {all_of(within)}."
+    return ClaimFinding(
+        "; ".join(told),
+        facts(flags),
+        f"{counted(len(flags), 'set')}, point by point beside complete fronts",
+        why,
+    )
 
 
 def beside_ibea(rows: ProductRows) -> ClaimFinding:
@@ -230,14 +284,33 @@ def _found_by_runs(rows: ProductRows, system: System) -> tuple[int, int]:
 
 
 def _stronger(rows: ProductRows) -> str:
-    """Say that runs of our IBED find more products together than as many of the paper's; empty if not so."""
-    told = []
+    """Say that the runs of our IBED find more products than the paper's, and what as many products cover.
+
+    Empty if they do not find more.
+    """
+    told, cover = [], []
     for system in ((name, 0) for name in SMALL):
         n = _found_by_runs(rows, system)[1] if system in rows.evolved() else 0
-        printed = PAPER_4[system]["|B|"]
-        if n > printed:
-            told.append(f"{n:,} products for the paper's {printed} on {label(system)}")
-    return f"Our IBED finds more: its runs have {all_of(told)}." if told else ""
+        printed = PAPER_4[system]
+        if n > printed["|B|"]:
+            told.append(f"{n:,} products for the paper's {printed['|B|']} on {label(system)}")
+        if n > printed["|B|"] and system in rows.by_system("complete"):
+            n_runs, share = _first_runs(rows, system, printed["|B|"])
+            cover.append(
+                f"{100 * share:.0f} % on {label(system)} after {counted(n_runs, 'run')}, the paper's "
+                f"{printed['share %']:.0f} %"
+            )
+    beside = f" With as many products as the paper's they cover {all_of(cover)}." if cover else ""
+    return f"Our IBED finds more: its runs have {all_of(told)}.{beside}" if told else ""
+
+
+def _first_runs(rows: ProductRows, system: System, n_products: int) -> tuple[int, float]:
+    """Return how many first runs of IBED find `n_products` together, and their share of the front."""
+    front, found, n_runs = rows.front(system), Vectors(), 0
+    for points in rows.side(system).runs:
+        if len(found) < n_products:
+            found, n_runs = found | as_set(points), n_runs + 1
+    return n_runs, len(found & front) / len(front)
 
 
 def small_front(rows: ProductRows) -> ClaimFinding:
@@ -292,18 +365,25 @@ def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
     told, parts = f"{n:,} of {n_points:,}", [figure([n], printed, n_points)]
     if SHOP_2 in rows.evolved():
         row = rows.beside(SHOP_2, n_points)
-        told += f"; of IBED {row['N_U(B)']:,} stay non-dominated"
+        told += f"; of IBED {row['N_U(B)']:,} stay non-dominated beside them"
+        if "A optimal" in row:
+            told += (
+                f", and {row['B unique optimal']:,} are on the complete front, of SolRep {row['A optimal']:,}"
+            )
         parts += facts([_richer(row) == (n_points == 1500)])
-    why = (
-        "Every program is solved to the end here. The paper stops each after 0.1 s and leaves out those "
-        "without a solution, which no row tries."
-    )
-    return ClaimFinding(told, tuple(parts), "one run of SolRep", "" if int(part["unproved"].iloc[0]) else why)
+    short = rows.of_kind(SHORT, system=SHOP_2[0], number=SHOP_2[1], reference_points=n_points)
+    why = ""
+    if len(short):
+        m = len(short["points"].iloc[0])
+        why = f"With the paper's {SHORT_LIMIT_S:g} s a program ours finds {m:,}"
+        why += "." if abs(m - printed) < abs(n - printed) else ", which is no nearer."
+    return ClaimFinding(told, tuple(parts), "one run of SolRep", why)
 
 
 def fifty(rows: ProductRows) -> ClaimFinding:
     """Judge 50 reference points beside the median run of IBED, on the larger systems."""
-    pairs = needed({system: row for system, row in rows.fifty().items() if system[0] in LVAT})
+    fifty = rows.fifty()
+    pairs = needed({system: row for system, row in fifty.items() if system[0] in LVAT and row["one origin"]})
     more = {system: row["|A|"] > row["|N_B|"] for system, row in pairs.items()}
     quick = {system: row["A s"] <= SIMILAR * row["B s"] for system, row in pairs.items()}
     why = []

@@ -9,8 +9,9 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, spread
 from shortlist_papers.claims import PaperRows, once
-from shortlist_papers.front_quality import Vectors, as_set, box_of, count_pair, in_box
-from shortlist_papers.product_runs import NAMES, System
+from shortlist_papers.comparison import margin
+from shortlist_papers.front_quality import Box, Vectors, as_set, box_of, count_pair, in_box
+from shortlist_papers.product_runs import BY_RANGE, CWMOIP, NAMES, System
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +23,15 @@ LVAT = ("ecos", "uclinux", "compact-linux")
 COLUMNS = (
     "kind", "system", "number", "method", "seconds", "points", "said", "features", "same", "ended",
     "programs", "objectives", "part", "parts", "correctness", "reference_points", "unproved", "clock",
+    "order", "optimal", "n_points", "low", "high", "hypervolume", "plane_s", "smallest", "largest",
+    "smallest_free", "loops", "processor", "versions",
 )  # fmt: skip
 """Columns that some units fill; an extent may have none of these units."""
+
+WORDS = ("order", "processor", "versions")
+"""Columns of words, which hold no numbers where no unit fills them."""
+
+_ORDER = {name: place for place, name in enumerate(NAMES)}
 
 Compared: TypeAlias = dict[str, Any]
 """A row of Tables 3 to 6; see :func:`compared`."""
@@ -56,13 +64,17 @@ class ProductRows(PaperRows):
     """Rows by kind and system, and what SolRep and evolution found side by side; each is made once."""
 
     def __init__(self, rows: "pd.DataFrame") -> None:
-        super().__init__(rows.reindex(columns=list(dict.fromkeys([*rows.columns, *COLUMNS]))))
+        full = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *COLUMNS])))
+        full = full.astype(dict.fromkeys(WORDS, object))
+        unordered = (full["method"] == CWMOIP) & (full["kind"] == "printed") & full["order"].isna()
+        super().__init__(full.assign(order=full["order"].mask(unordered, BY_RANGE)))
 
     @once
     def by_system(self, kind: str, /, **wanted: Any) -> "dict[System, pd.DataFrame]":
         """Return the rows of a kind whose columns have the wanted values, system by system."""
         groups = self.of_kind(kind, **wanted).groupby(["system", "number"], sort=False)
-        return {(str(name), int(number)): part for (name, number), part in groups}
+        found = {(str(name), int(number)): part for (name, number), part in groups}
+        return {system: found[system] for system in sorted(found, key=lambda one: (_ORDER[one[0]], one[1]))}
 
     def evolved(self, method: str = "ibed") -> "dict[System, pd.DataFrame]":
         """Return the runs of an evolutionary method on each system."""
@@ -79,12 +91,45 @@ class ProductRows(PaperRows):
         return side_of(self.by_system("complete")[system].iloc[:1]).vectors
 
     @once
-    def printed(self, system: System) -> dict[str, TableSide]:
-        """Return the finds of Algorithms 1 and 2 with all four objectives, where they finished."""
+    def whole(self, system: System) -> "WholeBox | None":
+        """Return the size and the box of the complete front of a system; None where there is none."""
+        if system in self.by_system("complete"):
+            points = self.points_of_front(system)
+            box = box_of(points)
+            assert box is not None, "each product line of the study has a product"
+            return WholeBox(len(points), box, hypervolume(in_box(points, box), np.ones(len(box.low))))
+        if system not in self.by_system("whole", ended=True):
+            return None
+        row = self.by_system("whole", ended=True)[system].iloc[0]
+        box = Box(tuple(row["low"]), tuple(row["high"]))
+        return WholeBox(int(row["n_points"]), box, float(row["hypervolume"]))
+
+    @once
+    def points_of_front(self, system: System) -> Points:
+        """Return the points of the complete front of a small system."""
+        return side_of(self.by_system("complete")[system].iloc[:1]).points
+
+    def optimal(self, system: System, part: "pd.DataFrame") -> Vectors | None:
+        """Return the points of some rows that are on the complete front; None where it is not known."""
+        if system in self.by_system("complete"):
+            return side_of(part).vectors & self.front(system)
+        if self.whole(system) is None or part["optimal"].isna().any():
+            return None
+        return {
+            tuple(points[place])
+            for points, places in zip(part["points"], part["optimal"], strict=True)
+            for place in places
+        }
+
+    @once
+    def printed(self, system: System, order: str = BY_RANGE) -> dict[str, TableSide]:
+        """Return the finds of Algorithms 1 and 2 with all four objectives, where they finished.
+
+        `order`: of the objectives of Algorithm 2.
+        """
         found = {}
-        for method, own in self.of_kind("printed", system=system[0], number=system[1], objectives=4).groupby(
-            "method"
-        ):
+        rows = self.of_kind("printed", system=system[0], number=system[1], objectives=4)
+        for method, own in rows[rows["order"].fillna(order) == order].groupby("method"):
             if own["ended"].all() and len(own) == own["parts"].iloc[0]:
                 points = np.array(sorted({tuple(point) for run in own["points"] for point in run}))
                 front = points[nondominated_unique(points)]
@@ -95,8 +140,19 @@ class ProductRows(PaperRows):
     def beside(self, system: System, n_points: int, method: str = "ibed") -> Compared:
         """Compare SolRep with the runs of an evolutionary method; also how many runs and reference points."""
         part = self.by_system("solrep")[system]
-        row = compared(side_of(part[part["reference_points"] == n_points]), self.side(system, method))
-        return row | {"runs": len(self.evolved(method)[system]), "points": n_points}
+        part = part[part["reference_points"] == n_points]
+        runs = self.evolved(method)[system]
+        row = compared(side_of(part), self.side(system, method)) | {"runs": len(runs), "points": n_points}
+        ours, theirs, whole = self.optimal(system, part), self.optimal(system, runs), self.whole(system)
+        if ours is None or theirs is None or whole is None:
+            return row | {"one origin": one_origin(part, runs)}
+        return row | {
+            "one origin": one_origin(part, runs), "A optimal": len(ours),
+            "A unique optimal": len(ours - theirs),
+            "B unique optimal": len(theirs - ours),
+            "A HV of the front": side_volume(side_of(part), whole.box),
+            "B HV of the front": side_volume(self.side(system, method), whole.box),
+        }  # fmt: skip
 
     @once
     def pairs(self, method: str = "ibed") -> Pairs:
@@ -120,9 +176,37 @@ class ProductRows(PaperRows):
                 middle = np.argsort(sizes, kind="stable")[(len(runs) - 1) // 2]
                 row = compared(side_of(part), side_of(runs.iloc[[middle]]))
                 found[system] = row | {
-                    "runs": len(runs), "|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"]
+                    "runs": len(runs), "|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"],
+                    "one origin": one_origin(part, runs),
                 }  # fmt: skip
         return found
+
+
+@dataclass(frozen=True)
+class WholeBox:
+    """Extent of a complete front."""
+
+    n_points: int
+    box: Box
+    hypervolume: float
+    """Volume that it dominates in its own box."""
+
+
+def side_volume(side: TableSide, box: Box) -> float:
+    """Return the mean over the runs that found something of the volume that they dominate in a box."""
+    corner = np.ones(len(box.low))
+    return float(np.mean([hypervolume(in_box(run, box), corner) for run in side.runs if len(run)] or [0.0]))
+
+
+def origin_of(part: "pd.DataFrame") -> set[tuple[str, str]]:
+    """Return the processors and versions that rows are of; rows of a run of today name none."""
+    versions = part["versions"].astype(str).str.extract(r"shortlist (\S+?);")[0].fillna("")
+    return set(zip(part["processor"].fillna("").astype(str), versions, strict=True))
+
+
+def one_origin(*parts: "pd.DataFrame") -> bool:
+    """Whether the seconds of rows can be compared: all are of one processor and version."""
+    return len(set().union(*(origin_of(part) for part in parts))) <= 1
 
 
 def points_of(system: System) -> int:
@@ -135,27 +219,32 @@ def compared(first: TableSide, second: TableSide) -> Compared:
     pair = count_pair("A", "B", first.vectors, second.vectors)
     together = np.vstack([first.points, second.points])
     joint = together[nondominated_unique(together)] if len(together) else together
-    (a_volume, a_spread), (b_volume, b_spread) = (indicators(side, joint) for side in (first, second))
+    (a_volume, a_spread, _), (b_volume, b_spread, b_margin) = (
+        indicators(side, joint) for side in (first, second)
+    )
     return {
         "A corr %": first.correct, "B corr %": second.correct, "A s": first.seconds, "B s": second.seconds,
         "A HV": a_volume, "B HV": b_volume, "A SP": a_spread, "B SP": b_spread,
         "|A|": pair.n_first, "|B|": pair.n_second, "|A ∩ B|": pair.n_common, "|N_A ∪ N_B|": pair.n_joint,
         "N_U(A)": pair.unique_first, "N_U(B)": pair.unique_second,
-        "|N_A ∩ N_B|": pair.n_joint - pair.unique_first - pair.unique_second,
+        "|N_A ∩ N_B|": pair.n_joint - pair.unique_first - pair.unique_second, "B HV ±": b_margin,
     }  # fmt: skip
 
 
-def indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None]:
-    """Return the means of hypervolume and spread over the runs that found something."""
+def indicators(side: TableSide, joint: Points) -> tuple[float | None, float | None, float | None]:
+    """Return the means of hypervolume and spread over the runs that found something, and the first's margin.
+
+    The margin is at 95 % over the runs; None of one run.
+    """
     box = box_of(joint)
     runs = [points for points in side.runs if len(points)]
     if box is None or not runs:
-        return None, None
+        return None, None, None
     reference, corner = in_box(joint, box), np.ones(len(box.low))
     inside = [in_box(points, box) for points in runs]
-    found = [(hypervolume(one, corner), spread(one, reference=reference)) for one in inside]
-    volume, unevenness = np.mean(found, axis=0).tolist()
-    return volume, unevenness
+    found = np.array([(hypervolume(one, corner), spread(one, reference=reference)) for one in inside])
+    volume, unevenness = found.mean(axis=0).tolist()
+    return volume, unevenness, margin(found[:, 0]) if len(found) > 1 else None
 
 
 def side_of(part: "pd.DataFrame") -> TableSide:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist.arrays import Points
-from shortlist.pareto import nondominated_unique
-from shortlist_papers.front_quality import box_of, quality_of
-from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
+from shortlist.pareto import hypervolume, nondominated_unique
+from shortlist_papers.front_quality import as_set, box_of, in_box, quality_of
+from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows, dots
 from shortlist_papers.product_rows import (
     LVAT,
     ProductRows,
@@ -21,6 +21,10 @@ from shortlist_papers.product_rows import (
     side_of,
 )
 from shortlist_papers.product_runs import (
+    BY_RANGE,
+    BY_TEXT,
+    CWMOIP,
+    EPSILON,
     MINIMISED,
     NAMES,
     PAPER_3,
@@ -46,14 +50,16 @@ CONTENTS = {
     "table-6": "SolRep against IBEA on eCos",
     "figure-4": "seconds of SolRep by reference points",
     "figure-4-points": "points that SolRep finds by reference points",
+    "whole": "sets of every method beside the complete fronts",
     "rq-2": "how the cost of complete fronts grows",
     "rq-5": "SolRep with 50 reference points against the median run of IBED",
     "solrep": "runs of SolRep against the sets that the authors stored",
     "constraint-solving": "SolRep against evolution with constraint solving",
 }
-"""Tables and figures of the paper, then the figures that it has in its text only, then our own."""
+"""Tables and figures of the paper, the sets beside complete fronts, the figures of its text, and our own."""
 
 OURS, PRINTED, PAPER = "here", "here, as printed", "the paper"
+BY_THE_TEXT = "here, as printed, the cost outermost"
 
 COLUMNS = (
     "A corr %", "B corr %", "A s", "B s", "A HV", "B HV", "A SP", "B SP", "|A|", "|B|", "|A ∩ B|",
@@ -67,7 +73,7 @@ def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     makers: list[Callable[[ProductRows], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
         _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
-        _growth, _fifty_points, _solrep_runs,
+        _beside_whole_fronts, _growth, _fifty_points, _solrep_runs,
         _constraint_solving,
     ]  # fmt: skip
     read = ProductRows.of(rows)
@@ -114,12 +120,12 @@ def _complete_fronts(rows: ProductRows) -> ResultTable:
         methods = [sides[name] for name in ("epsilon-constraint", "cwmoip") if name in sides]
         found.append(_named(system, OURS, compared(*methods) if len(methods) == 2 else _alone(sides)))
         found[-1]["as enumerated"] = "yes" if part["same"].all() else "NO"
-        printed = rows.printed(system)
-        if len(printed) == 2:
-            row = compared(printed["epsilon-constraint"], printed["cwmoip"])
-            found.append(_named(system, PRINTED, row))
-            same = printed["cwmoip"].vectors == next(iter(sides.values())).vectors
-            found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
+        for whose, order in ((PRINTED, BY_RANGE), (BY_THE_TEXT, BY_TEXT)):
+            printed = rows.printed(system, order)
+            if len(printed) == 2:
+                found.append(_named(system, whose, compared(printed[EPSILON], printed[CWMOIP])))
+                same = printed[CWMOIP].vectors == next(iter(sides.values())).vectors
+                found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
         found += _published(PAPER_3, system)
     return _table(
         "table-3",
@@ -151,6 +157,42 @@ def _evolution_beside_complete(rows: ProductRows) -> ResultTable:
         found,
         f"{_EVOLVED} Where CWMOIP was not run, A is the diagram's front.",
         differs=_finds_more(found, "share %"),
+        picture=_covered(rows, found),
+    )
+
+
+def _covered(rows: ProductRows, found: Rows) -> PaperPicture | None:
+    """Return the picture of Table 4: what one run of IBED and what thirty find of a complete front."""
+    ours = [row for row in found if row["whose"] == OURS and row["share %"] is not None]
+    theirs = {row["system"]: row["share %"] for row in found if row["whose"] == PAPER and "share %" in row}
+    names = [str(row["system"]) for row in ours]
+    shares = [
+        100 * np.array([len(as_set(run) & rows.front(system)) for run in rows.side(system).runs])
+        / len(rows.front(system))
+        for system in rows.evolved()
+        if label(system) in names
+    ]  # fmt: skip
+    one = PaperLine(
+        "one run, here (median, 5 to 95 % of runs)",
+        tuple((place - 0.15, float(np.median(own))) for place, own in enumerate(shares)),
+        tuple((float(np.quantile(own, 0.05)), float(np.quantile(own, 0.95))) for own in shares),
+        joined=False,
+    )
+    lines = (
+        one,
+        dots("all runs, here", range(len(ours)), [row["share %"] for row in ours]),
+        dots(
+            "thirty runs, the paper",
+            [place + 0.15 for place, name in enumerate(names) if name in theirs],
+            [theirs[name] for name in names if name in theirs],
+        ),
+    )
+    text = "Share of the complete front that IBED finds, by system, beside the paper's."
+    y = "% of the complete front"
+    return (
+        PaperPicture(text, "", y, tuple(line for line in lines if line.points), tuple(names))
+        if ours
+        else None
     )
 
 
@@ -165,7 +207,29 @@ def _solrep_beside_ibed(rows: ProductRows) -> ResultTable:
         "on E-Shop 1 and eCos 2 are in tables that the authors stored. eCos 3 is in their data and in no "
         "table.",
         differs=" ".join(filter(None, (_finds_more(found, "|B|"), _all_proved(rows)))),
+        picture=_volumes(rows),
     )
+
+
+def _volumes(rows: ProductRows) -> PaperPicture | None:
+    """Return the picture of Table 5: hypervolumes of SolRep and of the mean run of IBED."""
+    pairs = {system: row for system, row in rows.pairs().items() if None not in {row["A HV"], row["B HV"]}}
+    margins = [row["B HV ±"] or 0.0 for row in pairs.values()]
+    lines = (
+        dots("SolRep", [place - 0.1 for place in range(len(pairs))], [row["A HV"] for row in pairs.values()]),
+        PaperLine(
+            "IBED, mean run and its 95 % interval",
+            tuple((place + 0.1, row["B HV"]) for place, row in enumerate(pairs.values())),
+            tuple(
+                (row["B HV"] - half, row["B HV"] + half)
+                for row, half in zip(pairs.values(), margins, strict=True)
+            ),
+            joined=False,
+        ),
+    )
+    text = "Hypervolume of SolRep and of a run of IBED, by system, scaled by their joint front."
+    names = tuple(label(system) for system in pairs)
+    return PaperPicture(text, "", "hypervolume", lines, names) if pairs else None
 
 
 def _finds_more(found: Rows, column: str) -> str:
@@ -265,6 +329,68 @@ def _figure_4(rows: ProductRows, column: str) -> ResultTable:
     )
 
 
+def _beside_whole_fronts(rows: ProductRows) -> ResultTable:
+    """Return every set of every method beside the complete front of its system."""
+    found: Rows = []
+    kinds = (*MINIMISED, "evolved", "stored")
+    systems = dict.fromkeys(system for kind in ("complete", "whole") for system in rows.by_system(kind))
+    for system in systems:
+        whole = rows.whole(system)
+        for kind in kinds if whole is not None else ():
+            part = rows.by_system(kind).get(system)
+            for (method, n_points), own in (
+                () if part is None else part.groupby(["method", "reference_points"], dropna=False, sort=False)
+            ):
+                row = _beside_whole(rows, system, own)
+                name = kind if kind in MINIMISED else "the authors' set" if kind == "stored" else str(method)
+                n = None if np.isnan(n_points) else int(n_points)
+                found += (
+                    []
+                    if row is None
+                    else [{"system": label(system), "set": name, "reference points": n} | row]
+                )
+    return _table(
+        "whole",
+        "Every set beside the complete front of its system",
+        found,
+        "Of several runs their points together, with those that another run dominates. The hypervolume of a "
+        "set is in the box of the complete front; both are exact.",
+        picture=_optimal_shares(found),
+    )
+
+
+def _optimal_shares(found: Rows) -> PaperPicture | None:
+    """Return the picture of the sets beside complete fronts: what share of each set is on it."""
+    names = list(dict.fromkeys(str(row["system"]) for row in found))
+    sets = {"solrep": "SolRep, here", "the authors' set": "SolRep, the authors' set", "ibed": "IBED, here"}
+    lines = []
+    for shift, (name, told) in enumerate(sets.items(), -1):
+        own = {row["system"]: row["% of them"] for row in found if row["set"] == name}
+        places = [place for place, system in enumerate(names) if own.get(system) is not None]
+        lines.append(dots(told, [x + 0.15 * shift for x in places], [own[names[x]] for x in places]))
+    text = "Share of the points of each set that are on the complete front, by system."
+    return (
+        PaperPicture(text, "", "% of the set", tuple(line for line in lines if line.points), tuple(names))
+        if names
+        else None
+    )
+
+
+def _beside_whole(rows: ProductRows, system: System, own: "pd.DataFrame") -> dict[str, Any] | None:
+    """Return the counts and the volume of a set beside a complete front; None where it is not known."""
+    optimal, whole, side = rows.optimal(system, own), rows.whole(system), side_of(own)
+    if optimal is None or whole is None:
+        return None
+    corner = np.ones(len(whole.box.low))
+    volume = hypervolume(in_box(side.points, whole.box), corner) if len(side.points) else 0.0
+    n = len(side.points)
+    return {
+        "runs": len(own), "points": n, "on the front": len(optimal),
+        "% of them": 100 * len(optimal) / n if n else None, "front": whole.n_points,
+        "coverage %": 100 * len(optimal) / whole.n_points, "HV": volume, "HV of the front": whole.hypervolume,
+    }  # fmt: skip
+
+
 def _growth(rows: ProductRows) -> ResultTable:
     """Return the table for the paper's second question: growth of cost from one system to the next."""
     found: Rows = []
@@ -273,17 +399,22 @@ def _growth(rows: ProductRows) -> ResultTable:
         part = rows.of_kind(kind)
         if part.empty:
             continue
-        part = part.assign(objectives=part["objectives"] if kind == "printed" else 4)
-        for (method, n, name), own in part.groupby(["method", "objectives", "system"], sort=False):
+        part = part.assign(
+            objectives=part["objectives"] if kind == "printed" else 4, order=part["order"].fillna("")
+        )
+        for (method, order, n, name), own in part.groupby(
+            ["method", "order", "objectives", "system"], sort=False
+        ):
             sums = own.groupby("number")[["programs", "seconds"]].sum()
             n_parts = own.groupby("number")["part"].nunique() if kind == "printed" else None
             whole = own["parts"].iloc[0] if kind == "printed" else 1
             ended = bool(own["ended"].all()) and (n_parts is None or whole == 1 or (n_parts == whole).all())
             seconds, n_programs = float(sums["seconds"].mean()), float(sums["programs"].mean())
-            before = first.setdefault((whose, method, n), seconds) if ended else None
+            before = first.setdefault((whose, method, order, n), seconds) if ended else None
             found.append(
                 {
-                    "whose": whose, "method": method, "objectives": int(n), "system": NAMES[name],
+                    "whose": whose, "method": method, "order": order or None, "objectives": int(n),
+                    "system": NAMES[name],
                     "features": PAPER_SIZES[name][0], "sets": len(sums), "ended": "yes" if ended else "NO",
                     "programs": n_programs if n_programs > 0 else None, "seconds": seconds,
                     "ms a program": 1000 * seconds / n_programs if n_programs > 0 else None,
@@ -303,7 +434,31 @@ def _growth(rows: ProductRows) -> ResultTable:
         "objectives, and exponential in the number of objectives."
         if found
         else "",
+        picture=_seconds_of(found),
     )
+
+
+def _seconds_of(found: Rows) -> PaperPicture | None:
+    """Return the picture of the second question: seconds of complete fronts beside the paper's."""
+    own = [
+        row
+        for row in found
+        if row["objectives"] == 4 and row["ended"] == "yes" and row["method"] in {EPSILON, CWMOIP}
+    ]
+    names = sorted({f"{row['system']}, {row['method']}" for row in own})
+    by_kind: dict[str, list[tuple[float, float]]] = {}
+    for row in own:
+        place = float(names.index(f"{row['system']}, {row['method']}"))
+        told = "our methods" if row["whose"] == OURS else f"as printed, {row['order'] or 'bounds by 1'}"
+        by_kind.setdefault(told, []).append((place, float(row["seconds"])))
+        if row["paper's seconds"] is not None:
+            by_kind.setdefault("the paper", []).append((place, float(row["paper's seconds"])))
+    lines = tuple(
+        PaperLine(name, tuple(dict.fromkeys(points)), joined=False)
+        for name, points in sorted(by_kind.items())
+    )
+    text = "Seconds of complete fronts by system and method, beside the paper's."
+    return PaperPicture(text, "", "seconds", lines, tuple(names), by_powers=True) if lines else None
 
 
 def _fifty_points(rows: ProductRows) -> ResultTable:
@@ -380,7 +535,7 @@ def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
     """Return a row of Table 3 with the front only, by whichever method it was found."""
     side = next(iter(sides.values()))
     points = side.points
-    volume, unevenness = indicators(side, points)
+    volume, unevenness, _ = indicators(side, points)
     return {
         "A corr %": side.correct, "A HV": volume, "A SP": unevenness, "|A|": len(points),
         "|N_A ∪ N_B|": len(points),
@@ -389,7 +544,8 @@ def _alone(sides: Mapping[str, TableSide]) -> dict[str, Any]:
 
 def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | None = None) -> dict[str, Any]:
     runs = {} if n_runs is None else {"runs of B": n_runs}
-    hidden = {*COLUMNS, "|N_A ∩ N_B|", "runs", "points"}
+    hidden = {*COLUMNS, "|N_A ∩ N_B|", "runs", "points", "one origin", "B HV ±"}
+    hidden |= {key for key in row if key.endswith(("optimal", "of the front"))}
     rest = {key: value for key, value in row.items() if key not in hidden}
     own = {key: row[key] for key in COLUMNS if key in row}
     return {"system": label(system), "whose": whose, **runs, **own, **rest}
@@ -412,7 +568,10 @@ def _agrees(rows: Rows, columns: tuple[str, ...]) -> bool:
     )
 
 
-def _table(name: str, title: str, rows: Rows, note: str = "", *, differs: str = "") -> ResultTable:
+def _table(
+    name: str, title: str, rows: Rows, note: str = "", *, differs: str = "",
+    picture: PaperPicture | None = None,
+) -> ResultTable:  # fmt: skip
     """Return a table; the sentence about differences only where a row of the paper stands beside ours."""
     beside = any(row.get("whose", PAPER) == PAPER for row in rows)
-    return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "")
+    return ResultTable(name, title, rows, note, differs if beside or name == "rq-2" else "", picture)

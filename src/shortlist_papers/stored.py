@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 KEYS = (
     "kind", "dataset", "set", "system", "number", "repeat", "fold", "classifiers", "method", "split",
-    "reference_points", "seed", "objectives", "part", "stages", "rules", "trial", "feature", "level", "place",
+    "reference_points", "seed", "objectives", "part", "order", "stages",
+    "rules", "trial", "feature", "level", "place",
 )  # fmt: skip
 """Columns that identify a row."""
-TIMES = ("seconds", "processor_s", "clock", "limit_s")
+TIMES = ("seconds", "processor_s", "clock", "limit_s", "timings", "plane_s")
 """Columns that say how long something took or may take."""
 CHECK_SECONDS = 60.0
 """Seconds of the processor that a check runs units for."""

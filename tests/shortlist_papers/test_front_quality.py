@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
+from shortlist.pareto import hypervolume
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -15,6 +16,8 @@ from shortlist_papers.front_quality import (
     Box,
     box_of,
     compare_fronts,
+    grid_hypervolume,
+    in_box,
     joint_front,
     quality_of,
 )
@@ -183,3 +186,15 @@ def test_fronts_that_cannot_be_compared_are_named() -> None:
     odd = Front.from_points(*one, Proof(ProofKind.APPROXIMATE))
     with pytest.raises(BadInputError, match="'odd' differs"):
         compare_fronts({"A": front_of([(1, 1)]), "odd": odd})
+
+
+@given(points=st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=1, max_size=9), data=st.data())
+def test_the_volume_by_a_sweep_over_integers_is_the_exact_one(
+    points: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    n = data.draw(st.integers(2, 4))
+    own = np.array(points)[:, :n]
+    box = data.draw(st.sampled_from([box_of(own), Box((1,) * n, (4,) * n), Box((0,) * n, (3,) * n)]))
+    assert box is not None
+    inside = np.maximum(in_box(own, box), 0)
+    assert grid_hypervolume(own, box) == pytest.approx(hypervolume(inside, np.ones(n)), abs=1e-12)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,17 +17,27 @@ from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.results.objective import Objective
 from shortlist.runs import Budget, Cancellation, open_study
+from shortlist_papers.front_quality import box_of
+from shortlist_papers.product_fronts import beside_whole, measure_whole
+from shortlist_papers.product_lemmas import RELATIONS, lemma_holds
 from shortlist_papers.product_lines import complete_points, prepared_question
 from shortlist_papers.product_runs import (
+    BY_RANGE,
+    BY_TEXT,
+    PAPER_3,
     BintPro,
     Minimise,
     Point,
     Printed,
     PrintedRun,
+    System,
     cwmoip_as_printed,
     epsilon_constraint_as_printed,
     largest_values,
+    measure_model,
     measure_printed,
+    measure_solrep,
+    timed,
 )
 from tests.examples import examples
 from tests.methods import oracles
@@ -228,3 +239,76 @@ def test_as_printed_the_published_fronts_of_jcs_are_found(data_folder: Path, tmp
     assert (kept["points"], kept["programs"]) == (row["points"], row["programs"])
     (stopped,) = measure_printed(data_folder, ("jcs", 1), PrintedRun("cwmoip", 4), 1e-6, budget=Budget())
     assert not stopped["ended"]
+
+
+def test_the_first_of_four_runs_is_left_out_and_the_median_of_three_is_stored(tmp_path: Path) -> None:
+    seconds = iter([4.0, 0.3, 9.0, 0.1])
+    runs = list[str]()
+
+    def run(budget: Budget) -> tuple[str, float]:
+        runs.append("with a study" if budget.study.keeps else "without")
+        return f"run {len(runs)}", next(seconds)
+
+    with open_study(tmp_path / "study.db") as study:
+        assert timed(run, Budget(study=study)) == ("run 1", {"seconds": 0.3, "timings": 3})
+    assert runs == ["with a study", "without", "without", "without"]
+
+
+def test_long_and_stopped_runs_are_timed_once() -> None:
+    assert timed(lambda _budget: ("", 10.5), Budget())[1] == {"seconds": 10.5, "timings": 1}
+    cancellation = Cancellation()
+    cancellation.cancel()
+    assert timed(lambda _budget: ("", 0.5), Budget(cancellation=cancellation))[1]["timings"] == 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_inequalities_of_the_lemmas_have_the_products_of_their_formulas(relation: str) -> None:
+    assert all(lemma_holds(relation, n) for n in range(1, 5))
+
+
+@pytest.mark.slow
+def test_points_on_a_complete_front_are_numbered(data_folder: Path) -> None:
+    worst, system = [99, 99, 999, 99_999], ("jcs", 0)
+    best = complete_points(data_folder, *system).tolist()
+
+    def measure(_folder: Path, _system: System, *, budget: Budget) -> list[dict[str, Any]]:
+        del budget
+        return [{"points": [worst, *best[:2], worst]}, {"points": []}]
+
+    first, second = beside_whole(measure, data_folder, system, budget=Budget())
+    assert (first["optimal"], second["optimal"]) == ([1, 2], [])
+    (whole,) = measure_whole(data_folder, system, budget=Budget())
+    box = box_of(np.array(best))
+    assert box is not None
+    assert (whole["n_points"], whole["ended"], whole["low"]) == (39, True, list(box.low))
+    assert whole["hypervolume"] == pytest.approx(PAPER_3[system]["A HV"], abs=1e-7)
+
+
+@pytest.mark.slow
+def test_jcs_has_products_of_3_to_10_features_and_ecos_only_by_its_lists_no_empty_one(
+    data_folder: Path,
+) -> None:
+    (jcs,) = measure_model(data_folder, ("jcs", 0), budget=Budget())
+    (ecos,) = measure_model(data_folder, ("ecos", 0), budget=Budget())
+    assert (jcs["smallest"], jcs["largest"], jcs["smallest_free"]) == (3, 10, 3)
+    assert (ecos["smallest"], ecos["smallest_free"]) == (29, 0)
+
+
+@pytest.mark.slow
+def test_with_the_cost_outermost_the_same_front_takes_more_programs(data_folder: Path) -> None:
+    rows = [
+        measure_printed(data_folder, ("jcs", 1), PrintedRun("cwmoip", 4, order=order), budget=Budget())[0]
+        for order in (BY_RANGE, BY_TEXT)
+    ]
+    assert [len(row["points"]) for row in rows] == [9, 9]
+    assert rows[0]["points"] == rows[1]["points"]
+    assert rows[0]["programs"] < rows[1]["programs"]
+
+
+@pytest.mark.slow
+def test_solrep_times_its_plane_and_goes_on_with_its_seconds(data_folder: Path, tmp_path: Path) -> None:
+    with open_study(tmp_path / "study.db") as study:
+        (first,) = measure_solrep(data_folder, ("jcs", 0), 30, budget=Budget(study=study))
+        (again,) = measure_solrep(data_folder, ("jcs", 0), 30, budget=Budget(study=study))
+    assert 0 < first["plane_s"] < first["seconds"]
+    assert again["points"] == first["points"]

@@ -1,6 +1,7 @@
 """The paper on product lines: every row of every table, at every scale."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.studies.paper_results import rows_of
 from shortlist.runs import Budget, Work, open_study
 from shortlist_papers.paper import SCALES, Extent, ResultTable, check_extent, reproduce
 from shortlist_papers.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
@@ -16,6 +18,7 @@ from shortlist_papers.product_runs import (
     NAMES,
     PAPER_3,
     PAPER_SIZES,
+    REPEATED_S,
     measure_complete,
     measure_evolved,
     measure_model,
@@ -448,3 +451,81 @@ def test_evolution_on_linux_starts_from_the_three_published_products(data_folder
 def test_sets_that_no_table_had_are_read(data_folder: Path, system: tuple[str, int]) -> None:
     question, _ = prepared_question(data_folder, *system, fixed=True)
     assert all(np.abs(goal.coefficients).sum() > 0 for goal in question.objectives)
+
+
+def test_stored_seconds_are_near_those_of_their_like() -> None:
+    rows = rows_of("products")
+    timed = rows[(rows["seconds"] > 0) & rows["clock"].notna() & (rows["kind"] != "model")].copy()
+    # parts of Algorithm 1 and numbers of points are each of another size
+    like = ["kind", "system", "method", "objectives", "order", "reference_points"]
+    middle = timed.fillna({"order": ""}).groupby(like, dropna=False)["seconds"].transform("median")
+    off = timed[(timed["seconds"] > 10 * middle) | (timed["seconds"] < middle / 10)]
+    assert off[["kind", "system", "number", "method", "seconds"]].to_dict("records") == []
+    short = timed[timed["kind"].isin(["complete", "printed"]) & (timed["seconds"] < REPEATED_S)]
+    assert set(short.loc[short["system"] == "jcs", "timings"]) == {3}
+
+
+def test_the_page_shows_each_headline_before_its_tables_in_few_words() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results" / "products.md").read_text(encoding="utf-8")
+    before, _, _ = page.partition("<!-- table:")
+    assert len(before.split()) <= 1200
+    headlines = re.findall(r"^\*\*(.+?)\*\*", before, re.MULTILINE)
+    assert len(headlines) == len(re.findall(r"^!\[", before, re.MULTILINE)) == 5
+
+
+def test_a_set_is_counted_beside_the_complete_front_of_its_system() -> None:
+    rows = _made_rows()
+    shop = {"system": "e-shop", "number": 0}
+    box = {"low": [0, 0, 0, 0], "high": [4, 4, 0, 0], "hypervolume": 0.5, "n_points": 8, "ended": True}
+    whole = shop | {"kind": "whole", "method": "diagram", "points": [], "seconds": 1.0} | box
+    optimal = [[0] if row.kind == "solrep" else [] for row in rows.itertuples()]
+    both = pd.concat([rows.assign(optimal=optimal), pd.DataFrame([whole])])
+    found = [row for row in _table(both, "whole") if row["system"] == "E-Shop 1"]
+    counted = {(row["set"], row["reference points"]): row["on the front"] for row in found}
+    assert counted == {
+        ("solrep", 50): 1, ("solrep", 1000): 1, ("solrep", 1500): 1, ("ibed", None): 0, ("ibea", None): 0,
+        ("satibea", None): 0, ("smtibea", None): 0, ("the authors' set", None): 0,
+    }  # fmt: skip
+    assert {(row["front"], row["HV of the front"]) for row in found} == {(8, 0.5)}
+    one = next(row for row in found if row["set"] == "solrep")
+    assert (one["points"], one["coverage %"], one["% of them"]) == (2, 12.5, 50.0)
+    small = next(row for row in _table(both, "whole") if row["system"] == "JCS 1" and row["set"] == "ibed")
+    assert (small["runs"], small["points"], small["on the front"], small["front"]) == (3, 3, 2, 3)
+    claims = {claim.what: claim.finding(both) for claim in PRODUCTS.claims}
+    true = claims["Each point of SolRep is a true optimum"]
+    assert true is not None
+    assert "E-Shop 1 ours 1 of 2" in true.here
+    assert "E-Shop 1 the authors' set 0 of 3" in true.here
+
+
+def test_times_of_two_machines_are_not_compared() -> None:
+    rows = _made_rows().assign(processor="one", versions="shortlist 1; python 3")
+    claims = {claim.what: claim for claim in PRODUCTS.claims}
+    less = claims["SolRep takes less time than thirty runs of IBED"]
+    ours = less.finding(rows)
+    assert ours is not None
+    solrep = (rows["kind"] == "solrep") & (rows["system"] != "e-shop")
+    mixed = less.finding(rows.assign(processor=rows["processor"].mask(solrep, "another")))
+    assert mixed is not None
+    assert "of 2 rows" in mixed.here
+    assert "of 2 rows" not in ours.here
+    assert (
+        less.finding(rows.assign(processor=rows["processor"].mask(rows["kind"] == "solrep", "two"))) is None
+    )
+
+
+def test_what_does_not_end_is_judged_by_a_program_for_each_point_of_the_front() -> None:
+    shop = {"system": "e-shop", "number": 0, "seconds": 60.0}
+    run = shop | {
+        "kind": "printed", "method": "cwmoip", "objectives": 4, "part": None, "parts": 1, "ended": False,
+        "programs": 600, "points": [[1, 2, 3, 4]], "order": "widest range minimised",
+    }  # fmt: skip
+    whole = shop | {
+        "kind": "whole", "method": "diagram", "points": [], "low": [0] * 4, "high": [9] * 4,
+        "hypervolume": 0.5, "ended": True,
+    }  # fmt: skip
+    claim = next(one for one in PRODUCTS.claims if one.what.startswith("CWMOIP does not end"))
+    for n_points, verdict, hours in ((72_000, "holds", "2.0 h"), (18_000, "holds in part", "0.5 h")):
+        finding = claim.finding(pd.DataFrame([run, whole | {"n_points": n_points}]))
+        assert finding is not None
+        assert (finding.verdict, hours in finding.here) == (verdict, True)
