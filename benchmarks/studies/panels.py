@@ -260,13 +260,18 @@ def crowds(folder: Path, *, n_halves: int = 10) -> Iterator[dict[str, Any]]:
 
 def read_crowd(folder: Path, name: str) -> tuple[Heard, NDArray[np.int64]]:
     """Read the answers of the workers of a crowd on its tasks, and the truth."""
+    log = crowd_log(folder, name)
+    return heard(log, confidence_scale(log)), log.truth
+
+
+def crowd_log(folder: Path, name: str) -> AnswerLog:
+    """Read the log of the answers of the workers of a crowd, each paid alike."""
     long = pd.read_csv(folder / f"crowd-{name}.long.csv.gz", dtype=str)
     truth = pd.read_csv(folder / f"crowd-{name}.truth.csv", dtype=str).set_index("task")["truth"]
     long = long[long["task"].isin(truth.index)].drop_duplicates(["task", "worker"])
     said = long.pivot(index="task", columns="worker", values="label").reindex(truth.index)
     said = said.astype(object).where(said.notna(), NOT_ASKED)
-    log = make_log(list(said.columns), list(said.index), said.to_numpy(object), truth.to_numpy())
-    return heard(log, confidence_scale(log)), log.truth
+    return make_log(list(said.columns), list(said.index), said.to_numpy(object), truth.to_numpy())
 
 
 def _crowd_half(answers: Heard, truth: NDArray[np.int64], unknown: NDArray[np.bool_]) -> tuple[float, float]:

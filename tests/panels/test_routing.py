@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.candidates import near_front, trade_offs
+from shortlist.panels.candidates import SINGLE, near_front, trade_offs
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_report, ways_of
@@ -24,7 +24,10 @@ from shortlist.panels.recipes import Candidate, Cases, candidate_of, followed
 from shortlist.panels.router import Fork
 from shortlist.panels.routing import (
     MOST_CANDIDATES,
+    PRICE_PRIOR,
+    _chosen,
     _out_of_fold,
+    _prices,
     _tables,
     alone_class,
     groupings,
@@ -288,3 +291,62 @@ def test_columns_that_tell_nothing_make_no_router_and_columns_of_names_are_refus
     names = pd.DataFrame({"id": [f"case {n}" for n in range(300)]})
     with pytest.raises(BadInputError, match="at most 100 different words, got 'id' with 300 words"):
         groupings(names)
+
+
+def luckily_priced(seed: int, n_cases: int) -> AnswerLog:
+    """Three judges, each good in its own third of sixty small groups, with prices that scatter from call to call."""
+    rng = np.random.default_rng(seed)
+    truth, group = rng.choice(["no", "yes"], n_cases), rng.integers(0, 60, n_cases)
+    skill = np.array([0.72, 0.78, 0.84]) + 0.05 * (group[:, None] % 3 == np.arange(3))
+    said = np.where(
+        rng.random((n_cases, 3)) < skill, truth[:, None], np.where(truth == "no", "yes", "no")[:, None]
+    )
+    prices = rng.lognormal(0, 1.0, (n_cases, 3)) * [1.0, 1.2, 1.4]
+    features = pd.DataFrame({"topic": [f"t{one}" for one in group]})
+    names, measures = ["a", "b", "c"], Measures(prices=prices)
+    return make_log(names, np.arange(n_cases), said, truth, measures=measures, features=features)
+
+
+def test_a_router_of_many_small_groups_costs_on_new_cases_what_is_reported() -> None:
+    told = truly = 0.0
+    for seed in range(4):
+        log = luckily_priced(seed, 1000)
+        cases, steps = cases_of_log(log, confidence_scale(log), PanelOptions(decide="votes"))
+        singles = find_policies(cases, max_stages=1, budget=Budget(), families=[SINGLE]).tried
+        tables, rows = _tables(cases, singles, np.arange(1000) % 5), np.arange(1000)
+        (grouping,) = groupings(log.features)
+        usual = np.exp(0.5) * np.array([1.0, 1.2, 1.4])[[one.recipe.judges[0] for one in singles]]
+        for places in _chosen(tables, grouping, rows, 30).places:
+            way = places[grouping.of_group]
+            asked = rows[way < len(singles)]
+            told += float(tables.price[asked, way[asked]].sum()) / steps
+            truly += float(usual[way[asked]].sum())
+    assert truly / told == pytest.approx(1, abs=0.03)
+
+
+def test_prices_of_groups_are_drawn_to_those_of_all_policies_there() -> None:
+    rng = np.random.default_rng(0)
+    values, groups = rng.integers(0, 9, (40, 3)).astype(float), rng.integers(0, 3, 40)
+    values[:, 2] = 0.0
+    sizes = np.array([*np.bincount(groups, minlength=3), 0])[:, None]
+    found = _prices(values, groups, sizes, 30)
+    whole = values.mean(axis=0)
+    for group in range(3):
+        rows = [case for case in range(40) if groups[case] == group]
+        each = [
+            np.mean([values[case, one] / whole[one] if whole[one] else 1.0 for one in range(3)])
+            for case in rows
+        ]
+        dearer = (sum(each) + 30 * 1.0) / (len(rows) + 30)
+        others = [_dearer_by_hand(values, groups, one) for one in range(3)]
+        for one in range(3):
+            away = [values[case, one] - others[groups[case]] * whole[one] for case in range(40)]
+            own = sum(away[case] for case in rows) + PRICE_PRIOR * np.mean(away)
+            assert found[group, one] == pytest.approx(dearer * whole[one] + own / (len(rows) + PRICE_PRIOR))
+    assert found[-1] == pytest.approx(whole)
+
+
+def _dearer_by_hand(values: NDArray[np.float64], groups: NDArray[np.int64], group: int) -> float:
+    rows, whole = np.flatnonzero(groups == group), values.mean(axis=0)
+    ratios = [1.0 if not whole[one] else values[case, one] / whole[one] for case in rows for one in range(3)]
+    return (sum(ratios) / 3 + 30) / (len(rows) + 30)

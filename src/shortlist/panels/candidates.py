@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
 from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
-from shortlist.panels.learning import AGREEMENT, VOTES, VOTING, OutOfFold
+from shortlist.panels.learning import UNSCORED, VOTES, VOTING, OutOfFold
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
@@ -253,6 +253,7 @@ def fallbacks_of(cases: Cases) -> list[tuple[Judges, Judges]]:
 
 CONSTANT, FALLBACKS = "one answer to every case", "judges with another one where they are silent"
 COMMITTEES = "committees of any size"
+CHOSEN = "committees chosen by exact pruning"
 SINGLE, PAIRS, LEARNED, VOTED = "single judges", "pairs that agree", "learned scores", "votes"
 CASCADES_OF_THREE, CASCADES_OF_FOUR = "agreement cascades of three", "agreement cascades of four"
 THREE_STAGES, CONFIDENT = "chains of three stages", "cascades by confidence"
@@ -298,8 +299,8 @@ SHAPES = (
     ),
     Shape(
         "answers from which nothing is learned, as free text",
-        lambda cases: all(name in {*VOTING, AGREEMENT} for name in cases.decisions),
-        (*CASCADES, VOTED, THREE_STAGES),
+        lambda cases: all(name in UNSCORED for name in cases.decisions),
+        (*CASCADES, VOTED, CHOSEN, THREE_STAGES),
         "Such answers can only be voted on",
     ),
     Shape(

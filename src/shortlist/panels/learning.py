@@ -47,8 +47,14 @@ LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED, AGREEMENT)
 VOTING = (VOTES, WEIGHTED)
 """Decisions by votes: one for each judge, or more for those that are right more often."""
 
+PRUNED = "pruned-votes"
+"""One vote for each judge of a committee that exact pruning chose; out of fold, of those chosen again."""
+
 POOLED = (*VOTING, DAWID_SKENE)
 """Decisions with weights of each judge that hold whoever else is asked: any number of judges decides."""
+
+UNSCORED = (*VOTING, PRUNED, AGREEMENT)
+"""Decisions that learn no scores of answers."""
 
 COUNTING = JudgeVotes((), ())
 """Votes of no judge, which say how votes are counted."""
@@ -169,7 +175,7 @@ def learned_by(names: Iterable[str]) -> list[str]:
     >>> learned_by(("agreement", "votes", "dawid-skene")), learned_by(("votes", "dawid-skene", "logistic"))
     (['dawid-skene'], ['logistic'])
     """
-    scores = [name for name in names if name not in {*VOTING, AGREEMENT}]
+    scores = [name for name in names if name not in UNSCORED]
     return [name for name in scores if name != DAWID_SKENE or LOGISTIC not in scores]
 
 
@@ -239,7 +245,8 @@ class OutOfFold:
     """Decisions of sets of judges on cases of known truth, each fitted once and kept.
 
     `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
-    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "agreement", "confidence"``. `without`: for
+    of ``"logistic", "dawid-skene", "votes", "weighted-votes", "pruned-votes", "agreement", "confidence"``; of
+    committees that were not chosen by :meth:`chosen_again`, pruned votes are votes. `without`: for
     each fold the answers to all cases, with what confidence is worth learned without that fold. `counting`:
     how votes are counted.
     """
@@ -296,8 +303,10 @@ class OutOfFold:
             latest = LatestAnswer(chosen)
             told = latest.decide(answers)
             return Judged(latest, told, told, told)
-        if self.learner in {VOTES, AGREEMENT}:
-            whole = FITS[self.learner](chosen, answers, self.truth, self._counting)
+        if self.learner in {VOTES, PRUNED, AGREEMENT}:
+            whole = FITS[VOTES if self.learner == PRUNED else self.learner](
+                chosen, answers, self.truth, self._counting
+            )
             plain = whole.decide(answers)
             return Judged(whole, plain, plain, plain)
         whole, *parts = self._fitted(chosen)
@@ -305,6 +314,25 @@ class OutOfFold:
         finely = self.learner != WEIGHTED and answers.confidence.any()
         written = whole.decide(answers)
         return Judged(whole, decided, decided if finely else written, written)
+
+    @property
+    def parts(self) -> list[NDArray[np.intp]]:
+        """Cases of each fold."""
+        return [np.flatnonzero(self._fold == fold) for fold in range(len(self._without))]
+
+    def chosen_again(self, chosen: tuple[int, ...], without: Sequence[tuple[int, ...]]) -> None:
+        """Let a committee of pruned votes decide the cases of each fold by the one chosen without it.
+
+        A committee that is known stays as it is. `chosen`: on all cases. `without`: of each fold.
+        """
+        assert self.learner == PRUNED
+        if chosen in self._known:
+            return
+        n_judges = self.answers.words.shape[1]
+        votes = [np.isin(np.arange(n_judges), judges).astype(np.int64).tolist() for judges in without]
+        parts = [replace(self._counting, judges=tuple(range(n_judges)), votes=tuple(one)) for one in votes]
+        own = self._judged(chosen)
+        self._known[chosen] = own._replace(decided=decided_by_folds(parts, self.answers, self._fold))
 
     def _fitted(self, chosen: tuple[int, ...]) -> list[Fitted]:
         """Return the fits on all cases, and without each fold.

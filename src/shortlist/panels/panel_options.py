@@ -29,6 +29,7 @@ from shortlist.panels.learning import (
     DAWID_SKENE,
     LOGISTIC,
     POOLED,
+    PRUNED,
     VOTES,
     VOTING,
     WEIGHTED,
@@ -306,6 +307,9 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         learners = dict.fromkeys((AGREEMENT, *VOTING) if log.is_open else (AGREEMENT, *POOLED, learned))
         if log.is_open and not can_agree(log):
             learners = dict.fromkeys((VOTES, BY_CONFIDENCE) if scale.told.any() else (VOTES,))
+    by_votes = options.decide == VOTES or (options.decide == AUTO and log.is_open and can_agree(log))
+    if by_votes and len(log.judges) > ALL_SETS_UP_TO:
+        learners[PRUNED] = None
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers

@@ -1,7 +1,8 @@
 """A router: a table of what policies lose and cost for each value of a column, and the best policy for each.
 
 A few policies near the front are candidates, of which each group of cases gets the one with the least loss
-plus price times a trade-off. A group's means are drawn towards those of all cases (shrinkage).
+plus price times a trade-off. A group's means are drawn towards those of all cases (shrinkage), and prices
+mostly to those of all policies there, as what is cheap by luck in a small group breaks limits on new cases.
 Which column makes the groups, and how strongly means are drawn, is decided out of fold, and so is the loss
 of every point; its price is that of the table that would be written. A router is offered where it gains so.
 """
@@ -43,6 +44,8 @@ MOST_CANDIDATES = 20
 """
 PRIOR_CASES = (30, 100, 300)
 """Strengths of the shrinkage: a number of average cases that is added to each group."""
+PRICE_PRIOR = 1000
+"""Strength of the shrinkage of what a policy costs in a group to what all do there (decision 151)."""
 MOST_PARTS = 8
 """Most parts into which a column of numbers is cut."""
 FEWEST_IN_CELL = 30
@@ -268,7 +271,8 @@ def _chosen(tables: _Tables, grouping: Grouping, rows: NDArray[np.intp], prior: 
     """Choose a candidate for each group on some of the cases."""
     own = grouping.of_group[rows]
     sizes = np.bincount(own, minlength=grouping.n_groups + 1)[:, None]
-    loss, price = (_means(one[rows], own, sizes, prior) for one in (tables.loss, tables.price))
+    loss = _means(tables.loss[rows], own, sizes, prior)
+    price = _prices(tables.price[rows], own, sizes, prior)
     alone, alone_loss = _alone_in_groups(tables.cases, own, rows, grouping.n_groups, prior)
     loss, price = np.column_stack([loss, alone_loss]), np.column_stack([price, np.zeros(len(sizes))])
     return _Choice(np.array([(loss + one * price).argmin(axis=1) for one in tables.trade_offs]), alone)
@@ -281,6 +285,22 @@ def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], 
     means: Floats = (sums + prior * whole) / (sizes + prior)
     means[-1] = whole
     return means
+
+
+def _prices(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
+    """Return the mean price of each candidate in groups: as all are dearer there, and a part of its own.
+
+    A candidate that is cheap in a small group by luck is then not chosen for it, so that the table costs about
+    as much on new cases.
+    """
+    whole = values.mean(axis=0)
+    ratios = np.divide(values, whole, where=whole > 0, out=np.ones_like(values))
+    dearer = ratios.mean(axis=1, keepdims=True)
+    as_all = _means(dearer, groups, sizes, prior) * whole
+    usual = as_all.take(groups, axis=0)
+    own = _means(values - usual, groups, sizes, PRICE_PRIOR)
+    own[-1] = 0.0
+    return np.asarray(as_all + own)
 
 
 def _alone_in_groups(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.agreement import MOST_OF_CASCADES, agreement_cascades
 from shortlist.panels.candidates import (
@@ -16,6 +16,7 @@ from shortlist.panels.candidates import (
     ALL_SETS_UP_TO,
     CASCADES_OF_FOUR,
     CASCADES_OF_THREE,
+    CHOSEN,
     COMMITTEES,
     CONFIDENT,
     CONSTANT,
@@ -40,6 +41,7 @@ from shortlist.panels.decisions import BY_CONFIDENCE, Decided
 from shortlist.panels.learning import (
     AGREEMENT,
     POOLED,
+    PRUNED,
     VOTES,
     VOTING,
     Judged,
@@ -49,6 +51,7 @@ from shortlist.panels.learning import (
 )
 from shortlist.panels.objectives import ACCURACY, PRICE, undominated
 from shortlist.panels.policy import ANSWER, HAND_OVER
+from shortlist.panels.pruned_committees import majority_first, pruned_committees
 from shortlist.panels.recipes import Candidate, Cases, Judges, Recipe, threshold_front
 from shortlist.panels.router import ALONE, Alone
 from shortlist.panels.selection_bias import without_selection_bias
@@ -296,6 +299,27 @@ def _committees(
         yield SearchStep(f"chains of committees by {COMBINED.get(name, name)}", told, list(jobs))
 
 
+def _pruned(
+    cases: Cases, max_stages: int, _front: list[Candidate], _tried: list[Candidate]
+) -> Iterator[SearchStep]:
+    """Yield committees that exact pruning chooses, the cheapest majority of each asked before the others."""
+    if not isinstance(cases.decisions.get(PRUNED), OutOfFold):
+        return
+    chosen = pruned_committees(cases)
+    sizes = sorted({len(one) for one in chosen})
+    told = (
+        f"{counted(len(chosen), 'committee')} of {all_of(map(str, sizes))} judges that exact pruning "
+        "chooses, chosen again without each fold to count what they lose."
+    )
+    jobs: list[Job] = [partial(_at_once, name=PRUNED, judges=one) for one in chosen]
+    if max_stages > 1:
+        jobs = [
+            partial(_chain, name=PRUNED, first=majority_first(cases.prices.mean(axis=0), one), second=one)
+            for one in chosen
+        ]
+    yield SearchStep(CHOSEN, told, jobs)
+
+
 def _confident(
     cases: Cases, max_stages: int, _front: list[Candidate], tried: list[Candidate]
 ) -> Iterator[SearchStep]:
@@ -355,7 +379,7 @@ def _three_stages(
         yield SearchStep("chains of three stages", told, [])
         return
     for name in learned_by(cases.decisions) or cases.decisions:
-        if name != AGREEMENT:
+        if name not in {AGREEMENT, PRUNED}:
             triples = triples_of(front, name, stage_sets(cases, name))
             told = f"{counted(len(triples), 'chain')}, not all, each with {WINDOWS} thresholds of the second"
             told = told if triples else "no chain, as none was found to extend"
@@ -376,6 +400,7 @@ FAMILIES: dict[str, Family] = {
     LEARNED: _learned,
     VOTED: _voted,
     COMMITTEES: _committees,
+    CHOSEN: _pruned,
     THREE_STAGES: _three_stages,
     CONFIDENT: _confident,
 }

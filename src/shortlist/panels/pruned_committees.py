@@ -1,0 +1,111 @@
+"""Vote committees of many judges, chosen by exact pruning on all cases and again without each fold.
+
+The best of very many committees looks better on the cases that choose it than it is. So what it loses is
+counted by the committees that are chosen in the same way without the fold of each case.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats
+from shortlist.panels.candidates import promising_judges
+from shortlist.panels.decisions import COUNTED, FIRST, MAJORITY, JudgeVotes
+from shortlist.panels.learning import PRUNED, OutOfFold
+from shortlist.panels.recipes import Cases, Judges
+from shortlist.runs.budget import Budget
+
+if TYPE_CHECKING:
+    from shortlist.ensembles.votes.hard_votes import ClassVotes
+
+PRUNED_SIZES = (3, 5, 7, 9)
+"""Sizes of committees; with larger ones, and with the best for half of the price, nothing was gained."""
+MOST_POOL, MOST_CHOOSING = 60, 4000
+"""Most judges to choose among, the most promising ones, and most cases that choose, evenly spread."""
+SEARCH_STEPS = 200
+"""Moves of the search where there are too many committees to look at all; a clock never ends it."""
+
+
+def pruned_committees(cases: Cases) -> list[Judges]:
+    """Return the committees that exact pruning chooses for each size, each once.
+
+    Their pruned votes in `cases.decisions` are told out of fold from then on. Raises LimitPassedError at a
+    limit.
+
+    Takes the time of one choice for all cases and each fold.
+    """
+    decision = cases.decisions[PRUNED]
+    assert isinstance(decision, OutOfFold)
+    every = np.arange(len(cases.truth))
+    rests = [every, *(np.setdiff1d(every, rows) for rows in decision.parts)]
+    counting, mean = decision.of(()).decision, cases.prices.mean(axis=0)
+    assert isinstance(counting, JudgeVotes)
+    whole, *without = [_chosen(cases, rows, counting, decision) for rows in rests]
+    for own, *others in zip(whole, *without, strict=True):
+        decision.chosen_again(own, others)
+    for own, *others in zip(whole, *without, strict=True):  # a committee that is a majority of one stays
+        decision.chosen_again(majority_first(mean, own), [majority_first(mean, one) for one in others])
+    return list(dict.fromkeys(whole))
+
+
+def majority_first(prices: Floats, judges: Judges) -> Judges:
+    """Return the cheapest judges of a committee who outvote the others where they agree.
+
+    >>> majority_first(np.array([3.0, 1.0, 2.0]), (0, 1, 2))
+    (1, 2)
+    """
+    cheapest = sorted(judges, key=lambda judge: (prices[judge], judge))
+    return tuple(sorted(cheapest[: len(judges) // 2 + 1]))
+
+
+def _chosen(cases: Cases, rows: NDArray[np.intp], counting: JudgeVotes, decision: OutOfFold) -> list[Judges]:
+    """Return the committee of each size, chosen on some cases; of fewer judges the largest odd size."""
+    from shortlist.ensembles.goals.selection_limits import SelectionLimits
+    from shortlist.ensembles.goals.weights import weights_of
+    from shortlist.ensembles.pruning.engines import SEARCH_ALONE, VOTES, WALK, EngineSettings, SearchEffort
+    from shortlist.ensembles.pruning.problems import problem_of
+    from shortlist.ensembles.pruning.vote_steps import prove
+
+    if len(rows) > MOST_CHOOSING:
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_CHOOSING).astype(np.intp)]
+    own = cases.at(rows)
+    pool = promising_judges(own, MOST_POOL)
+    votes = right_votes(own, pool, counting)
+    walk = next(turn for turn in VOTES if turn.engine == WALK)
+    settings = EngineSettings(turns=(walk, *SEARCH_ALONE), effort=SearchEffort(first_steps=SEARCH_STEPS))
+    found = list[Judges]()
+    for size in PRUNED_SIZES:
+        decision.check_limit()
+        exactly = min(size, len(pool) - 1 + len(pool) % 2)
+        problem = problem_of(votes, weights_of("accuracy", votes), SelectionLimits(exactly, exactly))
+        mask = prove(problem, Budget(), settings=settings).mask
+        found.append(tuple(pool[place] for place in np.flatnonzero(mask).tolist()))
+    return found
+
+
+def right_votes(cases: Cases, judges: Judges, counting: JudgeVotes) -> "ClassVotes":
+    """Return votes for the right answer, class 1, or against it, weighted by what a mistake costs.
+
+    A committee is right where more than half of the votes cast are right; where silence counts, or the first
+    of equal classes is taken, so it does here. That is exact for two classes, and for majorities of several.
+    """
+    from shortlist.ensembles.votes.hard_votes import class_votes, merge_class_rows
+
+    places = list(judges)
+    silent = cases.answers.words[:, places] == cases.answers.n_classes
+    right, every = cases.is_right[:, places], np.arange(len(cases.truth))
+    wins_ties = (cases.truth == 0) & (counting.ties == FIRST) & (counting.rule != MAJORITY)
+    codes = np.where(right, 1, 0) ^ wins_ties[:, None]
+    if counting.rule != MAJORITY or counting.missing != COUNTED:
+        codes = np.where(silent, 2, codes)
+    mistakes = cases.losses[:-1, cases.truth].max(axis=0) - cases.losses[cases.truth, cases.truth]
+    counted = every[mistakes > 0] if (mistakes > 0).any() else every
+    return merge_class_rows(
+        class_votes(
+            codes[counted],
+            1 - wins_ties[counted].astype(np.int64),
+            np.maximum(1, mistakes[counted]),
+            n_classes=2,
+        )
+    )
