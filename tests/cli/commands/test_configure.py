@@ -313,8 +313,29 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(
     assert "beside the model" not in other.stderr
 
 
+def test_customers_of_a_model_get_the_best_of_all_products(folder: Path) -> None:
+    (folder / "wishes.csv").write_text("Kunde;GPS;most cost\nAnn;ja;20\nBob;nein;0,5\nEve;;\n")
+    command = ["configure", "phone.uvl", "--objectives", "min cost", "--set", "default=cost=0"]
+    served = [*command, "--customers", "wishes.csv"]
+    facts = facts_of(*served, "--out", "served.csv", "--out", "served.html", cwd=folder)
+    assert (facts["method"], facts["status"]) == ("customers", "optimal")
+    found = {one["name"]: one for one in facts["service"]["customers"]}
+    values = {one["index"]: one["values"]["cost"] for one in facts["service"]["products"]}
+    assert values[found["Eve"]["index"]] == facts_of(*command, cwd=folder)["ranges"]["cost"][0]
+    assert "cost<=0.5 (has " in found["Bob"]["gives_up"][0]
+    assert (folder / "served.csv").read_text().startswith("customer,product,objective: min cost,wishes,")
+    assert "Who gets what" in (folder / "served.html").read_text()
+    told = done(*served, cwd=folder)
+    assert "wishes.csv: 3 customers named by 'Kunde'" in told.stderr
+    assert "1 customer gives up 1 wish, proved to be the fewest." in told.stdout
+
+
 @refusals(
     """
+    phone.uvl COST --customers phone.dimacs --out x.parquet        | --out must end in .csv, .xlsx, .html or .htm
+    phone.uvl COST --customers phone.dimacs --interactive          | --customers cannot be used with --interactive
+    phone.uvl COST --customers phone.dimacs --method exact         | --method belongs to the search for a front
+    phone.uvl COST --customers phone.dimacs --set max-nodes=99     | and --customers searches none
     none.uvl COST                                                  | cannot be read: No such file
     defects.csv COST                                               | must be SXFM, UVL, FeatureIDE XML or DIMACS
     phone.uvl --objectives cost                                    | min cost, max selected

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.product_questions import ASKED, QuestionOptions, asked_record, read_question
-from shortlist.cli.options.settings import grouped, having, note_settings, refuse_unused
+from shortlist.cli.options.settings import excludes, grouped, having, note_settings, refuse_unused
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Details,
@@ -43,10 +43,20 @@ class SearchRun(StudyOptions):
     ] = "auto"
     seed: MethodSeed = None
     workers: MethodWorkers = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """Files that are written."""
+
     out: FrontAndPageOut = None
 
 
-KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
+KINDS: dict[str, tuple[type, ...]] = {
+    "the search for a front": (SearchRun, Written),
+    "--interactive": (),
+    "--customers": (Written,),
+}
 """Kinds of run of configure, and the dataclasses of the options that each uses."""
 
 
@@ -71,12 +81,21 @@ def configure(
             "why, and what it costs.",
         ),
     ] = False,
+    customers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table with a row for each customer: wanted and unwanted features (yes, no), and limits "
+            "such as 'most cost'. Each gets the best of all products within her wishes; no front is searched."
+        ),
+        excludes("interactive"),
+    ] = None,
     settings: dict[str, Any],
     time_limit: Annotated[
         float | None,
         typer.Option(help=f"{SECONDS_HELP}; by default 60, none for solrep, and 10 for each line typed."),
     ] = None,
     kept: SearchRun,
+    written: Written,
     details: Details = False,
     json: Json = False,
 ) -> None:
@@ -89,15 +108,25 @@ def configure(
     An option that the method does not have is refused. A --study goes with every method but diagram. Ctrl-C
     stops the search and keeps what was found.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files, files_by_kind
+    from shortlist.cli.files import (
+        FRONT_FILE,
+        PAGE_FILE,
+        SPREADSHEET_FILE,
+        STUDY_FILE,
+        check_files,
+        files_by_kind,
+    )
 
     study, method, seed, workers = kept.study, kept.method, kept.seed, kept.workers
     check_files(
-        inputs=question.inputs(model),
-        outputs={"--out": kept.out, "--study": study},
-        endings={"--out": FRONT_FILE + PAGE_FILE, "--study": STUDY_FILE},
+        inputs=question.inputs(model) | {"--customers": customers},
+        outputs={"--out": written.out, "--study": study},
+        endings={
+            "--out": (FRONT_FILE if customers is None else SPREADSHEET_FILE) + PAGE_FILE,
+            "--study": STUDY_FILE,
+        },
     )
-    out, report = files_by_kind(kept.out, front=FRONT_FILE, page=PAGE_FILE)
+    out, report = files_by_kind(written.out, front=FRONT_FILE, page=PAGE_FILE)
 
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
@@ -108,12 +137,26 @@ def configure(
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
-    refuse_unused(context, KINDS, "--interactive" if interactive else "the search for a front")
+    kind = "--interactive" if interactive else "--customers" if customers is not None else ""
+    refuse_unused(context, KINDS, kind or "the search for a front")
+    for name in settings.keys() - ({"max_nodes"} if interactive else set()) if kind else ():
+        raise BadInputError(
+            f"`{name}` belongs to the search for a front, and {kind} searches none. Leave it out."
+        )
+    if customers is not None:
+        files = out, report
+        _serve(
+            context,
+            model,
+            question,
+            customers,
+            files=files,
+            time_limit=time_limit,
+            details=details,
+            json=json,
+        )
+        return
     if interactive:
-        for name in settings.keys() - {"max_nodes"}:
-            raise BadInputError(
-                f"`{name}` belongs to the search for a front, and --interactive searches none. Leave it out."
-            )
         _decide_in_lines(
             context, model, question, max_nodes=settings.get("max_nodes"), time_limit=time_limit, json=json
         )
@@ -151,6 +194,42 @@ def configure(
     else:
         print_configured(answer, asked, saved, study, page=report, details=details)
         tell_page(report)
+
+
+def _serve(
+    context: typer.Context,
+    model: Path,
+    question: QuestionOptions,
+    customers: Path,
+    *,
+    files: "tuple[Path | None, Path | None]",
+    time_limit: float | None,
+    details: bool,
+    json: bool,
+) -> None:
+    """Serve a table of customers from all products."""
+    from shortlist.cli.text.customer_text import tell_service
+    from shortlist.cli.work import long_work
+    from shortlist.products.configuration.customers import serve_products
+    from shortlist.runs.budget import seconds_now
+
+    started = seconds_now()
+    asked = read_question(model, question, customers=customers)
+    print_notes(asked.notes)
+    with long_work(None) as (cancellation, tell):
+        found = serve_products(
+            asked.line, asked.objectives, asked.customers, attributes=asked.attributes, limits=asked.limits,
+            requirements=asked.requirements, time_limit_s=time_limit, report=tell, cancellation=cancellation,
+        )  # fmt: skip
+    status = "optimal" if all(one.proved for one in found.served) else "feasible"
+    facts: dict[str, Any] = {
+        "command": "configure",
+        "method": "customers",
+        "status": status,
+        "seconds": seconds_now() - started,
+        **asked.facts,
+    }
+    tell_service(found, files, facts | run_facts(context) if json else None, details=details)
 
 
 def _decide_in_lines(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shortlist.products.configuration.requirements import Requirements
     from shortlist.products.decisions import Decision
     from shortlist.products.model import FeatureModel
+    from shortlist.results.customers import Customer
     from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
@@ -55,6 +56,8 @@ class AskedQuestion:
     """Notes on choices made for the user, a sentence each."""
     stages: "tuple[Decision, ...]" = ()
     """Decisions from files, in their order."""
+    customers: "tuple[Customer, ...]" = ()
+    """Customers of a table, if one was named."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -171,10 +174,12 @@ def question_again(front: "Front", attributes: list[str] | None) -> QuestionOpti
     )
 
 
-def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -> AskedQuestion:
+def read_question(
+    model: Path, given: QuestionOptions, *, otherwise: str = "", customers: Path | None = None
+) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named.
 
-    `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
+    `customers`: a table of these; attributes that their limits name are read too. `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
     """
     from shortlist._words import all_of
     from shortlist.cli.options.points import read_limits
@@ -211,7 +216,8 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     columns = [name for table in tables for name in table.columns]
     known = list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn]))
     limits = read_limits(given.limit, known) if given.limit else ()
-    names = goals + [bound.name for bound in limits]
+    served = () if customers is None else _customers(customers, line, known, notes)
+    names = [*goals, *(one.name for one in limits), *(one.name for each in served for one in each.limits)]
     _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, seed)
     others = [name for name in names if name not in drawn]
     rounds = any(needs_rounding(table, name) for table in tables for name in others)
@@ -244,7 +250,17 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     if rounds:
         notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact.")
     texts = tuple(map(str, limits))
-    return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages)
+    return AskedQuestion(
+        line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages, served
+    )
+
+
+def _customers(
+    path: Path, line: "FeatureModel", known: Sequence[str], notes: list[str]
+) -> "tuple[Customer, ...]":
+    from shortlist.results.customer_tables import read_customers
+
+    return read_customers(path, line.labels, known, notes)
 
 
 def _how_to_turn(asked: str) -> str:
