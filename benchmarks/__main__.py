@@ -99,6 +99,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pruning-large": pruning.large,
     "pruning-pairs": pruning.pairs,
     "pruning-proofs": pruning.proofs,
+    "pruning-turns": pruning.turns,
     "pruning-overfit": pruning_overfit.overfit,
     "pruning-anytime": pruning_time.anytime,
     "pruning-few": pruning_time.few,

@@ -1,6 +1,6 @@
 """Time to proof in pruning, and gaps of general solvers where there is none.
 
-python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-pairs pruning-proofs --data FOLDER
+python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-pairs pruning-proofs pruning-turns --data FOLDER
 """
 
 import functools
@@ -17,7 +17,17 @@ from benchmarks.data.uci import read_uci, validation_votes
 from shortlist._validation import AUTO
 from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.pruning.engines import PAIRS, PATIENT_SEARCH, SCIP, VOTES, EngineSettings
+from shortlist.ensembles.pruning.engines import (
+    CUTS,
+    PAIRS,
+    PATIENT_SEARCH,
+    QUICK_CUTS,
+    SCIP,
+    SHORT_WALK,
+    VOTES,
+    WALK,
+    EngineSettings,
+)
 from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.pruning.search_starts import START_RULES, rule_starts
@@ -118,6 +128,36 @@ def pairs(
             }  # fmt: skip
             print(row, flush=True)
             yield row
+
+
+SWITCHED_OFF = {
+    "all": (),
+    "no cuts": (QUICK_CUTS, CUTS),
+    "no SCIP": (SCIP,),
+    "no walk": (SHORT_WALK, WALK),
+    "none of three": (QUICK_CUTS, CUTS, SCIP, SHORT_WALK, WALK),
+}
+"""Engines of the vote engine that are left out, by the name of the row."""
+
+
+def turns(
+    folder: Path, seconds: float = 22.0, tables: tuple[str, ...] = PAIRED, sizes: tuple[int, ...] = (30, 100)
+) -> Iterator[dict[str, Any]]:
+    """Prove without some engines, one thread, within seconds of processor time."""
+    for name, size, objective in itertools.product(tables, sizes, ("accuracy", "balanced-accuracy")):
+        votes = _votes(folder, name, size)
+        problem = problem_of(votes, named_weights(objective, votes), selection_limits(size))
+        for label, engines in SWITCHED_OFF.items():
+            asked = EngineSettings(turns=tuple(turn for turn in VOTES if turn.engine not in engines))
+            start = time.process_time()
+            result = prove(problem, Budget(seconds, clock=processor_seconds), settings=asked)
+            yield {
+                "case": "pruning-turns", "data": name, "classifiers": size, "objective": objective,
+                "rows": votes.n_samples, "limit_s": seconds, "turns": label, "status": str(result.status),
+                "value": result.value, "bound": result.bound, "certified": result.certified_bound,
+                "by": result.proved_by, "found_by": result.found_by,
+                "processor_s": round(time.process_time() - start, 2),
+            }  # fmt: skip
 
 
 def large(
