@@ -33,7 +33,7 @@ the memory."""
 
 
 def as_decimal(text: str) -> Decimal | None:
-    """Return a finite number below 10^19 in size with at most 1,100 decimals, or None where the text is none.
+    """Return a finite number below 10^19 in size with at most 1,100 decimals; None for any other text.
 
     >>> as_decimal(" 12.50 "), as_decimal("12,50"), as_decimal("1e300")
     (Decimal('12.50'), None, None)

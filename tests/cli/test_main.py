@@ -424,7 +424,7 @@ def test_a_result_for_which_there_is_no_place_at_all_is_said_so(
     run = shortlist(*CONFIGURE, "--out", "w.parquet", cwd=made)
     assert run.returncode == 74
     assert run.stderr.splitlines()[-1] == (
-        "shortlist: w.parquet cannot be written: No space left on device; nor can the temporary folder: "
+        "shortlist: w.parquet cannot be written: No space left on device; the temporary folder cannot be written either: "
         "No space left on device."
     )
 

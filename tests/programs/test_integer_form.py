@@ -199,7 +199,7 @@ def test_a_long_number_at_a_column_without_bounds_is_refused() -> None:
         solve_program(read(f"{text}General\n x y\nEnd\n"))
     text = "Minimize multi-objectives\n a: x\n b: y\nSubject To\n c: 0.12345678901234567 x - 7.1 y >= 2\n"
     with pytest.raises(
-        BadInputError, match=r"row 'c' has numbers of more than 15 digits, and 'x' takes too many"
+        BadInputError, match=r"row 'c' has numbers of more than 15 digits, and 'x' has too wide a range"
     ):
         solve_program(read(f"{text}General\n x y\nEnd\n"))
 

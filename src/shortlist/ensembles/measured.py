@@ -125,7 +125,7 @@ class Measured:
     price: float | None = None
     """Price of asking all members for a row; None where they have no prices."""
     times: int = 1
-    """Number of times that each row is measured: by repeated choice once in every partition."""
+    """Measurements of each row: with repeated choice one for every partition."""
     parts: NDArray[np.int8] | None = None
     """Part of each measurement, -1 for none, where the rule was fitted anew for every part; else None."""
     costs: Floats | None = None

@@ -296,7 +296,7 @@ def reached_by(question: PruningQuestion) -> dict[str, Any]:
 def decided_where_chosen(question: PruningQuestion) -> NDArray[np.int64]:
     """Return the classes that the committee decides on the selection rows, ``(n_rows,)``.
 
-    By the answers that chose where its members were fitted again since: on these rows, too.
+    Members that were fitted again, on these rows too, count by their answers out of fold.
     """
     chosen, members = question.chosen, question.members_of(COMMITTEE)
     if question.refit_on is None or question.selective is not None or not len(members):

@@ -281,7 +281,7 @@ def _looked_up_later(
 ) -> Cell:
     """Return the number that belongs to a number that has been looked up or computed before."""
     if otherwise is None:
-        raise CannotWriteError("encoder that refuses what is computed")
+        raise CannotWriteError("encoder of computed values that refuses unknown ones")
     if any(isinstance(value, str) for value in numbers):
         raise CannotWriteError("encoder of words and numbers in one column")
     gap = otherwise if gap is None else gap

@@ -100,11 +100,10 @@ class Clauses:
         )
 
     def satisfied(self, assignments: NDArray[Any]) -> Mask:
-        """Tell which assignments satisfy every clause.
+        """Mark the assignments that satisfy every clause, ``(n_assignments,)``.
 
-        `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``. Its shape
-        is ``(n_assignments,)``. True where no clause is violated. Time and memory are proportional to the
-        number of literals times a block of 256 assignments.
+        `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``. Time and
+        memory are proportional to the number of literals times a block of 256 assignments.
         """
         assignments = np.asarray(assignments).astype(bool, copy=False)
         if assignments.ndim != 2 or assignments.shape[1] != self.n_variables:

@@ -187,7 +187,7 @@ def _by_intervals(gains: Floats, most: int) -> list[Found]:
 
 
 class _Intervals:
-    """The weights of the first of two objectives for which each point is good enough."""
+    """Intervals of the weight of the first of two objectives, within which each point is good enough."""
 
     def __init__(self, gains: Floats) -> None:
         self._gains = gains

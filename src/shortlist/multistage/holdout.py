@@ -451,9 +451,9 @@ def right_rows(decisions: Decisions, classes: Labels, y: Labels) -> Mask:
 
 
 def _measure_front(classifier: MultiStageClassifier, test: TableRows | None, *, apart: bool) -> None:
-    """Say in the classifier's front what each point does on test rows, where there are any.
+    """Record in the classifier's front how each point does on the test rows, if there are any.
 
-    `apart`: whether these are no part of the table.
+    `apart`: whether the test rows come from a file of their own.
     """
     if test is None:
         return

@@ -128,7 +128,7 @@ class _Known(NamedTuple):
 
 
 def _conditions(fork: Fork, so_far: dict[str, _Known]) -> Iterator[tuple[int, str]]:
-    """Yield the branches with what is known of their cases, in words."""
+    """Yield each end of the router with the conditions that lead to it, in words."""
     own = so_far.get(fork.column, _Known(fork.known))
     if fork.at_most is not None:
         yes, no = own._replace(at_most=fork.at_most), own._replace(above=fork.at_most)
@@ -172,7 +172,7 @@ def forked_by_words(column: str, words: tuple[str, ...], ends: Sequence[Fork | i
 
 
 def forked_by_numbers(column: str, cuts: tuple[float, ...], ends: Sequence[Fork | int]) -> Fork | int:
-    """Return the questions that lead each part of a column of numbers to its end; equal neighbours are one.
+    """Return the forks that send each interval of a numeric column to its end; equal neighbours are merged.
 
     `cuts`: the largest number of each part but the last one.
     """

@@ -11,7 +11,7 @@ from shortlist.panels.candidates import near_front, trade_offs
 from shortlist.panels.recipes import Candidate, Cases, followed, measured_cases
 
 MOST_MEASURED, MOST_TRADE_OFFS = 100, 20
-"""Policies of a family that are followed case by case, and trade-offs at which the best is chosen again."""
+"""Most policies of a family to follow case by case, and most trade-offs to choose the best policy at."""
 
 
 def without_selection_bias(cases: Cases, families: Mapping[object, Sequence[Candidate]]) -> list[Candidate]:

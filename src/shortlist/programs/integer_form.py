@@ -304,7 +304,7 @@ class _SplitRows:
         column = next(iter(row.terms)) if endless is None else endless
         raise BadInputError(
             f"row {self._named.rows[number]!r} has numbers of more than 15 digits, and "
-            f"{self._named.columns[column]!r} takes too many values for them. Give it narrower "
+            f"{self._named.columns[column]!r} has too wide a range for exact sums. Give it narrower "
             "bounds, or round the numbers."
         )
 

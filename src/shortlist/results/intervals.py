@@ -205,7 +205,7 @@ class Kind(StrEnum):
     """Verdict on a choice beside the simplest alternative, such as the best single classifier."""
 
     JUDGE = "judge"
-    """The choice is that alternative."""
+    """The choice is the simplest alternative itself."""
     UNRIVALLED = "unrivalled"
     """No such alternative keeps the limits."""
     BETTER = "better"

@@ -268,7 +268,7 @@ def connect(address: str) -> Any:
 
 @functools.cache
 def compared_versions() -> dict[str, str]:
-    """Return the versions of what decides answers, and of pandas, whose tables are sent."""
+    """Return the versions of packages that affect answers, and of pandas, whose tables workers receive."""
     return versions() | {"pandas": metadata.version("pandas")}
 
 

@@ -153,7 +153,10 @@ def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, R
 def shuffled_folds(
     y: Labels, n_folds: int, seed: int, cases: Cases | None = None
 ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them or cases."""
+    """Yield the training and the held-out rows of each fold of a shuffled ``StratifiedKFold``.
+
+    With cases, these are dealt to the folds, and their rows with them.
+    """
     from sklearn.model_selection import StratifiedKFold
 
     labels = classes_of_cases(y, cases)

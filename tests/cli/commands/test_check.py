@@ -49,7 +49,7 @@ def test_rows_that_are_no_products_are_told_with_the_rules(folder: Path) -> None
     assert run.stdout.splitlines() == [
         "3 rows, 2 of them products.",
         "row 3 breaks 'GPS => Big (line 11)'",
-        "row 4 says 7 for min cost, which is 7.5",
+        "row 4 has min cost 7, but the model gives 7.5",
         "Saved to w.xlsx.",
     ]
     told = read_table_file(folder / "w.xlsx")

@@ -121,7 +121,7 @@ def test_pairs_and_numbers_are_read_with_spaces_around_them() -> None:
         ("cost=dear", "--weights must read NAME=NUMBER, got 'dear' for 'cost'"),
         ("cost=0,5", "--weights must have numbers with a decimal point, got 'cost=0,5'. Write cost=0.5."),
         ("risk=2,cost=1.202,34", "got 'cost=1.202,34'. Write cost=1202.34."),
-        ("cost=1,cost=2", "--weights must name each number once, got 'cost' twice"),
+        ("cost=1,cost=2", "--weights must give each name once, got 'cost' twice"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, message: str) -> None:

@@ -103,9 +103,10 @@ def test_limits_on_another_measure_are_told_beside_what_was_reached(
     assert (facts["diversity"]["wanted_mean"], facts["diversity"]["wanted_each"]) == (None, None)
     said = printed(pruned, facts, capsys)
     assert (
-        f"Limits are on {title}: mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)" in said
+        f"Diversity ({title}, with limits): mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)"
+        in said
     )
-    assert f"of a member {worst:.4f} ({wanted} {told['wanted_each']:.4f} wanted)" in said
+    assert f"member {worst:.4f} ({wanted} {told['wanted_each']:.4f} wanted)" in said
 
 
 def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,7 @@ class KeptOptions:
 
     @property
     def files(self) -> list[Path]:
-        """Files with names."""
+        """Values of ``--keep`` that are files."""
         return [Path(text) for text in self.keep or () if Path(text).is_file()]
 
     def features(self, line: "FeatureModel") -> list[int]:

@@ -146,7 +146,9 @@ class EvolvedMeasure(MeasureOptions):
         return AUTO if self.pick is None else picks[as_choice(self.pick, "--pick", list(picks))]
 
 
-AS_EVOLUTIONS_DIFFER = "Intervals of accuracy, and p, allow for how far evolutions on other rows are apart."
+AS_EVOLUTIONS_DIFFER = (
+    "Intervals of accuracy and p-values include the variance between evolutions on different rows."
+)
 
 MANY_MEMBERS = 100
 """Number of members from which on it is worth a note."""

@@ -329,7 +329,7 @@ def _take_one(
         return
     print_pick(front, picked, details=details)
     if out is not None:
-        print(f"Written: {out}, what is chosen at point {picked.index}.")
+        print(f"Written: {out}, the choice of point {picked.index}.")
     tell_page(page)
 
 

@@ -159,7 +159,9 @@ def _read_logs(
     from shortlist.errors import BadInputError
 
     if test is not None and policy.test_share is not None:
-        raise BadInputError("--test measures, so no cases are held out. Leave out test-share.")
+        raise BadInputError(
+            "--test FILE measures already, so that no cases are held out. Leave out test-share."
+        )
     read = log.read(logs, policy.router)
     return read, None if test is None else log.read_test(read, test, policy.router)
 
@@ -171,7 +173,9 @@ def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
     if panel_file is None:
         raise BadInputError(f"--pick {SINGLE} writes the best single judge: name the file, --out JUDGE.json.")
     if promised.answer_accuracy is not None:
-        raise BadInputError(f"--pick {SINGLE} writes a judge without a promise. Leave out one of them.")
+        raise BadInputError(
+            f"--pick {SINGLE} writes a judge without a promise. Leave out --pick or --answer-accuracy."
+        )
 
 
 def _check_priced(log: "AnswerLog", limits: "Sequence[Limit]", final: "Final") -> None:

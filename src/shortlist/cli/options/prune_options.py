@@ -167,11 +167,7 @@ class PoolOptions:
         names = all_of(list(found.values()), most=8)
         kept = [place for place in range(len(pool)) if place not in found]
         if not self.exportable:
-            way = (
-                "--set exportable=yes leaves them out"
-                if kept
-                else "The model file answers: shortlist predict"
-            )
+            way = "--set exportable=yes leaves them out" if kept else "Use the model file: shortlist predict"
             notes.append(f"shortlist export cannot write {names}. {way}.")
             return pool
         if not kept:

@@ -252,7 +252,7 @@ def read_numbers(text: str, option: str) -> dict[str, float]:
     numbers: dict[str, float] = {}
     for name, value in read_pair_list(text, option):
         if name in numbers:
-            raise BadInputError(f"--{option} must name each number once, got {name!r} twice.")
+            raise BadInputError(f"--{option} must give each name once, got {name!r} twice.")
         try:
             numbers[name] = float(value)
         except ValueError:

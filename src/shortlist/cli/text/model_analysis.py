@@ -249,7 +249,7 @@ def print_checks(facts: dict[str, Any]) -> None:
         if row["broken"]:
             print(f"row {row['row']} breaks {all_of(map(repr, row['broken']), most=_MOST_RULES)}")
         for name, value in row["wrong"].items():
-            print(f"row {row['row']} says {value:g} for {name}, which is {row['values'][name]:g}")
+            print(f"row {row['row']} has {name} {value:g}, but the model gives {row['values'][name]:g}")
     if len(wrong) > _MOST_ROWS:
         print(f"and {counted(len(wrong) - _MOST_ROWS, 'row')} more; --json and --out have all")
     if facts["out"] is not None:

@@ -156,7 +156,9 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
         place = Path(tempfile.mkdtemp(prefix="shortlist-")) / path.name
         write(place)
     except (OSError, UnwritableFileError) as error:
-        raise NotWrittenError(f"{reason}; nor can the temporary folder: {_reason(error)}.") from None
+        raise NotWrittenError(
+            f"{reason}; the temporary folder cannot be written either: {_reason(error)}."
+        ) from None
     unwritten.append(f"{reason}. It is in {place} instead.")
     return place
 

@@ -371,7 +371,7 @@ def _reached(facts: Mapping[str, Any]) -> list[str]:
     )
     lines.append(
         f"Diversity (failure credit, PFC): mean {diversity['mean_pfc']:.4f}{mean}, "
-        f"lowest of a member {diversity['least_pfc']:.4f}{each}."
+        f"lowest member {diversity['least_pfc']:.4f}{each}."
     )
     for measure, told in (
         (MEASURES[name], told) for name, told in diversity.items() if name in {*MEASURES} - {PFC}
@@ -380,9 +380,9 @@ def _reached(facts: Mapping[str, Any]) -> list[str]:
             ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
         )
         lines.append(
-            f"Limits are on {measure.title}: mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} "
-            f"wanted), {name} of a member {extreme(told['members'].values()):.4f} "
-            f"({wanted} {told['wanted_each']:.4f} wanted)."
+            f"Diversity ({measure.title}, with limits): mean {told['mean']:.4f} "
+            f"({wanted} {told['wanted_mean']:.4f} wanted), {name} member "
+            f"{extreme(told['members'].values()):.4f} ({wanted} {told['wanted_each']:.4f} wanted)."
         )
     return lines
 

@@ -23,8 +23,9 @@ class AnsweredRows(NamedTuple):
     counts: Longs
     """Number of samples that each row stands for, ``(n_rows,)``."""
     labels: Longs
+    """True class of each row, as a number, ``(n_rows,)``."""
     groups: Longs
-    """Groups of rows by their true classes, and by the rows counted with them, ``(n_rows,)``."""
+    """Group of each row; the rows of a group are counted together, ``(n_rows,)``."""
     start: Longs
     most: Longs
     """Ends of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""

@@ -144,7 +144,7 @@ class FrontPruner(ExactPruner):
     cases: Cases | None = None
     """Case of each row, ``(n_samples,)``, where several rows are of one."""
     repeats: "FrontPruner | None" = None
-    """The front whose choice is made again on some of its rows, in few nodes."""
+    """Pruner whose choice this one repeats on some of its rows, within few nodes; None: it repeats none."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ SEARCHED_SIZES = (3, 5, 7, 9, 11, 15, 21, 31)
 """Largest sizes of the committees that are searched where the walk does not get there."""
 
 SEARCH_STEPS = 2_000
-"""Moves of such a search."""
+"""Moves of the search for one largest size."""
 
 SEARCH_TURN = 1 / 3
 """Part of the time left to the search that one largest size may take."""

@@ -31,7 +31,7 @@ Caps: TypeAlias = NDArray[np.int64]
 """Bound on each value over all committees, and with two values on their sum, ``(n_values + 1,)``."""
 
 BLOCK_WORK = 20_000_000
-"""Words that are read between two looks at the clock: some hundredths of a second."""
+"""Machine words that are read between two looks at the clock: some hundredths of a second."""
 
 GROWTH = 1.5
 """Growth factor of the budget in a search by price, from the price of the cheapest member to that of all."""
@@ -58,7 +58,7 @@ class WalkedFront:
     """Result of a search."""
 
     found: list[FoundCommittee]
-    """No one dominates another."""
+    """Committees found, of which none dominates another."""
     final_to: int
     """Every committee that costs no more than this in the objective that the walk went by was looked at,
     or left out with a reason; -1: none.

@@ -35,7 +35,7 @@ LARGEST_FLOW = 2**30
 
 
 def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
-    """Return a bound on the gain of rows of which no two conflict, which bounds every selection.
+    """Return an upper bound on the gain of conflict-free rows, and so of any selection.
 
     With two classes a positive and a negative row conflict, so that the graph of the conflicts is bipartite:
     the largest gain is all gain minus a maximum flow from the positive to the negative rows (König's theorem
@@ -43,8 +43,8 @@ def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
     flow. In general each row stands on both sides, with half of each flow: that is the bound of the linear
     relaxation.
 
-    SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two
-    parts, the second one with what rounding left; the bound is then valid, and may be above the largest gain.
+    SciPy's maximum flow (Dinic) takes 32-bit capacities. Larger gains are split into two
+    flows: rounded gains, then remainders; the bound is then valid, and may be above the largest gain.
     """
     n, pairs, gains = rows.n_rows, conflicts.pairs, rows.gains
     denominator = 1

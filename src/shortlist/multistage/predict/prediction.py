@@ -93,8 +93,8 @@ class Decisions:
     acquisition, and where what the next stage needs is not known.
     """
     guesses: NDArray[np.int64]
-    """Class numbers again, but for rejected rows the most probable class at the last stage where that was
-    asked for, ``(n_rows,)``.
+    """Class numbers, ``(n_rows,)``; of a rejected row the most probable class at its last stage, if
+    requested.
     """
 
 

@@ -371,7 +371,7 @@ class LogisticSubclassifiers(Subclassifiers):
         return done
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
-        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        """Write into ``bits[slot]`` which rows are answered confidently, and which of these correctly."""
         columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
         confidence = Confidence(np.array(rule.thresholds), rule.scores)
         decision_bits(self._validation, self._coefficients, slots, columns, confidence, bits)

@@ -264,7 +264,7 @@ class ExpressionReader:
         return number
 
     def _compared(self, sign: str, difference: _Sum, at: int) -> Formula:
-        """Compare with 0; refuse what does not stay exact in every method once it is in whole numbers."""
+        """Compare with 0; refuse numbers whose integer multiples are too large to be exact."""
         refused = self.fail(
             "the numbers of a comparison must sum to less than 2^53 once they are whole. Give fewer digits.",
             at,
