@@ -340,6 +340,10 @@ def test_rows_turn_every_verdict_of_the_products_paper() -> None:
             pd.concat([rows, pd.DataFrame([by_text | {"seconds": seconds}])]).assign(processor="one", versions="shortlist 1; one")
             for seconds in (1e-4, 1e5)
         ),
+        *(
+            timed(rows["system"] == "web-portal", factor).assign(processor="one", versions="shortlist 1; one")
+            for factor in (1e4, 1e-4)
+        ),
     ]  # fmt: skip
     never = {claim.what for claim in PAPERS["products"].claims} - _turned("products", *changed)
     assert never == {"SolRep scales to Linux with 1,500 reference points"}
@@ -353,7 +357,8 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
         ["e-shop"]
     )
     points = [
-        p[:40] if cut and isinstance(p, list) else p for p, cut in zip(few["points"], short, strict=True)
+        (p[:40] if cut else p) if isinstance(p, list) else []
+        for p, cut in zip(few["points"], short, strict=True)
     ]
     return few.assign(points=pd.Series(points, index=few.index, dtype=object))
 

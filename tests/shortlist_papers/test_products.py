@@ -529,3 +529,18 @@ def test_what_does_not_end_is_judged_by_a_program_for_each_point_of_the_front() 
         finding = claim.finding(pd.DataFrame([run, whole | {"n_points": n_points}]))
         assert finding is not None
         assert (finding.verdict, hours in finding.here) == (verdict, True)
+
+
+def test_a_comparison_of_times_without_one_of_its_systems_holds_in_part_at_most() -> None:
+    rows = _made_rows()
+    quick = (rows["kind"] == "complete") & (rows["method"] == "cwmoip")
+    numbers = rows["number"].fillna(0) / 10
+    rows = rows.assign(seconds=rows["seconds"].mask(quick, 0.1 + numbers))
+    claim = next(one for one in PRODUCTS.claims if one.what.endswith("our methods") and "faster" in one.what)
+    portal = (rows["kind"] == "complete") & (rows["system"] == "web-portal")
+    both, one = claim.finding(rows), claim.finding(rows[~portal])
+    assert both is not None
+    assert one is not None
+    assert (both.verdict, one.verdict) == ("holds", "holds in part")
+    assert one.reason == "Web Portal is not measured so by one processor and version."
+    assert "Web Portal" not in one.here
