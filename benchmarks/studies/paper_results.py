@@ -39,6 +39,7 @@ MARKS = "osD^vPX*"
 
 def draw(table: ResultTable, path: Path) -> None:
     """Draw what a table shows, a panel for each word that its lines name."""
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     picture = table.picture
@@ -63,7 +64,11 @@ def draw(table: ResultTable, path: Path) -> None:
     panels[0].legend(fontsize=8)
     figure.supxlabel(picture.x, fontsize=10)
     figure.supylabel(picture.y, fontsize=10)
-    figure.savefig(path, dpi=90)
+    if path.suffix == ".svg":  # the same bytes for the same rows
+        with mpl.rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
+            figure.savefig(path, metadata={"Date": None, "Creator": None})
+    else:
+        figure.savefig(path, dpi=90)
 
 
 def _lines(panel: Any, lines: Sequence[PaperLine]) -> None:
@@ -71,8 +76,11 @@ def _lines(panel: Any, lines: Sequence[PaperLine]) -> None:
         x, y = zip(*line.points, strict=True)
         colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
         panel.plot(x, y, "-" if line.joined else mark, color=colour, lw=1.6, ms=5, label=line.name)
+        if line.names:
+            panel.set_xticks(range(len(line.names)), line.names, fontsize=7, rotation=20, ha="right")
+            panel.set_xlim(-0.5, len(line.names) - 0.5)
         if line.band and not line.joined:
-            panel.vlines(x, *zip(*line.band, strict=True), color=colour, lw=1.2)
+            panel.vlines(x, *zip(*line.band, strict=True), color=colour, lw=1.4)
         elif line.band:
             panel.fill_between(x, *zip(*line.band, strict=True), color=colour, alpha=0.2, lw=0)
 
@@ -87,12 +95,13 @@ def rows_of(paper: str) -> pd.DataFrame:
     return rows[rows["case"] == case].reset_index(drop=True)
 
 
-def page_of(paper: str, text: str) -> str:
+def page_of(paper: str, text: str, tables: Sequence[ResultTable] | None = None) -> str:
     """Return a page of results whose tables and deviations are made again of the stored rows.
 
     A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``, and the deviations are one.
     """
-    made = {table.name: table for table in all_tables(PAPERS[paper], rows_of(paper))}
+    tables = all_tables(PAPERS[paper], rows_of(paper)) if tables is None else tables
+    made = {table.name: table for table in tables}
     blocks = {
         name: as_markdown(table).replace("## ", "**", 1).replace("\n", "**\n", 1)
         for name, table in made.items()
@@ -172,6 +181,7 @@ def main() -> None:
     parser.add_argument("study", type=Path, nargs="?")
     parser.add_argument("--scale", default="medium")
     parser.add_argument("--pictures", default="", help="names of figures")
+    parser.add_argument("--format", default="png", choices=("png", "svg"), help="of the pictures")
     parser.add_argument("--add", action="store_true", help="keep stored rows that were not measured again")
     parser.add_argument("--check", type=Path, help="folder with data: run some stored rows again")
     given = parser.parse_args()
@@ -189,10 +199,11 @@ def main() -> None:
         rows.to_csv(path, index=False)
         print(f"{len(finished):,} units, {sum(one['seconds'] for one in finished):,.0f} s")
     page = PAGES / f"{given.paper}.md"
-    page.write_text(page_of(given.paper, page.read_text()))
-    for table in all_tables(PAPERS[given.paper], rows_of(given.paper)):
+    tables = all_tables(PAPERS[given.paper], rows_of(given.paper))
+    page.write_text(page_of(given.paper, page.read_text(), tables))
+    for table in tables:
         if table.name in given.pictures.split(",") and table.picture is not None:
-            draw(table, PICTURES / f"{given.paper}-{table.name}.png")
+            draw(table, PICTURES / f"{given.paper}-{table.name}.{given.format}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,9 @@ RULE = (
     'paired differences leaves out 0, "most" where a sign test has p below .05, a figure where the 95 % '
     "interval of ours has the paper's figure and ends nowhere further from it than half of the way to the "
     "value that would mean nothing. One value alone has no interval. What is counted and not sampled is "
-    "sure. A claim has no verdict without the units that it is about, such as all folds."
+    "sure. A claim has no verdict without the units that it is about, such as all "
+    "folds. Intervals over splits "
+    "of one table are widened, as splits share rows (Nadeau and Bengio, 2003)."
 )
 """Rule for verdicts, for people."""
 
@@ -62,8 +64,10 @@ def facts(flags: Iterable[Any]) -> tuple[Part, ...]:
     return tuple(Part(bool(flag)) for flag in flags)
 
 
-def above(values: Any, limit: float = 0.0) -> Part:
+def above(values: Any, limit: float = 0.0, overlap: float = 0.0) -> Part:
     """Judge whether the mean of values, such as paired differences, is above a limit.
+
+    `overlap`, here and below: see :func:`~shortlist_papers.comparison.margin`.
 
     >>> above([-1.0, 4.0]), above([2.0])
     (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=True))
@@ -71,16 +75,16 @@ def above(values: Any, limit: float = 0.0) -> Part:
     (Part(same=True, sure=True, chance=False), Part(same=False, sure=False, chance=False))
     """
     over = np.round(np.asarray(values, dtype=float) - limit, 9)
-    same, beyond = bool(over.mean() > 0), len(over) > 1 and bool(abs(over.mean()) > margin(over))
+    same, beyond = bool(over.mean() > 0), len(over) > 1 and bool(abs(over.mean()) > margin(over, overlap))
     return Part(same, same and beyond, not beyond)
 
 
-def below(values: Any, limit: float = 0.0) -> Part:
+def below(values: Any, limit: float = 0.0, overlap: float = 0.0) -> Part:
     """Judge whether the mean of values is below a limit."""
-    return above(-np.asarray(values, dtype=float), -limit)
+    return above(-np.asarray(values, dtype=float), -limit, overlap)
 
 
-def figure(values: Any, printed: float, nothing: float) -> Part:
+def figure(values: Any, printed: float, nothing: float, overlap: float = 0.0) -> Part:
     """Judge a printed mean. `nothing`: the value that would mean nothing, such as an equal share.
 
     One value alone is sure if it has the printed digits.
@@ -91,7 +95,7 @@ def figure(values: Any, printed: float, nothing: float) -> Part:
     (Part(same=True, sure=False, chance=True), Part(same=True, sure=False, chance=False))
     """
     numbers = np.asarray(values, dtype=float)
-    mean, half = float(numbers.mean()), margin(numbers)
+    mean, half = float(numbers.mean()), margin(numbers, overlap)
     if len(numbers) < 2:
         same = (mean - nothing) * (printed - nothing) > 0
         return Part(same, same and round(mean, len(f"{printed}".partition(".")[2])) == printed)
@@ -138,10 +142,10 @@ def trend(x: Any, y: Any, sign: int) -> Part:
     return Part(same, same and beyond, not beyond)
 
 
-def shown_mean(values: Any, unit: str, digits: int = 1) -> str:
+def shown_mean(values: Any, unit: str, digits: int = 1, overlap: float = 0.0) -> str:
     """Show a mean of differences with its margin at 95 %, where it has one."""
     numbers = np.asarray(values, dtype=float)
-    half = f" ± {margin(numbers):.{digits}f}" if len(numbers) > 1 else ""
+    half = f" ± {margin(numbers, overlap):.{digits}f}" if len(numbers) > 1 else ""
     return f"{numbers.mean():.{digits}f}{half} {unit}"
 
 

@@ -1,14 +1,66 @@
 """Every claim of :cite:t:`Hamilton2022`, in the paper's order."""
 
 from functools import partial
+from typing import Any
 
 from shortlist.multistage.presets import SYNTHETIC30
 from shortlist_papers import emsco_fronts as fronts
 from shortlist_papers import emsco_judges as judges
-from shortlist_papers.claims import PaperClaim
-from shortlist_papers.emsco_judges import ALL, BUDGETED, EMSCO_NAME, METHODS, SINGLE, Check, EmscoRows
+from shortlist_papers import emsco_properties as properties
+from shortlist_papers.claims import Need, PaperClaim
+from shortlist_papers.emsco_judges import Check
+from shortlist_papers.emsco_rows import (
+    ALL,
+    BUDGETED,
+    EMSCO_NAME,
+    LEAST_SPLITS,
+    METHODS,
+    SINGLE,
+    EmscoRows,
+)
+from shortlist_papers.emsco_tables import PAPER_FRONTS
 
 claim = partial(PaperClaim, read=EmscoRows.of)
+
+
+def _splits(*names: str) -> tuple[Need, ...]:
+    """Need enough plain splits of each set; by default of all four, which the small scale does not have."""
+    where = {"kind": "opponents", "set": names or ALL, "method": METHODS}
+    return (
+        Need(len(names or ALL), "sets", "set", where),
+        Need(LEAST_SPLITS, "splits of each set", "split", where, each="set"),
+    )
+
+
+NEED_ALL: dict[str, Any] = {"needs": _splits(), "scale": "medium"}
+NEED_MOST: dict[str, Any] = {"needs": _splits("pima", "credit"), "scale": "small"}
+_FEATURES = {"kind": "feature", "set": ALL}
+NEED_STAGES: dict[str, Any] = {
+    "needs": (
+        Need(len(ALL), "sets", "set", _FEATURES),
+        Need(LEAST_SPLITS, "splits of each set", "split", _FEATURES, each="set"),
+    ),
+    "scale": "medium",
+}
+_PANELS = {"kind": "recall", "rules": "paper"}
+NEED_RUNS: dict[str, Any] = {
+    "needs": (
+        Need(len(PAPER_FRONTS) // 3, "sets", "set", _PANELS),
+        Need(1, "counts after 500 generations", "c500", _PANELS),
+        Need(2, "runs of each k", "seed", _PANELS, each="stages"),
+    ),
+    "scale": "small",
+}
+NEED_FRONTS: dict[str, Any] = {
+    "needs": (Need(5, "splits of each set", "split", {"kind": "front"}, each="set"),), "scale": "medium",
+}  # fmt: skip
+
+
+def _plain(name: str) -> dict[str, Any]:
+    """Need enough plain splits of one set whose complete front is compared with a run."""
+    need = Need(LEAST_SPLITS, "plain splits", "split", {"kind": "split", "set": name})
+    return {"needs": (need,), "scale": "medium"}
+
 
 MONTH_MIN = 30 * 24 * 60 * 32
 """Minutes of a month on 32 cores."""
@@ -25,8 +77,9 @@ def _best(measure: str, one: str, sign: str, *others: str) -> Check:
 def _on(name: str, what: str, where: str, paper: str, *checks: Check) -> PaperClaim:
     title = "Synthetic30" if name == SYNTHETIC30 else name.capitalize()
     return claim(
-        f"{title}: {what}", f"4.3.2, Figure {where}", paper, partial(judges.on_set, name=name, checks=checks)
-    )
+        f"{title}: {what}", f"4.3.2, Figure {where}", paper, partial(judges.on_set, name=name, checks=checks),
+        needs=_splits(name), scale="medium" if name == SYNTHETIC30 else "small",
+    )  # fmt: skip
 
 
 _SETS = (
@@ -56,6 +109,9 @@ _SETS = (
         ("cost", "CO-T", ">", EMSCO_NAME)),
     _on("credit", "EMSCO covers more than CSTC* and is less accurate", "9", "",
         ("coverage", EMSCO_NAME, ">", "CSTC*"), ("accuracy", EMSCO_NAME, "<", "CSTC*")),
+    _on("credit", "EMSCO and CSTC* seem strongest", "9", "",
+        *(_best("aggregate", one, ">", *(other for other in METHODS if other not in {EMSCO_NAME, "CSTC*"}))
+          for one in (EMSCO_NAME, "CSTC*"))),
     _on("heart", "GM* has the least cost", "10", "", _best("cost", "GM*", "<", *METHODS)),
     _on("heart", "GM* costs 81 % less than Single-Stage and 65 % less than CSTC*", "10", "19 %",
         ("cost", "GM*", "=", 19.0), ("cost", "GM*", "<", "CSTC*")),
@@ -91,49 +147,62 @@ _SETS = (
 CLAIMS = (
     claim("A higher threshold means more accuracy, less coverage and more cost", "2, Figure 2", "",
               judges.thresholds),
+    claim("Where answers need a probability, at least that share of them is right", "2.2.1, Figure 2", "",
+          judges.confident_answers),
+    claim("The number of stage assignments approaches k^n", "Theorem 1", "ratio 1", properties.growth),
     claim("Random assignments that answer few rows well are cheaper than those that answer many badly",
               "2.2, Figure 3", "", fronts.landscape),
     claim("Elites never lose a globally non-dominated chromosome", "Property 1, 4.2",
               "all curves are monotonic",
-          fronts.keeps),
+          fronts.keeps, **NEED_RUNS),
+    claim("Selection is likelier for a higher rank, and in a rank for a larger norm", "Property 2", "always",
+          properties.selection),
+    claim("What maximises fitness over all assignments is non-dominated", "Property 3", "always",
+          properties.fittest),
     claim("One step in a chromosome may change much", "3.4, Figure 6", "", judges.volatile),
     claim("The complete fronts take a month on 32 cores", "4.2", "a month",
           partial(fronts.minutes, kind="front", low=MONTH_MIN / 2, high=MONTH_MIN),
           "No row has these seconds."),
     claim("EMSCO finds global optima in various spaces", "abstract, 4.2, 5", "in all nine",
-              fronts.several_optima),
+              fronts.several_optima, **NEED_RUNS),
     claim("500 generations take 30 to 45 minutes of processor time", "4.2", "30 to 45 min",
-          partial(fronts.minutes, kind="recall", low=30, high=45), "No row has these seconds."),
+          partial(fronts.minutes, kind="recall", low=30, high=45), "No row has these seconds.", **NEED_RUNS),
     claim("EMSCO holds 80 % of Heart's front, k = 4", "4.2", "80 %",
-          partial(fronts.share, name="heart", printed=80)),
+          partial(fronts.share, name="heart", printed=80), **_plain("heart")),
     claim("EMSCO holds over 20 % of Credit's front, k = 4", "4.2", "over 20 %",
-          partial(fronts.share, name="credit", printed=20, at_least=True)),
-    claim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes),
-    claim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse),
-    claim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated),
+          partial(fronts.share, name="credit", printed=20, at_least=True), **_plain("credit")),
+    claim("The complete fronts have these sizes", "Table 6", "18 to 171", fronts.sizes, **NEED_FRONTS),
+    claim("Fronts are small beside the spaces", "4.2", "171 of 250 million", fronts.sparse, **NEED_FRONTS),
+    claim("EMSCO is non-dominated in all experiments", "4.3.2", "4 of 4", judges.nondominated, **NEED_ALL),
     claim("EMSCO has the lowest cost on Pima and Credit", "4.3.2, 5", "2 of 4 sets",
-          partial(judges.first_in, measure="cost", among=METHODS, wanted=("pima", "credit"))),
-    claim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused),
+          partial(judges.first_in, measure="cost", among=METHODS, wanted=("pima", "credit")), **NEED_MOST),
+    claim("Who is cheaper covers markedly less, or is too inaccurate", "4.3.2", "", judges.excused,
+          **NEED_ALL),
     claim("EMSCO has the highest coverage of the budgeted methods", "4.3.2, 5", "4 of 4",
-          partial(judges.first_in, measure="coverage", among=(EMSCO_NAME, *BUDGETED), wanted=ALL)),
-    claim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold),
+          partial(judges.first_in, measure="coverage", among=(EMSCO_NAME, *BUDGETED), wanted=ALL),
+          **NEED_ALL),
+    claim("EMSCO's accuracy exceeds the threshold", "4.3.2, 5", "4 of 4", judges.threshold, **NEED_ALL),
     claim("EMSCO answers 93.4 % of the rows", "4.3.2", "93.4 %",
-          partial(judges.mean_of_sets, what="coverage", printed=93.4)),
+          partial(judges.mean_of_sets, what="coverage", printed=93.4), **NEED_ALL),
     claim("EMSCO is 2.72 % less accurate than Single-Stage", "4.3.2", "2.72 %",
-          partial(judges.mean_of_sets, what="accuracy", printed=LOSS)),
+          partial(judges.mean_of_sets, what="accuracy", printed=LOSS), **NEED_ALL),
     claim("EMSCO is comparable in accuracy to Single-Stage in all experiments", "4.3.2", "",
-          partial(judges.comparable, most=LOSS)),
+          partial(judges.comparable, most=LOSS), **NEED_ALL),
     claim("EMSCO speeds classification up by 475 %", "4.3.2", "475 %; its costs allow 341 %",
-          partial(judges.mean_of_sets, what="speed", printed=475)),
+          partial(judges.mean_of_sets, what="speed", printed=475), **NEED_ALL),
     claim("GM* loses 45.2 % of the answers", "4.3.2", "45.2 %",
-          partial(judges.mean_of_sets, what="lost", printed=45.2, method="GM*")),
+          partial(judges.mean_of_sets, what="lost", printed=45.2, method="GM*"), **NEED_ALL),
     claim("CSTC* loses 36.4 % of the answers", "4.3.2", "36.4 %",
-          partial(judges.mean_of_sets, what="lost", printed=36.4, method="CSTC*")),
-    claim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums),
-    claim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association),
-    claim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early),
+          partial(judges.mean_of_sets, what="lost", printed=36.4, method="CSTC*"), **NEED_ALL),
+    claim("EMSCO has a strong sum", "4.3.2, Figure 12", "", judges.strong_sums,
+          **NEED_ALL),
+    claim("Cost class and stage are poorly associated", "4.3.3, Figure 13", "", judges.association,
+          **NEED_STAGES),
+    claim("Features of the greatest cost class are bought early", "4.3.3, Figure 13", "", judges.early,
+          **NEED_STAGES),
     claim("Synthetic30: features of the two cheapest classes are bought in the same stages",
-               "4.3.3, Figure 13", "", partial(judges.together, name=SYNTHETIC30)),
+               "4.3.3, Figure 13", "", partial(judges.together, name=SYNTHETIC30),
+          **NEED_STAGES),
     *_SETS,
 )  # fmt: skip
 """The claims of the abstract, the sections, the captions and the conclusion; set by set last."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist_papers.comparison import margin, with_margin
-from shortlist_papers.landscapes import PAPER_EXAMPLE, landscape_tables
+from shortlist_papers.landscapes import CREDIT_WAS_CHOSEN, PAPER_EXAMPLE, landscape_tables
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.stage_opponents import new_row_figures, stage_means, sums_of_measures
 
@@ -103,7 +103,7 @@ def _fronts(rows: "pd.DataFrame") -> ResultTable:
         found.append({"set": name, "whose": "paper", **theirs})
     return ResultTable(
         "table-6", "Table 6: sizes of the complete fronts", found,
-        "Several chromosomes may have one objective vector.",
+        f"Several chromosomes may have one objective vector. {CREDIT_WAS_CHOSEN}",
         "The paper's splits are not public, and a front is that of a split.",
     )  # fmt: skip
 
@@ -156,7 +156,8 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         "figure-7", "Figure 7: chromosomes of the complete front that evolution holds, by generation",
         found,
         "Means over runs, with margins of the 95 % confidence intervals. The rules paper are those as "
-        "printed; distinct are the better ones, which keep one chromosome for each objective vector.",
+        "printed; distinct are the better ones, which keep one chromosome for each objective vector. "
+        f"{CREDIT_WAS_CHOSEN}",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
         PaperPicture(
             "What share of the complete front the population holds, with 95 % intervals of the mean; each "

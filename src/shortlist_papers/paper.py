@@ -99,6 +99,8 @@ class PaperLine:
     """Lines with another word here are drawn in another panel, which is called so; all of a picture have one,
     or none.
     """
+    names: tuple[str, ...] = ()
+    """Names of the places 0, 1 and so on of x, where x is no number."""
 
 
 def dots(name: str, x: Iterable[float], y: Iterable[float]) -> PaperLine:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count, as_seed
 from shortlist.arrays import Labels
@@ -123,22 +124,32 @@ def measure_split(
     X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
 ) -> dict[str, Any]:
     """Fit a method on the split of one seed, and measure it on its test rows."""
+    start = processor_seconds()
+    fitted, test = fit_on_split(X, y, method, seed, budget=budget, cases=cases)
+    seconds = processor_seconds() - start
+    return {"seed": seed, "method": name, **measures_of(fitted, X, y, test), "seconds": seconds}
+
+
+def fit_on_split(
+    X: Any, y: Labels, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
+) -> tuple[Any, NDArray[np.int64]]:
+    """Return a method that was fitted on the split of one seed, and the numbers of its test rows."""
     from sklearn.base import clone
 
     fit, held, test = split_three(y, seed=seed, cases=cases)
-    start = processor_seconds()
     classifier = clone(method).set_params(random_state=seed)
     validation = (take_rows(X, held), y[held])
     fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], validation, cancellation=budget.cancellation)
-    seconds = processor_seconds() - start
+    return fitted, test
+
+
+def measures_of(fitted: Any, X: Any, y: Labels, test: NDArray[np.int64]) -> dict[str, float]:
+    """Return coverage, accuracy, cost and their sum on the test rows."""
     found = measure_on(fitted, take_rows(X, test), y[test])
-    values = (found.coverage, found.accuracy, found.cost, found.aggregate)
-    row = dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))
-    tuning = getattr(fitted, "tuning_", None)
-    if tuning is not None and len(tuning) > 1:  # with how many answers settings were chosen
-        chosen = max(tuning, key=lambda one: one["aggregate"])
-        row |= {"validation_rows": len(held), "conclusive": round(chosen["coverage"] * len(held))}
-    return row
+    return {
+        "coverage": found.coverage, "accuracy": found.accuracy, "cost": found.cost,
+        "aggregate": found.aggregate,
+    }  # fmt: skip
 
 
 def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:

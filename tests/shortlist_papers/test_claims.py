@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from benchmarks.studies.paper_results import rows_of
-from shortlist.multistage.presets import SYNTHETIC30
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist_papers import evolution, pruning
 from shortlist_papers.claims import (
@@ -36,7 +35,9 @@ from shortlist_papers.claims import (
     trend,
     unmeasured,
 )
-from shortlist_papers.emsco_judges import EMSCO_NAME, dominating, on_set
+from shortlist_papers.comparison import margin
+from shortlist_papers.emsco_judges import dominating, on_set
+from shortlist_papers.emsco_rows import EMSCO_NAME, LEAST_SPLITS, EmscoRows, by_the_other_rule, over
 from shortlist_papers.paper import claims_table, scale_seconds
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_claims import other_stop, overfitting
@@ -261,6 +262,9 @@ def test_rows_turn_every_verdict_of_the_emsco_paper() -> None:
         rows.assign(**dict.fromkeys(held, 0.8 * rows["assignments"])),
         made(opponents & (rows["method"] == "CO-T"), accuracy=0.1, coverage=0.1, cost=0.0),
         rows.assign(processor_s=1.0), rows.assign(processor_s=2000.0),
+        made(rows["kind"] == "thresholds", accuracy=0.1), made(rows["kind"] == "thresholds", accuracy=1.0, rows=10**6),
+        rows.assign(listed=0.0, ratio=2.0), rows.assign(broken=1.0), rows.assign(dominating=1.0),
+        made(opponents & rows["method"].isin(["EMSCO", "CSTC*"]), aggregate=3.0), rows.assign(aggregate=1.0),
         rows.assign(processor_s=60.0 * 30 * 24 * 60 * 32 / 12),
     ]  # fmt: skip
     never = {claim.what for claim in (*PAPERS["emsco"].claims,)} - _turned("emsco", *changed)
@@ -512,9 +516,10 @@ def test_points_of_evolution_on_linux_are_counted_beside_the_set_that_the_author
     assert "authors" not in _row(pd.DataFrame(rows), "products", "Most points of IBED on Linux")["why"]
 
 
-def test_a_share_of_few_rows_is_not_sure_to_exceed_the_threshold() -> None:
+def test_accuracy_that_swings_between_splits_is_not_sure_to_exceed_the_threshold() -> None:
     rows = rows_of("emsco")
-    few = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "EMSCO", 0.78))
+    swings = 0.7 + 0.16 * (rows["split"] % 2)
+    few = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "EMSCO", swings))
     many = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "EMSCO", 0.95))
     found = [_row(one, "emsco", "EMSCO's accuracy exceeds") for one in (few, many)]
     assert [row["verdict"] for row in found] == [IN_PART, HOLDS]
@@ -522,15 +527,44 @@ def test_a_share_of_few_rows_is_not_sure_to_exceed_the_threshold() -> None:
 
 
 def test_a_reason_names_only_who_fails_and_whoever_it_is_compared_with() -> None:
-    found = on_set(rows_of("emsco"), SYNTHETIC30, [("coverage", "GM*", ">", ("CSTC*", "CaCT LASSO"))])
-    assert found is not None
-    assert not found.parts[0].same
-    assert not found.why, "CaCT LASSO covers less than GM*, so that its settings are no reason"
     rows = rows_of("emsco")
-    pima = ("accuracy", "GM*", ">", EMSCO_NAME)
-    assert "GM* buys nothing" in str(on_set(rows, "pima", [pima]))
-    silent = rows.assign(coverage=rows["coverage"].where(rows["method"] != "GM*", 0.0))
-    assert "buys nothing" not in str(on_set(silent, "pima", [pima]))
+    accurate = rows.assign(accuracy=rows["accuracy"].where(rows["method"] != "CSTC*", 0.99))
+    found = on_set(accurate, "pima", [("accuracy", "CSTC*", ">", ("CO-T", "CaCT LASSO"))])
+    assert found.parts[0].same
+    assert not found.why, "CaCT LASSO buys nothing, but is no reason for what holds"
+    lasso = ("accuracy", "CaCT LASSO", ">", EMSCO_NAME)
+    assert "CaCT LASSO buys nothing" in on_set(rows, "pima", [lasso]).why
+    silent = rows.assign(coverage=rows["coverage"].where(rows["method"] != "CaCT LASSO", 0.0))
+    why = on_set(silent, "pima", [lasso]).why
+    assert "buys nothing" not in why
+    assert "CaCT LASSO is confident of no row" in why
+
+
+def test_differences_between_methods_take_ten_splits() -> None:
+    rows = rows_of("emsco")
+    few = rows[(rows["kind"] != "opponents") | (rows["split"] < LEAST_SPLITS - 1)]
+    claim = next(one for one in PAPERS["emsco"].claims if one.what == "Pima: CSTC* has the highest accuracy")
+    (row,) = claims_table((claim,), few).rows
+    assert (row["verdict"], row["here"]) == (TOO_FEW, None)
+    assert "10 splits of each set, here 9" in row["why"]
+    assert EmscoRows(few).measured() == {}
+
+
+def test_a_difference_counts_the_chance_of_the_test_rows() -> None:
+    values = pd.Series([-0.2, 1.0, 1.4, 0.2, 0.9, 0.1, 1.2, 0.3, 0.8, 0.5])
+    assert above(values).sure
+    assert not over(values).sure
+    half = 2.262157 * values.std() * math.sqrt(1 / 10 + 1 / 3)
+    assert margin(values, 1 / 3) == pytest.approx(half, rel=1e-6)
+
+
+def test_under_the_other_rule_an_opponent_stands_as_that_rule_tunes_it() -> None:
+    rows = pd.DataFrame(
+        {"method": ["GM*", "GM*, by the sum", "CSTC*, by the sum", "CO-T", None], "cost": [1, 2, 3, 4, 5]}
+    )
+    other = by_the_other_rule(rows)
+    assert other["method"].tolist()[:3] == ["GM*", "CSTC*", "CO-T"]
+    assert other["cost"].tolist() == [2, 3, 4, 5]
 
 
 def _measured(seed: int, *, budget: Budget) -> list[dict[str, Any]]:

@@ -14,17 +14,18 @@ from shortlist_papers.emsco import (
     EMSCO,
     SIZES,
     EmscoSize,
+    all_emsco_tables,
     plan_emsco,
     size_of,
 )
 from shortlist_papers.emsco_tables import GENERATIONS, PAPER_FRONTS, STAGES, emsco_tables
 from shortlist_papers.landscapes import SETS
 from shortlist_papers.paper import Extent, reproduce
-from shortlist_papers.stage_opponents import EVOLVED, FIGURES, OPPONENTS, OpponentsSize
+from shortlist_papers.stage_opponents import FIGURES, OpponentsSize, names_in_order
 from tests.shortlist_papers.made_sets import write_made_set
 
 SMALLEST = EmscoSize(
-    ("pima", "heart"), 1, 0, 2, 10, (0.6,), 1, 3, (OpponentsSize(("pima", "heart"), 1, 1, 10, 2),)
+    ("pima", "heart"), 1, 0, 2, 2, 10, (0.6,), 1, 3, (OpponentsSize(("pima", "heart"), 1, 1, 10, 2),)
 )
 
 
@@ -57,7 +58,7 @@ def test_every_table_and_figure_of_a_set_comes_out_and_a_study_serves_another_ex
     )
     tables = {table.name: table for table in found.tables}
     assert set(tables) == {
-        "claims", "table-2", "table-3", "table-4", "table-5",
+        "claims", "tuning", "table-2", "table-3", "table-4", "table-5", "properties",
         "figure-2", "table-6", "figure-7", "figure-8", "figure-12", "figure-13", "example",
     }  # fmt: skip
     assert tables["figure-7"].rows == first.tables[0].rows
@@ -79,9 +80,8 @@ def test_every_table_and_figure_of_a_set_comes_out_and_a_study_serves_another_ex
     )
     assert [line.points[0][0] for line in picture.lines] == [0.0] * 6
     methods = [row["method"] for row in tables["figure-8"].rows]
-    assert methods == [
-        "EMSCO", "EMSCO, distinct rules", "GM*", "CSTC*", "CO-T", "CaCT LASSO", "Single-Stage",
-    ]  # fmt: skip
+    assert methods == list(names_in_order())
+    assert len(methods) == 9
     assert sum(row["features"] for row in tables["figure-13"].rows) == 8
 
 
@@ -94,7 +94,8 @@ def test_every_scale_plans_every_table_and_figure_where_all_sets_are_there(tmp_p
         assert len(set(keys)) == len(keys)
         plain = {"split"} if SIZES[scale].plain_splits else set()
         assert {key.split("/")[0] for key in keys} == plain | {
-            "figure-2", "figure-3", "figure-6", "front", "recall", "opponents", "example",
+            "figure-2", "figure-3", "figure-6", "front", "recall", "opponents", "example", "growth",
+            "selection", "fittest",
         }  # fmt: skip
         assert {key.split("/")[1] for key in keys if key.startswith("opponents")} == set(ALL_SETS)
 
@@ -187,23 +188,30 @@ def _rows_of_every_kind() -> pd.DataFrame:
                 for rules in RULES
             ]  # fmt: skip
     for name in ALL_SETS:
-        rows += [
-            {"kind": "opponents", "set": name, "split": 0, "method": method, "total": 200,
-             "population": 30, "generations": 7, **MEASURED}
-            for method in METHODS
-        ]  # fmt: skip
+        for split in range(10):
+            rows += [
+                {"kind": "opponents", "set": name, "split": split, "method": method, "total": 200,
+                 "population": 30, "generations": 7, **MEASURED}
+                for method in METHODS
+            ]  # fmt: skip
         rows.append(
             {"kind": "feature", "set": name, "split": 0, "trial": 0, "feature": "a", "class": 1, "stage": 2}
         )
+    rows += [
+        {"kind": "growth", "stages": 2, "number": 4, "listed": 15, "formula": 15},
+        {"kind": "growth", "stages": 2, "number": 80, "ratio": 1.0},
+        {"kind": "selection", "set": "pima", "generations": 2, "pairs": 30, "broken": 0, "ranks_off": 0},
+        {"kind": "fittest", "set": "pima", "stages": 2, "assignments": 255, "vectors": 1, "dominating": 0},
+    ]
     return pd.DataFrame(rows)
 
 
 MEASURED = {"coverage": 0.9, "accuracy": 0.8, "cost": 50.0, "aggregate": 2.4}
-METHODS = (*EVOLVED.values(), *OPPONENTS.values())
+METHODS = names_in_order()
 
 
 def test_every_table_and_figure_has_every_row() -> None:
-    tables = {table.name: table for table in emsco_tables(_rows_of_every_kind())}
+    tables = {table.name: table for table in all_emsco_tables(_rows_of_every_kind())}
     assert set(tables) == set(EMSCO.contents) - {"plain-splits"}
     for name, number in FIGURES.items():
         assert name in tables[f"figure-{number}"].title
@@ -221,7 +229,7 @@ def test_every_table_and_figure_has_every_row() -> None:
     paper = {row["set"]: row for row in tables["table-6"].rows if row["whose"] == "paper"}
     assert {(name, k): int(paper[name][f"k = {k}"]) for name in SETS for k in STAGES} == PAPER_FRONTS
     drawn = {name for name, table in tables.items() if table.picture is not None}
-    assert drawn == {name for name in tables if name.startswith("figure")}
+    assert drawn == {name for name in tables if name.startswith("figure")} | {"printed"}
 
 
 def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() -> None:

@@ -13,8 +13,11 @@ from shortlist_papers.emsco import EMSCO
 from shortlist_papers.landscapes import paper_table
 from shortlist_papers.paper import Extent, PaperPlan, reproduce
 from shortlist_papers.stage_opponents import (
+    TUNING,
     OpponentsSize,
+    by_split,
     measure_opponent,
+    names_in_order,
     new_row_figures,
     opponent_units,
     paper_stages,
@@ -48,6 +51,23 @@ def test_a_single_stage_pays_for_everything_and_answers_everybody() -> None:
     assert row["accuracy"] > 1.2 / 3  # chance is a third
 
 
+def test_the_rules_of_tuning_are_one_table_and_both_rules_of_a_doubtful_opponent_are_measured() -> None:
+    assert {name: (one.rule, one.other) for name, one in TUNING.items()} == {
+        "greedy-miser": ("accuracy", "sum"), "cstc": ("accuracy", "sum"), "cact-lasso": ("sum", None),
+    }  # fmt: skip
+    assert all(one.reason for one in TUNING.values())
+    by_accuracy, by_sum = measure_opponent(None, SYNTHETIC30, "cstc", 0, budget=Budget())
+    assert [by_accuracy["method"], by_sum["method"]] == ["CSTC*", "CSTC*, by the sum"]
+    assert by_accuracy["test_rows"] == by_sum["test_rows"] == 250
+    assert by_accuracy["settings"] != by_sum["settings"]
+
+
+def test_runs_on_one_split_are_one_value() -> None:
+    values = by_split(_rows()[lambda rows: rows["method"] == "EMSCO"])
+    assert values["accuracy"].tolist() == pytest.approx([50.0, 70.0])
+    assert values["cost"].tolist() == pytest.approx([25.0, 25.0])
+
+
 def test_the_stages_are_at_most_half_the_features_and_ten() -> None:
     assert [paper_stages(n) for n in (8, 12, 13, 14, 30)] == [4, 6, 7, 7, 10]
 
@@ -64,10 +84,11 @@ def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_pa
     pd.testing.assert_frame_equal(found.rows, undisturbed.rows)
     heart, sums, stages = found.tables[-3:]
     assert [(row["method"], row["runs"]) for row in heart.rows] == [
-        ("EMSCO", 2), ("EMSCO, distinct rules", 2), ("GM*", 1), ("CSTC*", 1), ("CO-T", 1), ("CaCT LASSO", 1),
-        ("Single-Stage", 1),
-    ]  # fmt: skip
-    assert [row["paper's of all"] for row in heart.rows][2:4] == [19.0, 54.0]
+        (name, 2 if name.startswith("EMSCO") else 1) for name in names_in_order()
+    ]
+    assert {row["method"]: row["paper's cost"] for row in heart.rows if row["paper's cost"]} == {
+        "GM*": 19.0, "CSTC*": 54.0,
+    }  # fmt: skip
     assert [row["accuracy against Single-Stage"] for row in sums.rows][-1] == 0.0
     assert [(row["cost class"], row["features"]) for row in stages.rows] == [(1, 4), (2, 8)]
     assert all(1 <= row["least"] <= row["mean stage"] <= row["most"] <= 6 for row in stages.rows)
@@ -76,22 +97,23 @@ def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_pa
 def _rows() -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"set": "heart", "total": 200, "method": method, "split": 0, "trial": trial, "coverage": 1.0,
+            {"set": "heart", "total": 200, "method": method, "split": split, "trial": trial, "coverage": 1.0,
              "accuracy": accuracy, "cost": 50.0, "aggregate": 1.75 + accuracy,
              "population": 30, "generations": 7}
-            for method, accuracy, trial in [
-                ("EMSCO", 0.5, 0), ("EMSCO", 0.7, 1), ("Single-Stage", 0.8, None),
+            for method, split, accuracy, trial in [
+                ("EMSCO", 0, 0.4, 0), ("EMSCO", 0, 0.6, 1), ("EMSCO", 1, 0.7, 0),
+                ("Single-Stage", 0, 0.8, None), ("Single-Stage", 1, 0.8, None),
             ]
         ]
     )  # fmt: skip
 
 
-def test_the_sum_of_figure_12_is_the_mean_over_runs() -> None:
+def test_the_sum_of_figure_12_is_the_mean_over_splits_whose_runs_are_one_value() -> None:
     first, second = sums_of_measures(_rows()).rows
-    spread = 12.706 * np.std([2.25, 2.45], ddof=1) / np.sqrt(2)
+    spread = 12.706 * np.std([2.25, 2.45], ddof=1) * np.sqrt(1 / 2 + 1 / 3)
     assert (first["method"], first["heart"]) == ("EMSCO", f"2.350 ± {spread:.3f}")
     assert (first["accuracy against Single-Stage"], first["paper's accuracy"]) == (-20.0, -2.72)
-    assert (second["heart"], second["mean coverage %"], second["paper's %"]) == ("2.550", 100.0, None)
+    assert (second["heart"], second["mean coverage %"], second["paper's %"]) == ("2.550 ± 0.000", 100.0, None)
 
 
 def test_a_figure_of_a_set_has_the_texts_figures_beside_ours() -> None:
@@ -99,7 +121,11 @@ def test_a_figure_of_a_set_has_the_texts_figures_beside_ours() -> None:
     first, _ = table.rows
     assert table.name == "figure-10"
     assert first["accuracy %"].startswith("60.0 ± ")
-    assert (first["paper's accuracy"], first["of all %"], first["paper's of all"]) == (85.1, 25.0, None)
+    assert (first["paper's accuracy"], first["cost, % of all"], first["paper's cost"]) == (
+        85.1,
+        "25.0 ± 0.0",
+        None,
+    )
     assert "Evolution had 30 individuals and at most 7 generations." in table.note
     assert table.picture is not None
     assert [line.points for line in table.picture.lines] == [((25.0, 60.0),), ((25.0, 80.0),)]

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
@@ -103,6 +104,12 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(sums > 0, positive / np.where(sums > 0, sums, 1.0), 1.0 / scores.shape[1]))
 
 
+RULES_OF_TUNING = {"sum": "aggregate", "accuracy": "right"}
+"""Rules that choose settings, by the column of ``tuning_`` that is to be large: the sum of coverage,
+conclusive accuracy and 1 - cost / price of all features, or the share of all validation rows whose most
+probable class is right.
+"""
+
 Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 """Settings, and what was fitted with them, one after the other."""
 
@@ -144,8 +151,10 @@ class BudgetedClassifier(TableClassifier):
     `reject_label`: answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
     `answer_rejected`: whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
     `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the settings
-    that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the
-    validation rows. `model_`: what predicts, from encoded rows. `reject_label_`: answer for rejected rows.
+    that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost``, ``aggregate`` and ``right``
+    (see :data:`RULES_OF_TUNING`) on the validation rows. `chosen_`: settings and model that each rule
+    chooses; :meth:`tuned_by` takes another one. `model_`: what predicts, from encoded rows. `reject_label_`:
+    answer for rejected rows.
     """
 
     REJECTS: ClassVar[bool] = True
@@ -193,19 +202,29 @@ class BudgetedClassifier(TableClassifier):
         )
         self._encoding = rows.encoding
         self.tuning_: list[dict[str, Any]] = []
-        best = -np.inf
+        self.chosen_: dict[str, tuple[dict[str, Any], BudgetedModel]] = {}
+        best = dict.fromkeys(RULES_OF_TUNING, -np.inf)
         report(Progress("fitting", 0, 0))
         for settings, model in self._candidates(AskedOpponent(rows, self.costs_, self._rule, seed)):
             measured = self._validated(model, rows)
             self.tuning_.append(settings | measured)
-            if measured["aggregate"] > best:
-                best, self.settings_, self.model_ = measured["aggregate"], settings, model
+            for rule, column in RULES_OF_TUNING.items():
+                if measured[column] > best[rule]:
+                    best[rule], self.chosen_[rule] = measured[column], (settings, model)
             report(Progress("fitting", len(self.tuning_), 0))
             if cancellation is not None and cancellation.cancelled:
                 break
         if not self.tuning_:
             raise FitsStoppedError(STOPPED)
+        self.settings_, self.model_ = self.chosen_["sum"]
         return self
+
+    def tuned_by(self, rule: str) -> Self:
+        """Return the same fit with the settings that another rule chooses, of :data:`RULES_OF_TUNING`."""
+        check_is_fitted(self, "chosen_")
+        other = copy(self)
+        other.settings_, other.model_ = self.chosen_[rule]
+        return other
 
     def _reject_rule(self) -> RejectRule:
         """Return the rule of confidence; a method without a reject is confident of everything."""
@@ -224,6 +243,7 @@ class BudgetedClassifier(TableClassifier):
             "accuracy": accuracy,
             "cost": paid / self.costs_.scale,
             "aggregate": aggregate(coverage, accuracy, share),
+            "right": float((labels == rows.validation_labels).mean()),
         }
 
     def predict(self, X: Any) -> Labels:

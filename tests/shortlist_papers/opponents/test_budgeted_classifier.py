@@ -107,6 +107,22 @@ def test_the_setting_that_is_kept_has_the_largest_sum_on_the_validation_rows(opp
 
 
 @every
+def test_tuned_by_accuracy_it_has_the_most_right_answers_without_a_reject(opponent: Any) -> None:
+    X, y = mixed()
+    judged = mixed(120, seed=2)
+    clf = type(opponent)(**opponent.get_params()).set_params(feature_costs=COSTS, confidence=0.7)
+    clf.fit(X, y, validation=judged)
+    tuned, before = clf.tuned_by("accuracy"), clf.settings_
+    probable = clf.classes_[tuned.probabilities(judged[0]).argmax(axis=1)]
+    right = float((probable == judged[1]).mean())
+    assert right == pytest.approx(max(each["right"] for each in clf.tuning_))
+    kept = [each for each in clf.tuning_ if each["right"] == max(one["right"] for one in clf.tuning_)]
+    assert kept[0].items() >= tuned.settings_.items(), "the first of equals, as candidates get dearer"
+    assert clf.settings_ is before
+    assert clf.tuned_by("sum").settings_ == before
+
+
+@every
 def test_the_same_seed_gives_the_same_model_and_pickles_keep_it(opponent: Any) -> None:
     X, y = load_iris(return_X_y=True)
     first, second = (
