@@ -67,6 +67,9 @@ MODELS = {
     "votes, answered by means": ["prune", "two.csv", "--objective", "accuracy", "--set", "voting=averaged", *SMALL, *COMMITTEE],
     "a solver": ["prune", "two.csv", "--objective", "accuracy", "--set", "solver=highs", *SMALL, *COMMITTEE],
     "best single": ["prune", "two.csv", "--objective", "accuracy", *SMALL, *WORK, "--pick", "best-single"],
+    "votes, costs of errors": ["prune", "two.csv", "--error-costs", "yes=5", *SMALL, *COMMITTEE],
+    "plurality, costs of errors": ["prune", "three.csv", "--error-costs", "lo=5", *SMALL, *COMMITTEE],
+    "best single, costs of errors": ["prune", "two.csv", "--error-costs", "yes=5", *SMALL, *WORK, "--pick", "best-single"],
     "judges": ["prune", "judges.csv", *PRICED, "--set", "max-cost=3", "--objective", "accuracy", *COMMITTEE],
     "promise": ["prune", "judges.csv", *PRICED, *PROMISED, "--objective", "accuracy", *WORK],
     "abstentions": ["prune", "silent.csv", *PRICED, "--objective", "accuracy", *COMMITTEE],
@@ -75,6 +78,7 @@ MODELS = {
     "greedy means": ["prune", "three.csv", "--method", "greedy-means", *SMALL, "--workers", "1", "--pick", "committee"],
     "all judges": ["prune", "silent.csv", "--answers", "--method", "full", "--workers", "1", "--pick", "committee"],
     "evolved": ["evolve", "two.csv", *EVOLVED, "--pick", "ensemble"],
+    "evolved, costs of errors": ["evolve", "two.csv", *EVOLVED, "--error-costs", "yes=5", "--pick", "ensemble"],
     "evolved, alone": ["evolve", "three.csv", *EVOLVED, "--method", "online", "--pick", "best-single"],
 }  # fmt: skip
 STAGES = {

@@ -15,8 +15,9 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.evolved_table import evolve_table
 from shortlist.ensembles.verification.recheck_model import verify
+from shortlist.errors import BadInputError
 from shortlist.results.intervals import difference_of
-from shortlist.results.measuring import Measuring
+from shortlist.results.measuring import Measuring, TableRows
 from shortlist.results.repeated_choice import deal_parts
 from shortlist.results.verdicts import Word
 from shortlist.runs import Cancellation, Progress, Work, open_study
@@ -217,3 +218,47 @@ def test_an_ensemble_that_is_its_best_individual_has_no_rival() -> None:
     assert found.advice.sentence == "Use its best individual alone: no other member was chosen."
     assert found.advice.is_alone
     assert found.test["best_single"] is found.test["evolved"]
+
+
+ILL = np.where(np.random.default_rng(0).random(300) < 0.2, "ill", "healthy")
+TESTS = (np.random.default_rng(1).normal(size=(300, 3)) + 1.2 * (ILL == "ill")[:, None]).round(2)
+
+
+@pytest.mark.parametrize("how", [None, PAPER, Measuring(test=TableRows(TESTS[:60], ILL[:60]))])
+def test_what_errors_cost_decides_the_choice_the_figures_and_the_verdict(how: Measuring | None) -> None:
+    counted = evolve_table(TESTS, ILL, search(), measuring=how)
+    priced = evolve_table(TESTS, ILL, search(error_costs={"ill": 10}), measuring=how)
+    assert counted.test["evolved"].error_cost is None
+    recalls = [one.test["evolved"].shares[1].right[0] for one in (counted, priced)]
+    assert recalls[1] > recalls[0], "a miss costs ten, so fewer are missed"
+    for measured in priced.test.values():
+        (_, false_alarms), (misses, _) = (measured.decisions[:, :-1] / measured.times).tolist()
+        by_hand = (10 * misses + false_alarms) / measured.n_rows
+        assert measured.error_cost is not None
+        assert measured.error_cost[0] == pytest.approx(by_hand)
+    advice = priced.advice
+    assert advice is not None
+    costs = [priced.test[name].error_cost for name in ("best_single", "evolved")]
+    assert costs[0] is not None
+    assert costs[1] is not None
+    assert advice.difference.gain == pytest.approx(costs[0][0] - costs[1][0])
+    assert advice.objective == "error_cost"
+    assert "in the cost of errors" in advice.sentence or advice.is_alone
+
+    found = verify(priced.saved, TESTS, ILL)
+    assert (found.valid, found.evidence is not None) == (True, True)
+    priced.saved.error_costs = {"ill": 9}
+    assert not verify(priced.saved, TESTS, ILL).valid
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({"sick": 10}, "error_costs must name classes, healthy, ill, got 'sick'"),
+        ({"ill": 0}, "error_costs must be at least 1 for every error"),
+        ({"ill": 2.5}, "error_costs must be whole numbers"),
+    ],
+)
+def test_costs_that_mean_nothing_are_refused_before_any_work(costs: Any, message: str) -> None:
+    with pytest.raises(BadInputError, match=message):
+        evolve_table(TESTS, ILL, search(error_costs=costs))

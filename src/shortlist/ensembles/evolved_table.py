@@ -16,6 +16,7 @@ from shortlist._validation import AUTO, as_choice
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.rows import split_rows
 from shortlist.ensembles.measured import (
+    ERROR_COST,
     NO_CLASS,
     Advice,
     Measured,
@@ -25,6 +26,7 @@ from shortlist.ensembles.measured import (
     measured_of,
     only_answer,
     time_of_answers,
+    with_costs,
 )
 from shortlist.ensembles.pools.fitting import LONG_FITS_S
 from shortlist.errors import UnknownWordWarning
@@ -150,19 +152,27 @@ def evolve_table(
         only_answer=only_answer(_places(classifier, rows.X), classifier.classes_),
     )  # fmt: skip
     measured: dict[str, Measured] = {}
-    counts = {}
+    counts, truth = {}, np.empty(0, dtype=np.intp)
     if tested is not None:
+        truth = np.searchsorted(classifier.classes_, tested.y)
         measured = {name: _tested(one, tested, work) for name, one in rules.items()}
     elif not work.cancellation.cancelled:
         is_long = OUTER_PARTS * n_deals * (seconds_now() - start) > long_s
-        measured = _repeated(rules, table, _parts(table, n_deals, seed, cases), work, is_long=is_long)
+        parts = _parts(table, n_deals, seed, cases)
+        measured, truth = _repeated(rules, table, parts, work, is_long=is_long)
         counts = {"parts": OUTER_PARTS, "partitions": n_deals} if measured else {}
     seconds = seconds_now() - start
     if found.is_alone and measured:  # in the parts others may have joined
         measured[BEST_SINGLE] = measured[ENSEMBLE]
     if not measured:
         return dataclasses.replace(found, seconds=seconds)
-    advice = advise(measured, found.names, margin=how.margin, leans=True)
+    costs, worth = classifier.error_costs_, None
+    if costs is not None:
+        measured, worth = with_costs(measured, costs), np.array(costs, dtype=np.float64)[truth]
+    advice = advise(
+        measured, found.names, objective="accuracy" if costs is None else ERROR_COST, worth=worth,
+        margin=how.margin, leans=True,
+    )  # fmt: skip
     take = advice.take if how.take == AUTO else how.take
     n_rows = found.n_rows | {"test": measured[ENSEMBLE].n_rows} | counts
     return dataclasses.replace(
@@ -205,10 +215,11 @@ def _tested(classifier: "EvolutionaryEnsembleClassifier", tested: TableRows, wor
 def _repeated(
     rules: "Mapping[str, EvolutionaryEnsembleClassifier]", table: TableRows, parts: Parts, work: Work, *,
     is_long: bool,
-) -> dict[str, Measured]:  # fmt: skip
+) -> tuple[dict[str, Measured], NDArray[np.intp]]:  # fmt: skip
     """Measure both rules by evolving again outside each part; nothing where the work was stopped.
 
-    `is_long`: whether the workers evolve, and not this process.
+    Returns the indices of the true classes, too, of each row as often as it is measured. `is_long`: whether
+    the workers evolve, and not this process.
     """
     classes, again = rules[ENSEMBLE].classes_, choices_again(parts)
     study = work.study.part("parts")
@@ -221,20 +232,20 @@ def _repeated(
     own = dataclasses.replace(work, study=study, workers=work.workers if is_long else 1)
     found = [one for _, one in run_units(units, own, stage="evolving again")]
     if len(found) < len(units) or None in found:
-        return {}
+        return {}, np.empty(0, dtype=np.intp)
     decided = joined(again, [{name: np.array(one[name]) for name in rules} for one in found])
     dealt, n = measured_rows(parts), len(parts)
     counted = np.union1d(dealt, np.flatnonzero(empty_rows(table.X)))  # which are not answered, and wrong
-    measured = {}
+    measured, truth = {}, np.tile(np.searchsorted(classes, table.y[counted]), n)
     for name, one in rules.items():
         whole = np.full((n, len(table.y)), NO_CLASS)
         whole[:, dealt] = decided[name].reshape(n, -1)
         measured[name] = measured_of(
-            whole[:, counted].ravel(), np.tile(np.searchsorted(classes, table.y[counted]), n),
+            whole[:, counted].ravel(), truth,
             size=len(one.members_), classes=classes, positive=1, times=n, parts=parts[:, counted].ravel(),
             ms=time_of_answers(functools.partial(_places, one), table.X, cancellation=work.cancellation),
         )  # fmt: skip
-    return measured
+    return measured, truth
 
 
 def evolve_part(  # units pass arguments by place

@@ -22,7 +22,7 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import WEIGHTED
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.results.class_shares import cost_of_errors
+from shortlist.results.class_shares import ClassShare, class_shares, cost_of_errors, shown_positive
 from shortlist.results.intervals import (
     MARGIN,
     Difference,
@@ -33,6 +33,8 @@ from shortlist.results.intervals import (
     widened,
     wilson_interval,
 )
+from shortlist.results.measured_again import ACCURACY, Figure
+from shortlist.results.measured_again import ERROR_COST as COST_OF_ROW
 from shortlist.results.verdicts import RuleVerdict, Word, decide, other_cost, sentence, verdict_facts
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import seconds_now
@@ -188,6 +190,17 @@ class Measured:
         return Confusion(*(round(self.decisions[case] / self.times) for case in cases))
 
     @property
+    def shares(self) -> list[ClassShare]:
+        """Shares of the rows of each class that are answered rightly, otherwise and not, with intervals."""
+        return class_shares((self.decisions / self.times).tolist(), self.classes.tolist())
+
+    def shown_class(self, named: Any = None) -> str | None:
+        """Return the class of two whose recall is shown: a named one, or the rarer of unequal ones."""
+        place = None if named is None else self.classes.tolist().index(named)
+        shown = shown_positive(self.decisions.tolist(), place)
+        return None if shown is None else str(self.classes[shown])
+
+    @property
     def error_cost(self) -> tuple[float, float, float] | None:
         """Mean cost of errors of a row with its interval at 95 %; None where errors are only counted."""
         return (
@@ -225,6 +238,7 @@ class Measured:
             "balanced_accuracy": self.balanced_accuracy,
             "balanced_accuracy_interval": list(self.balanced_accuracy_interval),
             "confusion": by_case,
+            "by_class": [one.as_dict() for one in self.shares],
             "size": self.size,
             "ms_per_1000_predictions": self.ms_per_1000_rows,
             "price": self.price,
@@ -252,13 +266,24 @@ def measured_facts(test: Mapping[str, Measured]) -> dict[str, Any]:
     return facts
 
 
-def with_costs(test: Mapping[str, Measured], by_class: Mapping[Any, int]) -> dict[str, Measured]:
-    """Return rules with the costs of their errors; `by_class`: of a wrong answer, by label, or empty."""
-    if not by_class:
+ERROR_COST = "error_cost"
+"""Objective of rules that are compared by what their errors cost."""
+
+
+def with_costs(test: Mapping[str, Measured], by_class: Sequence[float] | None) -> dict[str, Measured]:
+    """Return rules with the costs of their errors; `by_class`: of a wrong answer, or None."""
+    if by_class is None:
         return dict(test)
-    losses = np.array(list(by_class.values()), dtype=np.float64)
+    losses = np.array(by_class, dtype=np.float64)
     costs = np.vstack([(1 - np.eye(len(losses))) * losses, losses[None, :]])
     return {name: replace(one, costs=costs) for name, one in test.items()}
+
+
+def reported_figures(measured: Measured) -> dict[str, Figure]:
+    """Return the figures of a rule that a model file reports, as new rows are measured."""
+    cost = {} if measured.error_cost is None else {COST_OF_ROW: measured.error_cost}
+    recalls = {f"recall of {one.label}": one.right for one in measured.shares}
+    return {ACCURACY: (measured.accuracy, *measured.accuracy_interval)} | cost | recalls
 
 
 def only_answer(decided: NDArray[Any], classes: Labels) -> str | None:
@@ -402,13 +427,17 @@ def held_out_in_words(difference: Difference, n_rows: int) -> str:
 
 
 def difference_in_words(difference: Difference, objective: str) -> str:
-    """Say a difference with its interval, in points of the objective; weighted sums in the user's unit.
+    """Say a difference with its interval, in points of the objective; sums and costs in the user's unit.
 
     >>> difference_in_words(Difference(0.012, (-0.003, 0.027), 0.1), "balanced-accuracy")
     '+1.2 points of balanced accuracy (-0.3 to +2.7)'
+    >>> difference_in_words(Difference(0.25, (0.125, 0.5), 0.01), "error_cost")
+    '-0.25 in the cost of errors a row (-0.5 to -0.125)'
     """
     if objective == WEIGHTED:
         return difference.in_words("a row in the weights given")
+    if objective == ERROR_COST:  # of which less is better
+        return difference.turned().in_words("in the cost of errors a row")
     return difference.in_points(objective.replace("-", " "))
 
 
@@ -447,8 +476,9 @@ def advise(
         verdict = decide(difference, spent=paid, priced=priced, margin=margin, leans=leans and one.size > 1)
     take = first if verdict.takes_first else "best_single"
     shown = difference if verdict.takes_first else difference.turned()
-    in_words = f"{margin:g} a row" if objective == WEIGHTED else f"{margin:g}"
-    in_words = "a point" if objective != WEIGHTED and margin == MARGIN else in_words
+    in_words = "a point" if margin == MARGIN else f"{margin:g}"
+    in_words = f"{margin:g} a row" if objective == WEIGHTED else in_words
+    in_words = f"{margin:g} in the cost of errors" if objective == ERROR_COST else in_words
     told = sentence(
         verdict, (names[first], names["best_single"]), difference_in_words(shown, objective), verb=verb,
         margin=in_words, costs=other_cost(paid, verdict, priced=priced),

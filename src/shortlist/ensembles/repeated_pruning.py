@@ -16,6 +16,7 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rows import PruningRows
 from shortlist.ensembles.goals.weights import worth_of_right
+from shortlist.ensembles.measured import ERROR_COST
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
 from shortlist.ensembles.pools.judges import asks_elsewhere
 from shortlist.ensembles.pools.pool import Pool
@@ -82,12 +83,14 @@ def best_alone(chosen: Chosen, answers: PoolAnswers, costs: Floats | None) -> in
 def objective_of(chosen: Chosen, truth: NDArray[np.integer[Any]]) -> tuple[str, Floats]:
     """Return the objective by which rules are compared, and the worth of a right row, ``(n_rows,)``.
 
-    Where recall and specificity are objectives of a front, it is their mean.
+    What errors cost is what right rows are worth. Where recall and specificity are objectives of a front, it
+    is their mean.
     """
     goal, front = soft_metric(chosen.terms.goal), chosen.front
     if front is not None and {"recall", "specificity"} <= {*front.names}:
         goal = "balanced-accuracy"
-    return worth_of_right(goal, truth, len(chosen.classes_), chosen.positive_place)
+    name, worth = worth_of_right(goal, truth, len(chosen.classes_), chosen.positive_place)
+    return (name if chosen.error_costs_ is None else ERROR_COST), worth
 
 
 def ballot_of(chosen: Chosen, n_members: int) -> Ballot:

@@ -16,6 +16,7 @@ from shortlist.arrays import Floats
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.committee import MEAN, Committee
+from shortlist.ensembles.committees.evidence import cost_evidence
 from shortlist.ensembles.estimators.rows import PruningRows
 from shortlist.ensembles.measured import (
     Advice,
@@ -24,6 +25,7 @@ from shortlist.ensembles.measured import (
     measured_of,
     reached_facts,
     time_of_answers,
+    with_costs,
 )
 from shortlist.ensembles.pools.answers import gives_probabilities
 from shortlist.ensembles.pools.fitting import refit_members
@@ -160,7 +162,8 @@ def figures_of(question: PruningQuestion, tested: TableRows | None, cases: Cases
 
     `cases`: case of each selection row.
     """
-    return _repeated(question, cases) if tested is None else _tested(question, tested)
+    found = _repeated(question, cases) if tested is None else _tested(question, tested)
+    return dataclasses.replace(found, measured=with_costs(found.measured, question.chosen.error_costs_))
 
 
 def _repeated(question: PruningQuestion, cases: Cases | None) -> RuleFigures:
@@ -280,7 +283,21 @@ def model_of(question: PruningQuestion, rule: str, selected: TableRows) -> Chose
         lone.fit_again(*question.refit_on, seed=question.seed, encoded=question.encoded)
     lone.validation_ = dataclasses.replace(lone.validation_, rows=record.rows)
     found: Chosen = lone.chosen_
-    return found
+    if chosen.error_costs_ is None or found.result is not None:
+        return found
+    return _with_costs(found, chosen.error_costs_, selected)
+
+
+def _with_costs(found: Chosen, costs: tuple[float, ...], selected: TableRows) -> Chosen:
+    """Return a rule's model that records the costs of errors, and their mean where it was chosen."""
+    place = found.positive_place
+    goal: dict[Any, float] = dict(enumerate(costs))
+    if place is not None:
+        goal = {"tp": costs[place], "tn": costs[1 - place]}
+    wrong = found.predict_as_chosen(selected.X)[0] != selected.y
+    mean = float(np.where(wrong, np.array(costs)[np.searchsorted(found.classes_, selected.y)], 0).mean())
+    evidence = cost_evidence(mean, found.evidence.rows, counted_from=found.evidence.counted_from)
+    return dataclasses.replace(found, terms=dataclasses.replace(found.terms, goal=goal), evidence=evidence)
 
 
 def reached_by(question: PruningQuestion) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     Subclassifiers,
     rows_in_folds,
 )
-from shortlist.results.error_costs import costs_by_class
+from shortlist.results.error_costs import costs_as_text, costs_by_class
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
@@ -143,11 +143,9 @@ def errors_asked(asked: Any, n_rows: int) -> ErrorPrices | None:
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level <= 1:
         raise BadInputError("confidence", "must be one number in (0, 1] where errors have costs", repr(level))
     labels = [label_text(label) for label in asked.classes_.tolist()]
-    by_pair: dict[tuple[str | None, str], int] = {}
-    for one, cost in (asked.error_costs or {}).items():
-        said, true = one if isinstance(one, tuple) else (None, one)
-        by_pair[None if said is None else label_text(said), label_text(true)] = cost
-    return error_prices(costs_by_class(by_pair, labels), asked.hand_over, n_rows)
+    return error_prices(
+        costs_by_class(costs_as_text(asked.error_costs, label_text), labels), asked.hand_over, n_rows
+    )
 
 
 def confidence_asked(asked: Any) -> Any:

@@ -43,6 +43,7 @@ def pruned_parts(
     n_parts: int | None = None,
     held_out: "EarlyAnswers | None" = None,
     answered: "tuple[int, int, int] | None" = None,
+    positive: Any = None,
 ) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
@@ -50,26 +51,24 @@ def pruned_parts(
     held out, by name; the ensemble first. `advice`: which of them to take. `n_parts`: parts of repeated
     choice, where that measured. `held_out`: what asking one member
     after the other took on these rows. `answered`: with a promise: these rows, those of them that are
-    answered, and those answered rightly.
+    answered, and those answered rightly. `positive`: the class that was named as such.
     """
     facts, promise = chosen_facts(chosen, held_out), chosen.committee.promise
     names = None if advice is None else advice.names
     if test and advice is not None and advice.is_alone:
         test = {name: one for name, one in test.items() if name != "best_single"}
-    table, *confusions = (
-        measured_parts(
-            test, names, facts["early_exit"], take="" if advice is None else advice.take, n_parts=n_parts
-        )
-        if test
-        else [Text(NOT_TESTED, note=True)]
-    )
+    take = "" if advice is None else advice.take
+    measured: Parts = [Text(NOT_TESTED, note=True)]
+    others: Parts = []
+    if test:
+        exits = facts["early_exit"]
+        measured, others = measured_parts(test, names, exits, take=take, positive=positive, n_parts=n_parts)
     parts: list[Any] = [
         Heading("What to do"),
         *([] if advice is None or promise is not None else [Text(advice.sentence)]),
         *([] if promise is None else [Text(promise.sentence())]),
         *([] if answered is None else [Text(_kept_on(*answered))]),
-        table,
-        *confusions[:1],
+        *measured,
         *([] if advice is None or advice.is_alone else [Text(advice.compared())]),
         _asking(chosen, facts["early_exit"]),
         *([] if promise is None else guarantee_parts(promise)),
@@ -78,7 +77,7 @@ def pruned_parts(
     ]
     is_front = chosen.front is not None and chosen.pick is not None
     parts += [] if is_front or chosen.result is None else _history(chosen.result)
-    parts += [decisions_heading(n_parts), *confusions[1:]] if confusions[1:] else []
+    parts += [decisions_heading(n_parts), *others] if others else []
     codes = _answers(chosen)
     if chosen.front is not None and chosen.pick is not None:
         parts += _front(chosen.front, chosen.pick)
@@ -140,6 +139,7 @@ def _front(front: Front, pick: Pick) -> Parts:
 
 
 def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
+    costs = chosen.error_costs_
     facts = [("members", f"{told['size']:,} of {told['n_classifiers']:,} classifiers")]
     if chosen.result is not None:
         facts += _proof_facts(chosen, chosen.result)
@@ -147,6 +147,11 @@ def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
         facts += [
             ("chosen by", chosen.method),
             ("accuracy", f"{chosen.accuracy:.4f} on the selection rows"),
+            *(
+                []
+                if costs is None
+                else [("mean cost of errors", f"{chosen.evidence.value:.4g} on these rows")]
+            ),
             ("proof", "a rule proves nothing"),
         ]
     return Facts(tuple(facts))
@@ -188,7 +193,9 @@ def _proof_facts(chosen: Chosen, result: PrunedSelection) -> list[tuple[str, str
     limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
     return [
         ("decision", chosen.committee.ballot.in_words(chosen.classes_)),
-        (result.objective.name, f"{result.value:.6g} on the {chosen.evidence.rows}"),
+        (result.objective.name, f"{result.value:.6g} on the {chosen.evidence.rows}")
+        if chosen.error_costs_ is None
+        else ("mean cost of errors", f"{chosen.error_cost_:.6g} on the {chosen.evidence.rows}"),
         ("proof", f"{chosen.evidence.claim()}{limit}"),
         ("bound by", result.proved_by or "nothing"),
         ("time", f"{result.seconds:.2f} s"),

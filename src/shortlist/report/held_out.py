@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 SHOWN = ("pruned", "evolved", "best_single", "backfitting", "full")
 """Order of the rules in a table."""
 
+MOST_OF_LABEL = 12
+"""Letters of a class in the head of a column."""
+
+MOST_OF_RULE = 28
+"""Letters of a rule beside recall and specificity, which then fit on a screen."""
+
 NOT_TESTED = (
     "Figures on the rows that measured are not in a model file: the page that the command writes when it "
     "makes the model shows them."
@@ -73,6 +79,38 @@ def held_out_table(
     )  # fmt: skip
 
 
+def class_table(test: Mapping[str, Any], names: Mapping[str, str], shown: str | None) -> Table | None:
+    """Return recall, specificity and the share of misses of each rule, where recall of a class is shown.
+
+    `test`, `names`: as of :func:`held_out_table`. `shown`: the class whose recall is shown; None: there is
+    none.
+    """
+    if shown is None or any(len(one["by_class"]) != 2 for one in test.values()):
+        return None
+    (other,) = {one["label"] for one in next(iter(test.values()))["by_class"]} - {shown}
+    own, also = (one if len(one) <= MOST_OF_LABEL else f"{one[:MOST_OF_LABEL]}…" for one in (shown, other))
+    lines = []
+    for name in sorted(test, key=list(SHOWN).index):
+        found = {one["label"]: one for one in test[name]["by_class"]}
+        right = (
+            with_interval(found[label]["right"], found[label]["right_interval"], ".4f", ".3f")
+            for label in (shown, other)
+        )
+        called = names[name] if len(names[name]) <= MOST_OF_RULE else f"{names[name][:MOST_OF_RULE]}…"
+        lines.append((called, *right, f"{found[shown]['wrong']:.4f}"))
+    columns = ("", f"recall of {own}", f"specificity ({also})", f"{own} missed")
+    return Table(f"Whom they miss: rows of {own}", columns, tuple(lines))
+
+
+def error_costs_in_words(costs: Mapping[str, float]) -> str:
+    """Say what errors cost; `costs`: of a wrong answer by class.
+
+    >>> error_costs_in_words({"healthy": 1, "ill": 10})
+    'A wrong answer costs: healthy 1, ill 10, by the true class.'
+    """
+    return f"A wrong answer costs: {', '.join(f'{k} {v:g}' for k, v in costs.items())}, by the true class."
+
+
 def _cost(told: Mapping[str, Any]) -> str:
     return with_interval(told["error_cost"], tuple(told["error_cost_interval"]), ".4f", ".3f")
 
@@ -83,12 +121,14 @@ def measured_parts(
     exits: Mapping[str, Any] | None = None,
     *,
     take: str = "",
+    positive: Any = None,
     n_parts: int | None = None,
-) -> Parts:
-    """Return figures of rules on rows that measure: a table, and the confusion of each, the taken one first.
+) -> tuple[Parts, Parts]:
+    """Return figures of rules on rows that measure, with the confusion of one; and the others' confusions.
 
-    `take`: name of the rule that is recommended. `n_parts`: parts of repeated choice. `names`: what the rules
-    are called, by default as `test` has them. `exits`: as of :func:`held_out_table`.
+    `take`: name of the rule that is recommended. `positive`: the class that was named as such. `n_parts`:
+    parts of repeated choice. `names`: what the rules are called, by default as `test` has them. `exits`: as
+    of :func:`held_out_table`.
     """
     called = {name: name.replace("_", " ") for name in test} | dict(names or {})
     rows = {"test": next(iter(test.values())).n_rows}
@@ -98,7 +138,18 @@ def measured_parts(
         confusion_chart(f"Confusion {where}: {called[name]}", measured.confusions, measured.classes)
         for name, measured in sorted(test.items(), key=lambda one: one[0] != take)
     ]
-    return [held_out_table(measured_facts(test), called, rows, exits), *charts]
+    facts, first = measured_facts(test), next(iter(test.values()))
+    classes = class_table(facts, called, first.shown_class(positive))
+    costs = first.costs
+    told = (
+        None
+        if costs is None
+        else error_costs_in_words(dict(zip(map(str, first.classes), costs[-1], strict=True)))
+    )
+    return [
+        held_out_table(facts, called, rows, exits), charts[0],
+        *([] if told is None else [Text(told, note=True)]), *([] if classes is None else [classes]),
+    ], charts[1:]  # fmt: skip
 
 
 def decisions_heading(n_parts: int | None) -> Heading:
@@ -154,11 +205,13 @@ def evolved_parts(
     """
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""
-    proved = "evolution proves nothing"
+    proved, what = "evolution proves nothing", "error"
+    if told["error_costs"] is not None:
+        what = "mean cost of errors"
     facts = Facts(
         (
             ("members", f"{told['size']:,}{ALONE if classifier.is_alone_ else ''}"),
-            ("error", f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
+            (what, f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
             ("search", f"{told['method']}, {told['space']}"),
             ("generations", f"{told['generations']:,} of {classifier.n_generations:,}{stopped}"),
             ("proof", proved),
@@ -167,15 +220,16 @@ def evolved_parts(
     generations: list[Any] = [Heading("Generations"), *_history(classifier)]
     if not test or advice is None:
         return [Heading("The ensemble"), facts, Text(NOT_TESTED, note=True), *generations]
-    table, confusion, *others = measured_parts(test, advice.names, take=advice.take, n_parts=n_parts)
+    measured, others = measured_parts(test, advice.names, take=advice.take, n_parts=n_parts)
     compared = [Text(told) for told in (advice.compared(), note) if told]
-    first = [Heading("What to do"), Text(advice.sentence), table, confusion, *compared]
+    first = [Heading("What to do"), Text(advice.sentence), *measured, *compared]
     decisions = [decisions_heading(n_parts), *others] if others else []
     return [*first, Heading("The ensemble"), facts, *decisions, *generations]
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
     history, grows = classifier.result_.history, classifier.mode == "online"
+    what = "error" if classifier.error_costs is None else "mean cost of errors"
     if not history:
         return [Text("No generation has ended.")]
     curves = [("best individual", "best_error"), ("mean of individuals", "mean_error")]
@@ -186,7 +240,7 @@ def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
     ]
     first, last = history[0], history[-1]
     told = (
-        f"The error of the best individual on its own rows goes from {first.best_error:.4f} to "
+        f"The {what} of the best individual on its own rows goes from {first.best_error:.4f} to "
         f"{last.best_error:.4f}"
     )
     ensemble = f"that of the ensemble from {first.ensemble_error:.4f} to {last.ensemble_error:.4f}"
@@ -209,7 +263,7 @@ def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
     errors_chart = Chart(
         "Errors by generation",
         f"{told}; {ensemble if grows else chosen}." if classifier.mode != "single" else f"{told}.",
-        line_data("generation", "error", errors, whole=True),
+        line_data("generation", what, errors, whole=True),
         numbers,
     )
     if not grows:

@@ -1,7 +1,7 @@
 """Costs of errors: what answering one class costs where another is the truth, in whole numbers."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,19 @@ def losses_of(costs: ErrorCosts, labels: Sequence[str], argument: str = "error_c
         if ("", true) not in costs:
             losses[-1, place] = losses[:-1, place].max()
     return losses
+
+
+def costs_as_text(costs: Mapping[Any, int] | None, text: Callable[[Any], str] = str) -> ErrorCosts:
+    """Return costs by class, or by pair of answer and class, with labels as text.
+
+    >>> costs_as_text({1: 10, ("a", "b"): 2})
+    {(None, '1'): 10, ('a', 'b'): 2}
+    """
+    found: dict[tuple[str | None, str], int] = {}
+    for one, cost in (costs or {}).items():
+        said, true = one if isinstance(one, tuple) else (None, one)
+        found[None if said is None else text(said), text(true)] = cost
+    return found
 
 
 def costs_by_class(

@@ -64,6 +64,38 @@ def test_no_selection_and_threshold_costs_less(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    ["prune patients.csv --pick committee", "prune patients.csv --pick best-single",
+     "evolve patients.csv --pick ensemble", "evolve patients.csv --pick best-single"],
+)  # fmt: skip
+def test_a_saved_model_knows_its_costs_and_whom_it_misses(folder: Path, words: str) -> None:
+    rng = np.random.default_rng(1)
+    ill = rng.random(240) < 0.2
+    tests = (rng.normal(size=(240, 3)) + 1.5 * ill[:, None]).round(2)
+    table = pd.DataFrame(tests, columns=list("abc")).assign(status=np.where(ill, "ill", "healthy"))
+    table.to_csv(folder / "patients.csv", index=False)
+    few = "--set generations=3 --set population=20" if words.startswith("evolve") else "--classifiers 4"
+    run = done(
+        *words.split(), "--target", "status", "--error-costs", "ill=10", *few.split(), "--workers", "1", "--out", "m.joblib",
+        cwd=folder,
+    )  # fmt: skip
+    screen = run.stdout
+    assert len(screen.splitlines()) <= 24
+    for told in ("cost of errors", "recall of ill", "specificity (healthy)", "healthy 1, ill 10"):
+        assert told in screen
+    assert done("verify", "m.joblib", "patients.csv", cwd=folder).returncode == 0
+    measured = facts_of("measure", "m.joblib", "patients.csv", cwd=folder)["figures"]
+    predicted = done("predict", "m.joblib", "patients.csv", "--out", "answers.csv", cwd=folder)
+    assert predicted.returncode == 0
+    answers = pd.read_csv(folder / "answers.csv")
+    said = answers["prediction"].to_numpy()
+    by_hand = np.where(table["status"] == said, 0, np.where(ill, 10, 1)).mean()
+    assert measured["cost of errors a row"]["value"] == pytest.approx(by_hand)
+    assert measured["cost of errors a row"]["reported"] is not None
+    assert measured["recall of ill"]["reported"] is not None
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--error-costs ill=10 --objective recall", "--error-costs belongs to --objective auto"),

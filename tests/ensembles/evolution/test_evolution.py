@@ -499,3 +499,43 @@ def test_whoever_stops_evolution_gets_the_ensemble_so_far() -> None:
 def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         EvolutionSettings(**{"population_size": 30, **options})
+
+
+@pytest.mark.parametrize("mode", ["offline", "online", "single"])
+@pytest.mark.parametrize(
+    ("gamma", "criterion", "survivors"), [(1.0, "histogram", "children"), (0.5, "minimum", "best")]
+)
+def test_costs_of_errors_are_rows_that_are_there_as_often(
+    mode: str, gamma: float, criterion: str, survivors: str
+) -> None:
+    costs = (1, 3, 5)
+    more: dict[str, Any] = {} if mode == "single" else {"gamma": gamma, "criterion": criterion}
+    options: dict[str, Any] = {
+        "mode": mode,
+        "survivors": survivors,
+        "population_size": 30,
+        "n_generations": 8,
+    }
+    weighed = evolve(SPACE, X, Y, EvolutionSettings(**options, **more, error_costs=costs), n_classes=3)
+    often = np.repeat(np.arange(len(Y)), np.array(costs)[Y])
+    repeated = evolve(SPACE, X[often], Y[often], EvolutionSettings(**options, **more), n_classes=3)
+    assert weighed.members.tolist() == repeated.members.tolist()
+    assert weighed.population.tolist() == repeated.population.tolist()
+    per_row = len(often) / len(Y)
+    assert weighed.error == pytest.approx(repeated.error * per_row)
+    for own, other in zip(weighed.history, repeated.history, strict=True):
+        assert own.ensemble_size == other.ensemble_size
+        assert own.mean_error == pytest.approx(other.mean_error * per_row)
+    codes = SPACE.predict(weighed.members, X)
+    votes = np.array([[(row == c).sum() for c in range(3)] for row in codes])
+    by_hand = sum(costs[true] for true, said in zip(Y, votes.argmax(axis=1), strict=True) if true != said)
+    assert weighed.error == pytest.approx(by_hand / len(Y))
+
+
+def test_weights_times_costs_that_do_not_fit_are_not_whole() -> None:
+    rows = TrainingRows(SPACE, X, Y, 3, "histogram", error_costs=(10**6, 1, 1))
+    codes = np.zeros((len(Y), 300), dtype=np.uint8)
+    alone = rows.single_best(SPACE.sample(300, np.random.default_rng(0)), codes)
+    weights = rows.weights("offline", codes, alone, gamma=6.0, smoothing=1)
+    assert weights.dtype.kind == "f"
+    assert (weights >= 0).all()

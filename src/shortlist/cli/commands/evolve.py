@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist._words import counted
+from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
 from shortlist.cli.options.settings import grouped, having, note_settings
 from shortlist.cli.options.shared import (
     PROTOCOL,
@@ -183,6 +184,7 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
             name: facts | {"error": 1 - facts["accuracy"]}
             for name, facts in measured_facts(evolved.test).items()
         },
+        "shown_class": evolved.test["evolved"].shown_class() if evolved.test else None,
         "advice": None if evolved.advice is None else evolved.advice.as_dict(),
         "held_out": evolved.limits_of_measuring or None,
         "model": None if saved is None else str(saved),
@@ -213,7 +215,7 @@ def print_evolved(
 def _what_to_do(evolved: "EvolvedTable", facts: dict[str, Any]) -> list[str]:
     """Advise on the choice to use, with the figures of both, or say that nothing was measured."""
     from shortlist.cli.text.pruned import MEASURED_BY_CHOICE
-    from shortlist.report.held_out import held_out_table
+    from shortlist.report.held_out import class_table, error_costs_in_words, held_out_table
 
     advice = evolved.advice
     if advice is None:
@@ -221,7 +223,14 @@ def _what_to_do(evolved: "EvolvedTable", facts: dict[str, Any]) -> list[str]:
     test = {name: one for name, one in facts["test"].items() if not evolved.is_alone or name == "evolved"}
     table = held_out_table(test, advice.names, evolved.n_rows)
     how = MEASURED_BY_CHOICE if "parts" in evolved.n_rows else evolved.limits_of_measuring
-    return [advice.sentence, "", *table.lines(), *(told for told in (advice.compared(), how) if told)]
+    lines = table.lines()
+    if (classes := class_table(test, advice.names, facts["shown_class"])) is not None:
+        lines += classes.lines()
+    if (costs := evolved.classifier.error_costs_) is not None:
+        lines.append(
+            error_costs_in_words(dict(zip(map(str, evolved.classifier.classes_), costs, strict=True)))
+        )
+    return [advice.sentence, "", *lines, *(told for told in (advice.compared(), how) if told)]
 
 
 def _print_details(evolved: "EvolvedTable") -> None:
@@ -278,6 +287,7 @@ def evolve(
         ),
     ] = "offline",
     settings: dict[str, Any],
+    error_costs: ErrorCostsText = None,
     figures: EvolvedMeasure,
     kept: StudyOptions,
     run: RunOptions,
@@ -321,6 +331,7 @@ def evolve(
     classifier = breeding.classifier(mode, run.seed)
     labels = y.to_numpy()
     tested = figures.test_rows(rows, learning, notes)
+    classifier.set_params(error_costs=costs_of_labels(error_costs, labels) or None)
     classifier.check_options(labels)
     if classifier.mode == "online" and classifier.max_members is None:
         notes.append(
@@ -354,10 +365,10 @@ def evolve(
 
 def _reported(evolved: "EvolvedTable") -> "dict[str, Figure]":
     """Return the figures of the model that is saved, as new rows are measured."""
-    from shortlist.results.measured_again import ACCURACY
+    from shortlist.ensembles.measured import reported_figures
 
     measured = evolved.test.get(evolved.rule_saved)
-    return {} if measured is None else {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
+    return {} if measured is None else reported_figures(measured)
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":

@@ -190,11 +190,16 @@ def _answered(estimator: Any, X: Any, truth: Any) -> "NewRows":
         errors = None if priced is None else priced.of_rows(found.labels, codes)
         paid = np.asarray(found.costs, dtype=np.float64)
         return NewRows(found.labels, codes, classes, prices=paid, errors=errors)
+    by_class = getattr(estimator, "error_costs_", None)
+    prices = None if by_class is None else np.asarray(by_class, dtype=np.float64)[codes]
     if hasattr(estimator, "committee"):
         early = estimator.predict_early(X)
         decided = np.where(early.answered, places_of(early.labels, classes), -1)
-        return NewRows(decided, codes, classes, np.asarray(early.calls, dtype=np.float64), early.costs)
-    return NewRows(places_of(estimator.predict(X), classes), codes, classes)
+        errors = None if prices is None else prices * (decided != codes)
+        calls = np.asarray(early.calls, dtype=np.float64)
+        return NewRows(decided, codes, classes, calls, early.costs, errors)
+    decided = places_of(estimator.predict(X), classes)
+    return NewRows(decided, codes, classes, errors=None if prices is None else prices * (decided != codes))
 
 
 MOST_RECALLS = 8

@@ -1,6 +1,5 @@
 """`shortlist prune`: choose the classifiers that vote, with proof or by a rule."""
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -115,7 +114,6 @@ def prune(
     from shortlist.cli.text.output import save, save_page
     from shortlist.cli.text.pruned import WrittenFiles, pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.measured import with_costs
     from shortlist.ensembles.pruned_table import prune_table
     from shortlist.results.measuring import Measuring, TableRows
     from shortlist.runs import Work
@@ -152,7 +150,6 @@ def prune(
             ),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
-        pruned = dataclasses.replace(pruned, test=with_costs(pruned.test, by_class))
         silent = pruned.selective is not None and not pruned.selective.guarantee_.promised
         writes = model_file is not None and bool(pruned.test) and (promised.anyway or not silent)
         written = WrittenFiles(
@@ -215,6 +212,7 @@ def _parts(pruned: "PrunedTable") -> "Parts":
         pruned.chosen, pruned.test, advice=pruned.advice, n_parts=pruned.n_rows.get("parts"),
         held_out=pruned.early,
         answered=None if pruned.answered is None else (pruned.n_rows["test"], *pruned.answered),
+        positive=getattr(pruned.pruner, "positive", None),
     )  # fmt: skip
 
 
@@ -228,6 +226,7 @@ def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Pa
 
 def _reported(pruned: "PrunedTable") -> "dict[str, Figure]":
     """Return the figures of the model that is saved, as new rows are measured."""
+    from shortlist.ensembles.measured import reported_figures
     from shortlist.results.measured_again import (
         ACCURACY,
         ANSWERED,
@@ -246,7 +245,7 @@ def _reported(pruned: "PrunedTable") -> "dict[str, Figure]":
             RIGHT_OF_ANSWERS: share(n_right, n_answered),
         }  # fmt: skip
     measured = pruned.test[rule]
-    found = {ACCURACY: (measured.accuracy, *measured.accuracy_interval)}
+    found = reported_figures(measured)
     if rule == "pruned" and pruned.early is not None:
         found[CALLS] = mean(pruned.early.calls.astype(float))
         found |= {} if pruned.early.costs is None else {PRICE: mean(pruned.early.costs)}

@@ -1,7 +1,7 @@
 """Costs of errors, as typed in every command: by class, or for pairs of classes in a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -40,6 +40,23 @@ def read_error_costs(text: str | None) -> "ErrorCosts":
             raise BadInputError("--error-costs", what, f"{cost:g} for {label!r}", "Take a smaller unit.")
         found[None, label] = int(cost)
     return found
+
+
+def costs_of_labels(text: str | None, y: Any) -> "dict[Any, int]":
+    """Return the cost of a wrong answer about each class, by label; empty where errors are counted.
+
+    `y`: the classes of all rows, ``(n_rows,)``.
+    """
+    if text is None:
+        return {}
+    import numpy as np
+
+    from shortlist.guarantees.cells import label_text
+    from shortlist.results.error_costs import costs_by_class
+
+    labels = np.unique(np.asarray(y)).tolist()
+    costs = costs_by_class(read_error_costs(text), [label_text(one) for one in labels])
+    return dict(zip(labels, costs, strict=True))
 
 
 def _of_file(path: str) -> "ErrorCosts":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from shortlist._words import any_of
-from shortlist.cli.options.error_costs import ErrorCostsText, read_error_costs
+from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
 from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
 from shortlist.cli.options.shared import (
     POINT,
@@ -276,16 +276,7 @@ class ErrorCostOptions:
 
     def by_class(self, y: Any) -> dict[Any, int]:
         """Return the cost of a wrong answer about each class, by label; empty where they are only counted."""
-        import numpy as np
-
-        from shortlist.guarantees.cells import label_text
-        from shortlist.results.error_costs import costs_by_class
-
-        if self.error_costs is None:
-            return {}
-        labels = np.unique(np.asarray(y)).tolist()
-        costs = costs_by_class(read_error_costs(self.error_costs), [label_text(one) for one in labels])
-        return dict(zip(labels, costs, strict=True))
+        return costs_of_labels(self.error_costs, y)
 
 
 OWN_OBJECTIVES = ("smallest", "as-good")

@@ -15,6 +15,7 @@ from shortlist.results.verdicts import Word
 from shortlist.solvers import TITLES
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.pruned_table import PrunedTable
     from shortlist.results.front import Front
@@ -56,12 +57,27 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
         },
         **pruned.reached,
         "test": measured_facts(pruned.test),
+        "shown_class": pruned.test["pruned"].shown_class(_named(pruned)) if pruned.test else None,
+        "error_costs": _error_costs(chosen),
         "validation": on_selection_rows(pruned).as_dict() if pruned.test else {},
         "best_single": pruned.best_single or None,
         "advice": None if pruned.advice is None else pruned.advice.as_dict(),
         "guarantee": _guarantee_facts(pruned),
         "model": None if saved is None else str(saved),
     }
+
+
+def _named(pruned: "PrunedTable") -> Any:
+    """Return the class that the user named as positive; None if none was."""
+    return getattr(pruned.pruner, "positive", None)
+
+
+def _error_costs(chosen: "Chosen | None") -> dict[str, Any] | None:
+    """Return costs of wrong answers by class, and of a selection row; None where errors are counted."""
+    if chosen is None or chosen.error_costs_ is None:
+        return None
+    by_class = dict(zip(map(str, chosen.classes_), chosen.error_costs_, strict=True))
+    return {"by_class": by_class, "mean": chosen.error_cost_}
 
 
 def on_selection_rows(pruned: "PrunedTable") -> OnSelectionRows:
@@ -147,19 +163,29 @@ def _what_to_do(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 def _table(facts: dict[str, Any]) -> list[str]:
     """Return the results of committee, best single classifier and all classifiers on the test rows."""
-    from shortlist.report.held_out import held_out_table
+    from shortlist.report.held_out import class_table, error_costs_in_words, held_out_table
 
     test = facts["test"]
     if facts["advice"]["names"]["pruned"] == facts["advice"]["names"]["best_single"]:
         test = {name: one for name, one in test.items() if name != "best_single"}
     names = {name: shortened(called) for name, called in facts["advice"]["names"].items()}
-    lines = held_out_table(test, names, facts["rows"], facts["early_exit"]).lines()
-    rows = facts["rows"]
+    rows, rules = facts["rows"], {name: one for name, one in test.items() if name in _compared(facts)}
+    classes = class_table(rules, names, facts["shown_class"])
+    if classes is not None:
+        test = {name: one for name, one in test.items() if name != "backfitting" or name in rules}
+    lines = held_out_table(test, names, rows, facts["early_exit"]).lines()
+    lines += [] if classes is None else classes.lines()
+    lines += [error_costs_in_words(facts["error_costs"]["by_class"])] if facts["error_costs"] else []
     if "parts" in rows:
         lines.append(MEASURED_BY_CHOICE)
     if "raced" in rows:
         lines.append(f"A race of {rows['raced']} classifiers on some of the rows filled the pool before.")
     return lines
+
+
+def _compared(facts: dict[str, Any]) -> set[str]:
+    """Return the rules whose misses are told on the first screen."""
+    return {"pruned", "best_single", facts["advice"]["take"]}
 
 
 def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
@@ -173,7 +199,8 @@ def _members(facts: dict[str, Any], *, details: bool) -> list[str]:
     head = "Members, in the order to ask them" if exits is not None and len(told) > 1 else "Members"
     if not told:
         return ["No member: every row gets the same answer."]
-    lines = [listed(f"{head}: ", told, most_lines=MOST_MEMBER_LINES, details=details)]
+    most = MOST_MEMBER_LINES - 2 * (facts["shown_class"] is not None)
+    lines = [listed(f"{head}: ", told, most_lines=most, details=details)]
     votes, more_than = sum(facts["copies"]), facts["threshold"]
     if more_than is not None and more_than != votes // 2:
         lines.append(
@@ -208,6 +235,9 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
     if sizes["reason"] and sizes["min"] == sizes["max"] and facts["n_copies"] == facts["size"]:
         others = f"{sizes['max']} of the {n_pool} have"
     more = "larger" if proof["sense"] == "max" else "smaller"
+    value = f"{proof['value']:.4g}"
+    if facts["error_costs"]:
+        more, value = "smaller", f"{facts['error_costs']['mean']:.4g} a row"
     name = "weighted sum" if proof["objective"] == "weighted" else proof["objective"].replace("-", " ")
     rows = f"the {proof['rows']}"
     if "folds" in facts["rows"]:
@@ -220,7 +250,8 @@ def _best_line(facts: Mapping[str, Any], n_pool: int) -> str:
         by = f" by {claimant} alone"
     elif certified and any(title in claimant for title in TITLES.values()):
         by = f" by {claimant}"
-    return f"Proof{by}: no other {others} a {more} {name} ({proof['value']:.4g}, on {rows}).{last}"
+    name = "cost of errors" if facts["error_costs"] else name
+    return f"Proof{by}: no other {others} a {more} {name} ({value}, on {rows}).{last}"
 
 
 def proof_line(proof: Mapping[str, Any], limit: str = "", among: str = "") -> str:

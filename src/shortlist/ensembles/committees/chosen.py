@@ -209,6 +209,30 @@ class Chosen:
         return None if positive is None else self.classes_.tolist().index(positive)
 
     @property
+    def error_costs_(self) -> tuple[float, ...] | None:
+        """Cost of a wrong answer about each class, by which the members were chosen; None: errors count.
+
+        It is what a right answer is worth, where the goal is that alone.
+        """
+        goal, positive, n = self.terms.goal, self.positive_place, len(self.classes_)
+        if not isinstance(goal, Mapping) or {"fp", "fn"} & {*goal}:
+            return None
+        names = range(n) if positive is None else ["tp" if place == positive else "tn" for place in range(n)]
+        costs = tuple(float(goal.get(name, 0)) for name in names)
+        return costs if min(costs) > 0 else None
+
+    @property
+    def error_cost_(self) -> float:
+        """Mean cost of errors of a selection row, where :attr:`error_costs_` are known; lower is better."""
+        assert self.error_costs_ is not None, "errors have costs"
+        if self.result is None:  # of a rule, which has no value in weights
+            return self.evidence.value
+        labels, positive = self.record.labels, self.positive_place
+        truth = labels if positive is None else np.where(labels == 1, positive, 1 - positive)
+        worst = math.fsum(np.array(self.error_costs_)[truth])
+        return (worst - self.evidence.value) / len(truth)
+
+    @property
     def classes_(self) -> Labels:
         """The classes, sorted, ``(n_classes,)``."""
         return self.committee.classes

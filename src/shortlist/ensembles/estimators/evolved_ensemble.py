@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,19 +12,29 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
-from shortlist.ensembles.committees.evidence import evidence_of_rule
+from shortlist.ensembles.committees.evidence import cost_evidence, evidence_of_rule
 from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.estimators.rows import rows_with_values
 from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
+from shortlist.ensembles.evolution.training_rows import errors_of
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.hard_votes import vote_shares
-from shortlist.guarantees.cells import empty_rows, labels_of, warn_of_unknown_words
+from shortlist.guarantees.cells import empty_rows, label_text, labels_of, warn_of_unknown_words
 from shortlist.pickles import saved_from
+from shortlist.results.error_costs import costs_as_text, costs_by_class
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.tables.fingerprints import RowsOfTable
 from shortlist.tables.fit_inputs import checked_rows, take_rows
+
+
+def costs_of(error_costs: Mapping[Any, int] | None, classes: Labels) -> tuple[int, ...] | None:
+    """Return the cost of a wrong answer about each class, ``(n_classes,)``; None where errors are counted."""
+    if error_costs is None:
+        return None
+    labels = [label_text(label) for label in classes.tolist()]
+    return costs_by_class(costs_as_text(error_costs, label_text), labels)
 
 
 def as_space(value: Any, argument: str) -> Any:
@@ -51,6 +62,11 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         Exponent of the rows' hardness.
     smoothing, tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
+    error_costs : mapping to whole numbers, or None, default=None
+        Cost of a wrong answer by class, or by pair of answer and class, 1 for what is not named. A row counts
+        as often as its error costs, in the fitness of individuals and in the choice of the ensemble, so that
+        the cost of errors and not their number is small. Pairs must say the same for all answers about a
+        class.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -100,6 +116,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         patience: int | None = None,
         criterion: str = "histogram",
         max_members: int | None = None,
+        error_costs: Mapping[Any, int] | None = None,
         random_state: Any = None,
     ) -> None:
         self.mode = mode
@@ -115,18 +132,25 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self.patience = patience
         self.criterion = criterion
         self.max_members = max_members
+        self.error_costs = error_costs
         self.random_state = random_state
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
-        self._settings()
+        self._settings(costs_of(self.error_costs, np.unique(y)))
 
-    def _settings(self) -> EvolutionSettings:
+    def _settings(self, error_costs: tuple[int, ...] | None = None) -> EvolutionSettings:
         own = self.get_params(deep=False)
+        apart = ("space", "random_state", "error_costs")
         return EvolutionSettings(
-            **{name: value for name, value in own.items() if name not in ("space", "random_state")}
+            **{name: value for name, value in own.items() if name not in apart}, error_costs=error_costs
         )
+
+    @property
+    def error_costs_(self) -> tuple[int, ...] | None:
+        """Cost of a wrong answer about each class; None where errors are counted."""
+        return costs_of(self.error_costs, self.classes_)
 
     def fit(
         self,
@@ -179,7 +203,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             self.space_,
             encoded[kept],
             codes[kept],
-            self._settings(),
+            self._settings(self.error_costs_),
             n_classes=len(self.classes_),
             rng=np.random.default_rng(seed),
             callback=callback,
@@ -236,7 +260,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 def best_alone(
     classifier: EvolutionaryEnsembleClassifier, X: Any, y: Labels
 ) -> EvolutionaryEnsembleClassifier:
-    """Return a classifier that asks the most accurate individual of the last generation alone.
+    """Return a classifier that asks the individual of the last generation with the least error alone.
 
     Of equal ones it is the first. Rows without a single value have evolved nothing, and choose nothing.
 
@@ -245,28 +269,31 @@ def best_alone(
     kept = np.flatnonzero(~empty_rows(X))
     encoded, truth = classifier.encoder_.transform(take_rows(X, kept)), np.asarray(y)[kept]
     codes = classifier.space_.predict(classifier.result_.population, encoded)
-    wrong = codes != np.searchsorted(classifier.classes_, truth)[:, None]
-    place = int(np.count_nonzero(wrong, axis=0).argmin())
+    labels, by_class = np.searchsorted(classifier.classes_, truth), classifier.error_costs_
+    errors = errors_of(codes, labels, None if by_class is None else np.array(by_class)[labels])
+    place = int(errors.argmin())
     members = classifier.result_.population[[place]]
     alone = copy.copy(classifier)
     alone.is_alone_, alone.members_ = True, members
     alone.result_ = dataclasses.replace(
         classifier.result_,
         members=members,
-        error=float(wrong[:, place].mean()),
+        error=float(errors[place]),
     )
     return alone
 
 
 def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any]:
     """Return the facts about an evolved ensemble, whatever the rows that it was tested on."""
-    result = classifier.result_
-    known = evidence_of_rule(1 - result.error, "rows that it was evolved on")
+    result, costs = classifier.result_, classifier.error_costs_
+    value = 1 - result.error if costs is None else result.error
+    on_rows = "rows that it was evolved on"
+    known = evidence_of_rule(value, on_rows) if costs is None else cost_evidence(value, on_rows)
     return {
         "method": classifier.mode,
         "status": "feasible",
-        "objective": "accuracy",
-        "value": 1 - result.error,
+        "objective": "accuracy" if costs is None else "error_cost",
+        "value": value,
         "bound": None,
         "gap": None,
         "certified_bound": None,
@@ -274,6 +301,7 @@ def evolution_facts(classifier: EvolutionaryEnsembleClassifier) -> dict[str, Any
         "limit": result.stopped,
         "space": classifier.space,
         "classes": [str(label) for label in classifier.classes_],
+        "error_costs": None if costs is None else list(costs),
         "size": len(result.members),
         "generations": len(result.history),
         "max_members": classifier.max_members,

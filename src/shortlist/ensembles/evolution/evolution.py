@@ -74,6 +74,10 @@ class EvolutionSettings:
     (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
     best, still have some.
     """
+    error_costs: tuple[int, ...] | None = None
+    """Cost of a wrong answer about a row of each class: a row counts as often as that. Errors of generations
+    and of the ensemble are then mean costs of a row. None: errors are counted.
+    """
 
     def __post_init__(self) -> None:
         as_choice(self.mode, "mode", list(MODES))
@@ -225,7 +229,7 @@ class Generation:
     """Number, from 1."""
     best_error: float
     mean_error: float
-    """Least and mean share of rows that an individual of the population gets wrong."""
+    """Least and mean share of rows that an individual of the population gets wrong, or cost of its errors."""
     ensemble_error: float
     """The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
     end.
@@ -246,7 +250,7 @@ class Evolved:
     history: tuple[Generation, ...]
     """One entry per generation."""
     error: float
-    """Share of the training rows that the members' plurality vote gets wrong."""
+    """Share of the training rows that the members' plurality vote gets wrong, or mean cost of its errors."""
     stopped: str
     """Reason for the end of evolution before its last generation: :data:`PATIENCE`, ``"interrupted"``, the
     time limit, such as ``"60 s"``, or empty.
@@ -295,7 +299,9 @@ def evolve(
     budget = budget or Budget()
     size, total = settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
-    rows = TrainingRows(space, X, np.asarray(labels), n_classes, settings.criterion)
+    rows = TrainingRows(
+        space, X, np.asarray(labels), n_classes, settings.criterion, error_costs=settings.error_costs
+    )
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
     history: list[Generation] = []
@@ -368,7 +374,7 @@ def _bred(
 
 
 def _measured(rows: TrainingRows, number: int, codes: ClassCodes, ensemble: GrownEnsemble) -> Generation:
-    errors = np.count_nonzero(codes != rows.labels[:, None], axis=0) / len(codes)
+    errors = rows.errors(codes)
     return Generation(number, float(errors.min()), float(errors.mean()), rows.error(ensemble), len(ensemble))
 
 

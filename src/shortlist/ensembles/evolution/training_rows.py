@@ -1,7 +1,8 @@
 """The rows that individuals are judged on, and how much each of them counts (Section 3.1)."""
 
+import dataclasses
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,22 @@ def row_weights(n_wrong: ArrayLike, gamma: float = 1.0) -> NDArray[Any]:
     return np.asarray(wrong.astype(np.float64) ** gamma)
 
 
+def errors_of(
+    codes: NDArray[Any], labels: NDArray[Any], costs: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return the share of rows that each classifier gets wrong, or the mean cost of its errors.
+
+    `codes`, ``(n_rows, n_classifiers)``. `labels`, ``(n_rows,)``: classes, as `codes` has them. `costs`,
+    ``(n_rows,)``: of an error about each row, or None.
+
+    >>> errors_of(np.array([[0, 1], [1, 1]]), np.array([0, 1]), np.array([1, 10])).tolist()
+    [0.0, 0.5]
+    """
+    wrong = codes != labels[:, None]
+    total = np.count_nonzero(wrong, axis=0) if costs is None else costs @ wrong
+    return np.asarray(total / len(labels), dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class GrownEnsemble:
     """Members, and what is kept of their answers on the training rows.
@@ -121,7 +138,7 @@ class GrownEnsemble:
 
 
 class TrainingRows:
-    """Training rows, and the measures on them."""
+    """Training rows, and the measures on them; a row counts as often as its error costs, if that is known."""
 
     def __init__(
         self,
@@ -130,11 +147,14 @@ class TrainingRows:
         labels: NDArray[np.integer],
         n_classes: int,
         criterion: str,
+        *,
+        error_costs: Sequence[int] | None = None,
     ) -> None:
         if len(X) != len(labels) or not len(X):
             raise BadInputError(f"X and labels must have one entry per row, got {len(X)} and {len(labels)}.")
         self.space, self.X, self.n_classes, self.criterion = space, X, n_classes, criterion
         self.labels = class_votes(labels[:, None], labels, n_classes=n_classes).labels
+        self.costs = None if error_costs is None else np.array(error_costs, dtype=np.int64)[self.labels]
 
     def codes(self, population: Population) -> ClassCodes:
         """Ask the individuals, and check that they answer."""
@@ -158,13 +178,20 @@ class TrainingRows:
     ) -> NDArray[Any]:
         """Return the weight of every row against the reference set of the mode."""
         if mode == "single":
-            return np.ones(len(self.labels), dtype=np.int64)
+            return self._times_cost(np.ones(len(self.labels), dtype=np.int64))
         if mode == "offline":
             n_wrong = np.count_nonzero(codes != self.labels[:, None], axis=1)
         else:
             right = ensemble.tally[np.arange(len(self.labels)), self.labels]
             n_wrong = len(ensemble) - right + smoothing
-        return row_weights(n_wrong, gamma)
+        return self._times_cost(row_weights(n_wrong, gamma))
+
+    def _times_cost(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Return weights of rows times the costs of their errors; whole numbers where sums are exact."""
+        if self.costs is None:
+            return weights
+        is_exact = len(weights) * float(weights.max()) * float(self.costs.max()) < 2**63
+        return np.asarray(weights * (self.costs if is_exact else self.costs.astype(np.float64)))
 
     def fitness(self, codes: ClassCodes, weights: NDArray[Any]) -> NDArray[Any]:
         """Return F(h) = Σ_i w_i · 1[h(x_i) = y_i] of every individual; whole numbers if weights are."""
@@ -178,8 +205,8 @@ class TrainingRows:
         return products_in_order(counts, levels)  # so individuals right on equal weights are equal
 
     def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:
-        """Return the most accurate individual alone; the first of equals."""
-        best = [int(np.count_nonzero(codes == self.labels[:, None], axis=0).argmax())]
+        """Return the individual with the least error alone; the first of equals."""
+        best = [int(self.errors(codes).argmin())]
         return self._joined(None, population[best], codes[:, best])
 
     def grown(
@@ -189,8 +216,9 @@ class TrainingRows:
         room = codes.shape[1] if most is None else max(0, most - len(ensemble))
         if not room:
             return ensemble
+        votes = class_votes(codes, self.labels, n_classes=self.n_classes)
         order, right = grow_by_margins(
-            class_votes(codes, self.labels, n_classes=self.n_classes),
+            votes if self.costs is None else dataclasses.replace(votes, counts=self.costs),
             distinct_classifiers(codes, ensemble.known),
             ensemble.tally,
             criterion=self.criterion,
@@ -209,5 +237,9 @@ class TrainingRows:
         )
 
     def error(self, ensemble: GrownEnsemble) -> float:
-        """Return the share of rows that the ensemble gets wrong."""
-        return float((plurality(ensemble.tally) != self.labels).mean())
+        """Return the share of rows that the ensemble gets wrong, or the mean cost of its errors."""
+        return float(self.errors(plurality(ensemble.tally)[:, None])[0])
+
+    def errors(self, codes: ClassCodes) -> NDArray[np.float64]:
+        """Return the share of rows that each classifier gets wrong, or the mean cost of its errors."""
+        return errors_of(codes, self.labels, self.costs)

@@ -1,13 +1,13 @@
 """Rechecking what a model claims of the answers on its record: value, limits and bound."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by
 from shortlist.ensembles.goals.selection_limits import (
@@ -163,10 +163,15 @@ def other_value(claimed: float, value: float) -> str:
     return f"the model claims the value {claimed:g}, its members are worth {value:g}"
 
 
-def recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
-    """Compare how many rows are decided rightly with the claim: all that a rule, or evolution, claims."""
-    value = int(np.count_nonzero(right)) / len(right)
-    as_claimed = round(claimed * len(right)) == round(value * len(right))
+def recount_mean(
+    claimed: float, values: NDArray[Any], evidence: Callable[[float], Evidence]
+) -> dict[str, Any]:
+    """Compare a mean over rows with the claim: all that a rule, or evolution, claims.
+
+    `values`, ``(n_rows,)``: whether a row is decided rightly, or the cost of its error.
+    """
+    value = float(values.sum()) / len(values)
+    as_claimed = math.isclose(claimed, value, rel_tol=1e-9, abs_tol=1e-12)
     return {
         "failures": () if as_claimed else (other_value(claimed, value),),
         "value": value,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
-from shortlist.ensembles.committees.evidence import Evidence, evidence_of_rule
+from shortlist.ensembles.committees.evidence import Evidence, cost_evidence, evidence_of_rule
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.pools.members import whole_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
@@ -19,7 +19,7 @@ from shortlist.ensembles.proofs.certificate import Certificate
 from shortlist.ensembles.verification.recheck_claims import (
     recheck_means,
     recheck_votes,
-    recount_accuracy,
+    recount_mean,
 )
 from shortlist.ensembles.verification.recheck_front import check_front
 from shortlist.ensembles.verification.recheck_parts import other_parts, other_promise
@@ -167,11 +167,12 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
     table = _Recorded(record, evolved.classes_, None, EVOLVED_ON)
 
     def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
-        counted = recount_accuracy(
-            1 - evolved.result_.error,
-            evolved.predict(rows) == classes,
-            lambda value: evidence_of_rule(value, EVOLVED_ON),
-        )
+        error, costs = evolved.result_.error, evolved.error_costs_
+        right = evolved.predict(rows) == classes
+        if costs is None:
+            counted = recount_mean(1 - error, right, lambda value: evidence_of_rule(value, EVOLVED_ON))
+        else:
+            counted = recount_mean(error, np.where(right, 0, np.array(costs)[record.labels]), cost_evidence)
         if counted["failures"]:
             return counted
         found = check_evolution(evolved, rows, classes)
@@ -330,11 +331,17 @@ def _recheck_value(
     record = chosen.record
     if chosen.result is None:
         counted_from = chosen.evidence.counted_from
-        return recount_accuracy(
-            chosen.accuracy,
-            chosen.predict_as_chosen(rows)[0] == classes,
-            lambda value: evidence_of_rule(value, counted_from=counted_from),
+        right = chosen.predict_as_chosen(rows)[0] == classes
+        counted = recount_mean(
+            chosen.accuracy, right, lambda value: evidence_of_rule(value, counted_from=counted_from)
         )
+        if chosen.error_costs_ is None or counted["failures"]:
+            return counted
+        costs = np.array(chosen.error_costs_)[np.searchsorted(chosen.classes_, classes)]
+        return recount_mean(
+            chosen.evidence.value, np.where(right, 0, costs),
+            lambda value: cost_evidence(value, "selection rows", counted_from=counted_from),
+        )  # fmt: skip
     if votes is not None:
         return recheck_votes(chosen, chosen.result, votes)
     assert record.shares is not None, "soft votes are on record"

@@ -19,7 +19,7 @@ from shortlist.ensembles.committees.committee import (
     SHARES,
     Committee,
 )
-from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, cost_evidence, evidence_of_rule
 from shortlist.ensembles.committees.probabilities import fit_probabilities
 from shortlist.ensembles.estimators.base import HARD, SOFT
 from shortlist.ensembles.pools.judges import columns_asked
@@ -227,9 +227,10 @@ RUN = (
 
 def _evidence(chosen: Chosen, result: PrunedSelection | None) -> Evidence:
     if result is None:
-        return evidence_of_rule(
-            chosen.accuracy, counted_from="votes" if chosen.voting == HARD else "probabilities"
-        )
+        source = "votes" if chosen.voting == HARD else "probabilities"
+        if chosen.error_costs_ is not None:  # whose mean has been counted again
+            return cost_evidence(chosen.evidence.value, "selection rows", counted_from=source)
+        return evidence_of_rule(chosen.accuracy, counted_from=source)
     among = selections_meant(chosen.terms, result, len(chosen.copies), chosen.front)
     rows = rows_counted_on(chosen.record, out_of_fold=chosen.out_of_fold)
     return evidence_of(result, chosen.terms.solver, among, rows)
