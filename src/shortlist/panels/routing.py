@@ -290,7 +290,7 @@ def _means(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], 
 def _prices(values: Floats, groups: NDArray[np.int64], sizes: NDArray[np.int64], prior: int) -> Floats:
     """Return the mean price of each candidate in groups: as all are dearer there, and a part of its own.
 
-    A candidate that is cheap in a small group by luck is then not chosen for it, so that the table costs about
+    A candidate that is cheap in a small group by luck is then not chosen for it. So the table costs about
     as much on new cases.
     """
     whole = values.mean(axis=0)
