@@ -3,7 +3,6 @@
 The kernels go over all sets of members, the bits of a number: what each leaves open, and what that costs.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._jit import kernel
 from shortlist.arrays import Floats, Longs, LongTable, ShortTable, Whole
 from shortlist.ensembles.committees.asking import AskingOrder
-from shortlist.ensembles.committees.ballots import Ballot, Plurality
+from shortlist.ensembles.committees.ballots import Ballot
 
 
 class AnsweredRows(NamedTuple):
@@ -22,36 +21,22 @@ class AnsweredRows(NamedTuple):
     """Increments of the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
     counts: Longs
     """Number of samples that each row stands for, ``(n_rows,)``."""
-    labels: Longs
-    """True class of each row, as a number, ``(n_rows,)``."""
-    groups: Longs
-    """Group of each row; the rows of a group are counted together, ``(n_rows,)``."""
     start: Longs
     most: Longs
     """Ends of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
-    largest: int
-    """Sets with more members are passed by."""
-    least: int
-    """Least total with which the winning class is answered."""
 
 
-@kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,:,::1], int32[:,::1])")
-def count_open_rows(  # noqa: C901, PLR0912, PLR0917
-    first: Whole, last: Whole, rows: AnsweredRows, totals: LongTable, opened: ShortTable, right: ShortTable
+@kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,::1])")
+def count_open_rows(  # noqa: C901
+    first: Whole, last: Whole, rows: AnsweredRows, totals: LongTable, opened: ShortTable
 ) -> None:
     """Count, for the sets from `first` up to `last`, how many missing answers leave each row open.
 
-    Adds to ``opened[set, group, n]`` the rows of a group that `n` missing answers leave open, and no
-    fewer; the last place of the axis takes those that more of them do. Adds to ``right[set, class]`` the rows
-    that the set alone is right on. ``totals[k]`` belongs to the last set whose least member is k.
+    Adds to ``opened[set, n]`` the rows that `n` missing answers leave open, and no fewer; the last place of
+    the axis takes those that more of them do. ``totals[k]`` belongs to the last set whose least member is k.
     """
-    n_members, width, n_classes = len(rows.added), opened.shape[2], len(rows.start)
+    n_members, width, n_classes = len(rows.added), opened.shape[1], len(rows.start)
     for chosen in range(first, last):
-        size = 0
-        for k in range(n_members):
-            size += (chosen >> k) & 1
-        if size > rows.largest:
-            continue
         least = n_members
         for k in range(n_members - 1, -1, -1):
             if (chosen >> k) & 1:
@@ -77,39 +62,11 @@ def count_open_rows(  # noqa: C901, PLR0912, PLR0917
                 if c != leader and rows.most[c] > 0:
                     ahead = own[at + leader] - own[at + c] - (1 if c < leader else 0)
                     missing = min(missing, ahead // rows.most[c] + 1)
-            label = rows.labels[row]
-            opened[chosen, rows.groups[row], missing] += rows.counts[row]
-            if leader == label and own[at + leader] >= rows.least:
-                right[chosen, label] += rows.counts[row]
-
-
-@kernel("void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def cheapest_beginnings(  # noqa: PLR0917
-    opened: ShortTable, sizes: Longs, low: Longs, high: Longs, prices: Longs, least: Longs
-) -> None:
-    """Find what the cheapest order of each set costs over all rows, as a beginning of larger committees.
-
-    Of a set of s members, as ``sizes`` has it, ``opened[set, high[s]] - opened[set, low[s]]`` rows are open.
-    Sets of ``len(high)`` members are ends, and larger ones are passed by. ``least`` begins with 0 for none,
-    and with what is more than any cost elsewhere.
-    """
-    n_members = len(prices)
-    for chosen in range(len(least)):
-        size = sizes[chosen]
-        if size >= len(high):
-            continue
-        n_open = np.int64(opened[chosen, high[size]] - opened[chosen, low[size]])
-        for k in range(n_members):
-            if not (chosen >> k) & 1:
-                after = chosen | (1 << k)
-                least[after] = min(least[after], least[chosen] + prices[k] * n_open)
+            opened[chosen, missing] += rows.counts[row]
 
 
 FEW_MEMBERS = 12
 """Number of members up to which the best order of all is found; beyond, a good one."""
-
-BLOCK_WORK = 20_000_000
-"""Answers that are counted between two looks at the clock: some hundredths of a second."""
 
 MOST_EXCHANGES = 50
 """Most passes over all neighbours that might change places."""
@@ -160,17 +117,16 @@ def order_by_record(
     costs: NDArray[Any],
     *,
     copies: NDArray[np.int64] | None = None,
-    counts: NDArray[np.int64] | None = None,
 ) -> AskingOrder:
     """Return the order in which members are asked, from what they added on rows.
 
-    Votes of few members choose it on all rows, many of which are alike; `counts` says how many samples each
-    stands for. Otherwise :data:`MOST_ORDERING_ROWS` rows do.
+    Votes of few members choose it on all rows, many of which are alike. Otherwise :data:`MOST_ORDERING_ROWS`
+    rows do.
     """
     costs = np.asarray(costs, dtype=np.float64)
     if not ballot.by_mean and added.shape[1] <= FEW_MEMBERS:
         rows, place = np.unique(added.reshape(len(added), -1), axis=0, return_inverse=True)
-        alike = np.bincount(place.ravel(), weights=counts, minlength=len(rows)).astype(np.int64)
+        alike = np.bincount(place.ravel(), minlength=len(rows)).astype(np.int64)
         rows = rows.reshape(-1, *added.shape[1:])
         return cheapest_order(ballot, rows, costs, copies=copies, counts=alike)
     chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ORDERING_ROWS)).astype(np.intp))
@@ -178,48 +134,23 @@ def order_by_record(
 
 
 def open_rows(
-    ballot: Ballot,
-    added: NDArray[np.int64],
-    *,
-    width: int,
-    counts: NDArray[np.int64] | None = None,
-    labels: NDArray[Any] | None = None,
-    apart: bool = False,
-    largest: int | None = None,
-    on_block: Callable[[], bool] = lambda: True,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
-    """Count, for every set of members, the rows that missing answers leave open, and those it is right on.
+    ballot: Ballot, added: NDArray[np.int64], *, width: int, counts: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Count, for every set of members, the rows that missing answers leave open.
 
     `added`, ``(n_rows, n_members, n_classes)``. `width`: the number of missing answers that is told apart,
-    and two. `counts`, `labels`: how many samples each row stands for, and their true classes, ``(n_rows,)``;
-    by default one, and the first class. `apart`: whether rows of each true class are counted apart.
-    `largest`: sets of more members are left out. `on_block`: asked now and then; where it returns False, so
-    does this function None. `opened`, which it returns: rows that `n` missing answers leave open, ``(2 **
-    n_members, 1 or n_labels, width)``; all rows at the last place. The set has bit k where member k is in it.
-    `right`, which it returns: rows that the answers of the set alone decide rightly, by plurality with a vote
-    at least, ``(2 ** n_members, n_labels)``.
+    and two. `counts`: how many samples each row stands for, ``(n_rows,)``. The rows that `n` missing answers
+    leave open, ``(2 ** n_members, width)``; all rows at the last place. The set has bit k where member k is
+    in it.
     """
     n_rows, n, n_classes = added.shape
-    labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)
-    rows = AnsweredRows(
-        np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1)),
-        np.ones(n_rows, dtype=np.int64) if counts is None else counts,
-        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), ballot.start,
-        ballot.most, n if largest is None else largest, int(isinstance(ballot, Plurality)),
-    )  # fmt: skip
+    answers = np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1))
+    rows = AnsweredRows(answers, counts, ballot.start, ballot.most)
     totals = np.zeros((n + 1, n_rows * n_classes), dtype=np.int64)
     totals[n] = np.tile(ballot.start, n_rows)
-    n_labels, n_sets = int(labels.max(initial=0)) + 1, 1 << n
-    opened = np.zeros((n_sets, n_labels if apart else 1, width), dtype=np.int32)
-    right = np.zeros((n_sets, n_labels), dtype=np.int32)
-    block = max(1, BLOCK_WORK // max(1, n_rows * n_classes))
-    for first in range(0, n_sets, block):
-        if not on_block():
-            return None
-        last = min(n_sets, first + block)
-        count_open_rows(first, last, rows, totals, opened, right)
-        np.cumsum(opened[first:last], axis=2, out=opened[first:last])
-    return opened, right
+    opened = np.zeros((1 << n, width), dtype=np.int32)
+    count_open_rows(0, 1 << n, rows, totals, opened)
+    return np.cumsum(opened, axis=1, out=opened)
 
 
 def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -243,9 +174,8 @@ def _best_order(
 ) -> NDArray[np.intp]:
     n = added.shape[1]
     n_left = copies.sum() - set_sums(copies)
-    found = open_rows(ballot, added, width=int(copies.sum()) + 2, counts=counts)
-    assert found is not None, "nothing stops it"
-    n_open = found[0][np.arange(1 << n), 0, n_left].astype(np.int64)
+    opened = open_rows(ballot, added, width=int(copies.sum()) + 2, counts=counts)
+    n_open = opened[np.arange(1 << n), n_left].astype(np.int64)
     n_open[0] = counts.sum()  # nothing is settled before a member has answered
     least, first = np.zeros(1 << n), np.zeros(1 << n, dtype=np.intp)
     for asked in range((1 << n) - 2, -1, -1):
