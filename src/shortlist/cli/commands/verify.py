@@ -65,7 +65,6 @@ def verify(
 
     certificate = ensemble.certificate
     is_front = model.suffix.casefold() == ".parquet"
-    refuse_unused(context, KINDS, "a front" if is_front else "a model")
     check_files(
         inputs={
             "MODEL": model,
@@ -83,6 +82,7 @@ def verify(
             "The table, program or feature model comes second.",
         )  # fmt: skip
     check_shared(context.params)
+    refuse_unused(context, KINDS, "a front" if is_front else "a model")
     with _undamaged(model.name):
         if is_front:
             from shortlist.cli.text.front_checks import verify_front
