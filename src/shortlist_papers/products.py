@@ -320,7 +320,7 @@ def _deviations() -> tuple[str, ...]:
             "Programs are solved by HiGHS where the paper had CPLEX, those of SolRep with up to 2,000 columns"
             " by our own branch and bound. By default they have no limit, so that points are proved, but "
             f"each has the paper's {LINUX_LIMIT_S:g} s on Linux; elsewhere the paper stops each after "
-            f"{SHORT_LIMIT_S:g} s, which is measured beside them on E-Shop."
+            f"{SHORT_LIMIT_S:g} s, as one kind of run does on E-Shop."
         ),
         (
             "SolRep minimises the defects at each reference point, as the authors' programs do; the text has "
