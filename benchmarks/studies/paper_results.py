@@ -33,8 +33,8 @@ PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 CHECKS = RESULTS / "reproduce-checks.csv"
 PAGES = Path(__file__).parents[2] / "docs" / "results"
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->)\n.*?(<!-- end -->)", re.DOTALL)
-COLOURS = ("#0b5fa5", "#d1495b", "#6a994e", "#e08e45", "#7b4fa3", "#5c677d", "#2a9d8f", "#8d5524")
-MARKS = "osD^vPX*"
+COLOURS = ("#0b5fa5", "#d1495b", "#6a994e", "#e08e45", "#7b4fa3", "#5c677d", "#2a9d8f", "#8d5524", "#222222")
+MARKS = "osD^vPX*p"
 
 
 def draw(table: ResultTable, path: Path) -> None:
