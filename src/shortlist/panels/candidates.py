@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
 from shortlist.panels.decisions import BY_CONFIDENCE, Heard, JudgeVotes
-from shortlist.panels.learning import UNSCORED, VOTES, VOTING, OutOfFold
+from shortlist.panels.learning import PRUNED, UNSCORED, VOTES, VOTING, OutOfFold
 from shortlist.panels.recipes import Candidate, Cases, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
@@ -298,9 +298,15 @@ SHAPES = (
         "There is nothing to vote on",
     ),
     Shape(
+        "answers of many judges from which nothing is learned, as free text",
+        lambda cases: PRUNED in cases.decisions,
+        (*CASCADES, VOTED, CHOSEN, THREE_STAGES),
+        "Exact pruning leaves out judges who err together",
+    ),
+    Shape(
         "answers from which nothing is learned, as free text",
         lambda cases: all(name in UNSCORED for name in cases.decisions),
-        (*CASCADES, VOTED, CHOSEN, THREE_STAGES),
+        (*CASCADES, VOTED, THREE_STAGES),
         "Such answers can only be voted on",
     ),
     Shape(
