@@ -19,6 +19,7 @@ from benchmarks.studies import (
     analysis_peers,
     answers,
     as_good,
+    assortments,
     committee_answers,
     committee_fronts,
     cost_curves,
@@ -59,6 +60,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
     "as-good": as_good.as_good,
+    "assortments": assortments.assortments,
     "anytime": anytime,
     "committee-answers": committee_answers.committee_answers,
     "committee-fronts": committee_fronts.committee_fronts,
@@ -121,6 +123,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
 WITHOUT_DATA = (
     "answers",
     "as-good",
+    "assortments",
     "front-promises",
     "hospital",
     "kills",
