@@ -1,5 +1,6 @@
 """Customers and the products that they get, as sentences, tables and parts of a page."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
@@ -117,10 +118,16 @@ def service_parts(service: Service, n_products: int | None = None) -> Parts:
         Heading("Customers"),
         Text(first),
         *map(Text, more),
-        products,
+        _brief(service, products),
+        _brief(service, customer_table(service)),
         _bars(products),
-        customer_table(service),
     ]
+
+
+def _brief(service: Service, table: Table) -> Table:
+    """Return a table whose objectives are named without their senses, so that two stand side by side."""
+    names = {f"{goal.sense} {goal.name}": goal.name for goal in service.objectives}
+    return dataclasses.replace(table, columns=tuple(names.get(head, head) for head in table.columns))
 
 
 def _bars(products: Table) -> Chart:

@@ -64,8 +64,8 @@ def few_parts(front: Front, found: "FewPoints", asked: int) -> Parts:
         *map(Text, more),
         Text(meaning, note=True),
         few_table(front, found),
-        _curve(found),
         *([chosen] if chosen is not None else []),
+        _curve(found),
         *front_parts({name: front}, picks=picks),
     ]
 
