@@ -14,15 +14,13 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.rows import RESULTS, row_facts
+from benchmarks.studies.headline_pictures import HEADLINES
 from shortlist.runs import Cancellation, open_study
 from shortlist_papers.paper import SCALES, Extent, PaperLine, ResultTable, all_tables
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.stored import (
-    AGAIN,
-    BY_TIME,
     KEYS,
-    NOT_STORED,
-    OTHERWISE,
+    VERDICTS,
     checked_rows,
     drawn_units,
     stored_rows,
@@ -136,7 +134,7 @@ def checked(paper: str) -> str:
     """Say the number of rows of a paper that came again when some of its units were last run again."""
     rows = pd.read_csv(CHECKS)
     part = rows[rows["paper"] == paper]
-    counts = part[[AGAIN, OTHERWISE, BY_TIME, NOT_STORED]].sum()
+    counts = part.reindex(columns=list(VERDICTS)).fillna(0).astype(int).sum()
     told = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
     version = part["versions"].str.extract(r"shortlist ([\w.]+)")[0].iloc[0]
     return (
@@ -150,8 +148,10 @@ def check(paper: str, folder: Path) -> None:
     rows = rows_of(paper)
     extent = Extent(rows["case"].iloc[0].split()[-1])
     units = drawn_units(PAPERS[paper].plan(folder, extent).units)
-    n_units, counts = checked_rows(rows, units, Cancellation())
-    new = pd.DataFrame([{"paper": paper, **row_facts(), "units": n_units, **row} for row in counts])
+    found = checked_rows(rows, units, Cancellation())
+    new = pd.DataFrame(
+        [{"paper": paper, **row_facts(), "units": found.n_units, **row} for row in found.counts]
+    )
     old = pd.read_csv(CHECKS) if CHECKS.exists() else new.iloc[:0]
     pd.concat([old[old["paper"] != paper], new]).sort_values("paper", kind="stable").to_csv(
         CHECKS, index=False
@@ -201,6 +201,8 @@ def main() -> None:
     page = PAGES / f"{given.paper}.md"
     tables = all_tables(PAPERS[given.paper], rows_of(given.paper))
     page.write_text(page_of(given.paper, page.read_text(), tables))
+    if given.paper in HEADLINES:
+        (PICTURES / f"{given.paper}-headline.svg").write_text(HEADLINES[given.paper](rows_of(given.paper)))
     for table in tables:
         if table.name in given.pictures.split(",") and table.picture is not None:
             draw(table, PICTURES / f"{given.paper}-{table.name}.{given.format}")

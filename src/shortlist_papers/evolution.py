@@ -57,17 +57,26 @@ NAMES = {
     "single": "best of one population",
     "least-squares": "least squares",
     "adaboost-stumps": "AdaBoost, stumps",
+    "offline-noise": "Off-EEL, noise",
+    "adaboost-noise": "AdaBoost, noise",
 }
-"""Names of the methods in tables."""
+"""Names of the methods in tables; with noise a fifth of the training rows have another class."""
+
+NOISY = {"offline-noise": "offline", "adaboost-noise": "adaboost-stumps"}
+"""Methods that are fitted with noise, and the same without."""
+
+NOISE = 0.2
+"""Share of the training rows that get another class."""
 
 SECONDS = {
     "offline": (1.0, 6.0), "online": (20.0, 25.0), "online-smoothed": (20.0, 20.0), "single": (0.5, 5.0),
-    "least-squares": (0.04, 0.0), "adaboost-stumps": (1.0, 1.0),
+    "least-squares": (0.04, 0.0), "adaboost-stumps": (1.0, 1.0), "offline-noise": (1.0, 6.0),
+    "adaboost-noise": (1.0, 1.0),
 }  # fmt: skip
 """About how many seconds each method takes, and how many more for each thousand rows."""
 
-RANKED = tuple(name for name in NAMES if name != "online-smoothed")
-"""The methods that are ranked: all but our own variant."""
+RANKED = tuple(name for name in NAMES if name != "online-smoothed" and name not in NOISY)
+"""The methods that are ranked: all but our own variant, and those with noise."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,7 @@ def eel_methods(size: EvolutionSize) -> dict[str, Any]:
     from sklearn.tree import DecisionTreeClassifier
 
     stumps = DecisionTreeClassifier(max_depth=1)
+    boosting = AdaBoostClassifier(stumps, n_estimators=size.stumps, random_state=0)
     bred: dict[str, Any] = {"population_size": size.population, "n_generations": size.generations}
     return {
         "offline": EvolutionaryEnsembleClassifier("offline", **bred),
@@ -120,7 +130,9 @@ def eel_methods(size: EvolutionSize) -> dict[str, Any]:
         "online-smoothed": EvolutionaryEnsembleClassifier("online", **bred),
         "single": EvolutionaryEnsembleClassifier("single", **bred),
         "least-squares": make_pipeline(StandardScaler(), RidgeClassifier(alpha=1e-6)),
-        "adaboost-stumps": AdaBoostClassifier(stumps, n_estimators=size.stumps, random_state=0),
+        "adaboost-stumps": boosting,
+        "offline-noise": EvolutionaryEnsembleClassifier("offline", **bred),
+        "adaboost-noise": boosting,
     }
 
 
@@ -170,7 +182,7 @@ def _seconds(method: str, n_rows: int, size: EvolutionSize) -> float:
     """Return about how many seconds a unit takes here; ties are counted of Off-EEL alone."""
     fixed, each = SECONDS[method]
     seconds = fixed + each * n_rows / 1000
-    if method in {"least-squares", "adaboost-stumps"}:
+    if method in {"least-squares", "adaboost-stumps", "adaboost-noise"}:
         return seconds * size.stumps / 200
     ties = 6.0 * (size.population / 500) ** 2 if method == "offline" else 0.0
     return seconds * size.population * size.generations / 100_000 + ties
@@ -180,15 +192,24 @@ def measure_evolution(  # what is measured, and by what
     name: str, fold: Fold, method: str, unfitted: Any, size: Mapping[str, int], *, budget: Budget
 ) -> Rows:
     """Measure a method on one fold; of evolution also what selection met on the training rows."""
+    learned = dataclasses.replace(fold, y=noisy_classes(fold)) if method in NOISY else fold
     begun = seconds_now()
-    answer = fit_method(fold, unfitted, None, fold.train, budget.cancellation)
+    answer = fit_method(learned, unfitted, None, fold.train, budget.cancellation)
     row: dict[str, Any] = {
         "dataset": name, "repeat": fold.repeat, "fold": fold.number, "method": method,
         "seconds": seconds_now() - begun, **answer.accuracies(fold), "size": None, **size,
+        "test_rows": len(fold.test), "noise": NOISE if method in NOISY else 0.0,
     }  # fmt: skip
     evolved = answer.estimator
-    if isinstance(evolved, EvolutionaryEnsembleClassifier):
-        row["size"], row["training_error"] = len(evolved.members_), evolved.result_.error
+    if hasattr(evolved, "staged_predict"):
+        row["fitted"] = len(evolved.estimators_)
+        row["size"], row["training_error"] = fewest_stumps(evolved, learned)
+    if not isinstance(evolved, EvolutionaryEnsembleClassifier):
+        return [row]
+    row["size"], row["training_error"] = len(evolved.members_), evolved.result_.error
+    if method in {"offline", "single"}:
+        X = evolved.encoder_.transform(take_rows(fold.X, fold.test))
+        row["disagreement"] = mean_disagreement(evolved.space_.predict(evolved.result_.population, X))
     if method == "offline":
         X = evolved.encoder_.transform(take_rows(fold.X, fold.train))
         labels = np.searchsorted(evolved.classes_, fold.y[fold.train])
@@ -196,6 +217,42 @@ def measure_evolution(  # what is measured, and by what
         for criterion in CRITERIA:
             row[f"ties_{criterion}"] = tied_steps(codes, labels, len(evolved.classes_), criterion)
     return [row]
+
+
+def noisy_classes(fold: Fold) -> Labels:
+    """Return the classes of a table with another one, drawn evenly, for a share of the training rows."""
+    rng = np.random.default_rng(fold.seed)
+    y = np.array(fold.y)
+    classes, codes = np.unique(y, return_inverse=True)
+    changed = rng.permutation(fold.train)[: round(NOISE * len(fold.train))]
+    y[changed] = classes[(codes[changed] + rng.integers(1, len(classes), len(changed))) % len(classes)]
+    return y
+
+
+def fewest_stumps(boosted: Any, fold: Fold) -> tuple[int, float]:
+    """Return the size and the error of the first prefix of boosting with the least training error.
+
+    That is how Figure 1 chooses the size of Off-EEL.
+    """
+    y = fold.y[fold.train]
+    sums = boosted.staged_decision_function(take_rows(fold.X, fold.train))  # staged_predict warns of names
+    places = ((one > 0).astype(int) if one.ndim == 1 else one.argmax(axis=1) for one in sums)
+    errors = [float((boosted.classes_[one] != y).mean()) for one in places]
+    least = int(np.argmin(errors))
+    return least + 1, errors[least]
+
+
+def mean_disagreement(codes: NDArray[np.uint8]) -> float:
+    """Return the share of rows that a pair of classifiers answers differently, the mean over pairs.
+
+    `codes`: classes by their index, ``(n_rows, n_classifiers)``.
+
+    >>> mean_disagreement(np.array([[0, 0, 1], [0, 0, 0]], dtype=np.uint8))  # a third of six
+    0.3333333333333333
+    """
+    n = codes.shape[1]
+    alike = sum(((codes == one).sum(axis=1) ** 2).sum() for one in range(int(codes.max()) + 1))
+    return float(1 - (alike / len(codes) - n) / (n * (n - 1)))
 
 
 def tied_steps(codes: NDArray[np.uint8], labels: Labels, n_classes: int, criterion: str) -> float:

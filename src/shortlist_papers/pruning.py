@@ -2,14 +2,17 @@
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner
@@ -47,6 +50,9 @@ SETS = {
 POSITIVE = {"qsar-biodegradation": "NRB"}
 """The positive class where it is not 1."""
 
+MOST_ROWS_OF_THEOREMS = 10_000
+"""Sets with more rows are left out where theorems are counted."""
+
 N_FOLDS = 10
 """Folds of each split, of which a scale runs some."""
 
@@ -67,19 +73,41 @@ class PruningSize:
     """Limit on the nodes of each exact method."""
     repeated: Mapping[str, int] = field(default_factory=dict)
     """Sets that have more repeats with the smallest pool, and how many: dispersion is over repeats."""
+    limits: Mapping[int, float] = field(default_factory=dict)
+    """Time limits of the numbers of classifiers that have another one."""
+    fewer: Mapping[int | str, int] = field(default_factory=dict)
+    """Numbers of classifiers, and sets, of which fewer folds are run, and how many."""
 
     def repeats_of(self, name: str, n_classifiers: int) -> int:
         """Return the number of repeats of a set with a number of classifiers."""
         most = self.repeated.get(name, 0) if n_classifiers == min(self.pools) else 0
         return max(self.n_repeats, most)
 
+    def limit_of(self, n_classifiers: int) -> float | None:
+        """Return the time limit of each program with a number of classifiers, in seconds."""
+        return self.limits.get(n_classifiers, self.time_limit_s)
+
+    def folds_of(self, name: str, n_classifiers: int) -> int:
+        """Return the number of folds of a set with a number of classifiers that are run."""
+        return min(self.n_run, *(self.fewer.get(one, N_FOLDS) for one in (name, n_classifiers)))
+
+
+LARGE = ("default-credit-card-clients", "bank-additional-full")
+"""Sets of 30,000 rows and more."""
 
 SIZES = {
     "small": PruningSize(
         ("parkinsons", "wdbc", "qsar-biodegradation", "diabetic-retinopathy-debrecen"), 2, 1, (40,), 3.0
     ),
     "medium": PruningSize(
-        tuple(SETS), 10, 1, (40, 100), 5.0, repeated=dict.fromkeys(("parkinsons", "wdbc", "musk-v1"), 10)
+        tuple(SETS),
+        10,
+        1,
+        (40, 100),
+        5.0,
+        limits={40: 1.0},
+        fewer={100: 3, **dict.fromkeys(LARGE, 3)},
+        repeated={"parkinsons": 10},
     ),
     "paper": PruningSize(tuple(SETS), 10, 10, (40, 60, 80, 100), 300.0),
 }
@@ -97,6 +125,8 @@ def size_of(extent: Extent) -> PruningSize:
         n_run=extent.folds_of(N_FOLDS) or size.n_run,
         n_repeats=extent.seeds or size.n_repeats,
         repeated={} if extent.seeds else size.repeated,
+        fewer={} if extent.folds else size.fewer,
+        limits={} if extent.time_limit_s else size.limits,
         time_limit_s=extent.time_limit_s or size.time_limit_s,
     )
 
@@ -160,8 +190,14 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
     for name, table in found.items():
         X, y = binary_table(name, table)
         units.append(Unit(f"{name}/rows", count_rows, (name, X, y), size=0.0))
+        if every and len(y) <= MOST_ROWS_OF_THEOREMS:
+            (fold, *_) = stratified_folds(
+                name, X, y, n_folds=N_FOLDS, n_repeats=1, n_classifiers=len(FAMILIES), seed=0
+            )
+            units.append(Unit(f"{name}/theorems", count_theorems, (name, fold), f"{name}, theorems", 1.0))
         for n_classifiers in size.pools:
-            methods = paper_methods(size.time_limit_s, size.node_limit, n_classifiers=n_classifiers)
+            limit_s = size.limit_of(n_classifiers)
+            methods = paper_methods(limit_s, size.node_limit, n_classifiers=n_classifiers)
             groups = {
                 one: {one: method} for one, method in methods.items() if isinstance(method, ExactPruner)
             }
@@ -180,12 +216,13 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
                         measure_methods,
                         (name, which, fold, members),
                         kind=f"{name}, {group}",
-                        size=_seconds(group, len(y), n_classifiers, size.time_limit_s, fits=not place),
+                        size=_seconds(group, len(y), n_classifiers, limit_s, fits=not place),
                     )
                     for place, (group, members) in enumerate(asked.items())
-                    if fold.number < size.n_run
+                    if fold.number < size.folds_of(name, n_classifiers)
                 ]
-    limits = {"time_limit_s": size.time_limit_s, "node_limit": size.node_limit}
+    limits: dict[str, Any] = {"time_limit_s": size.time_limit_s, "node_limit": size.node_limit}
+    limits |= {f"time limit with {n} classifiers": limit for n, limit in size.limits.items()}
     return PaperPlan(tuple(units), limits | prints, missing)
 
 
@@ -207,6 +244,53 @@ def count_rows(
     positive = int(y.sum())
     counts = {"features": X.shape[1], "rows": len(y), "negative": len(y) - positive, "positive": positive}
     return [{"kind": "set", "dataset": SETS[name], **counts}]
+
+
+def count_theorems(name: str, fold: Fold, *, budget: Budget) -> Rows:
+    """Count for how many selections of a small pool what Sections 3 and 4 prove is so, by definition.
+
+    All selections of eight classifiers with all thresholds: whether those of the largest weighted sum with θ
+    are those of the largest balanced accuracy, and for how many selections the mean PFC of the members is the
+    mean FC of the pairs.
+    """
+    pool, validation = fold_pool(fold, budget.cancellation)
+    votes = class_answers(pool, validation[:, None])[:, :8].astype(np.int64)
+    truth = np.searchsorted(pool.classes, fold.y[validation])
+    n, n_1 = len(truth), int(truth.sum())
+    theta = Fraction(n_1, n)
+    right = votes == truth[:, None]
+    failures, places = (~right).sum(axis=0), range(votes.shape[1])
+    credit = {
+        (a, b): Fraction(int((right[:, a] != right[:, b]).sum()), max(1, int(failures[a] + failures[b])))
+        for a, b in itertools.permutations(places, 2)
+    }
+    weighted: dict[tuple[tuple[int, ...], int], Fraction] = {}
+    balanced: dict[tuple[tuple[int, ...], int], Fraction] = {}
+    n_pairs, n_same = 0, 0
+    for size in range(1, votes.shape[1] + 1):
+        for members in itertools.combinations(places, size):
+            tally = votes[:, list(members)].sum(axis=1)
+            for threshold in range(size + 1):
+                answer = tally > threshold
+                true = int(answer[truth == 1].sum()), int((~answer[truth == 0]).sum())
+                weighted[members, threshold] = (1 - theta) * true[0] + theta * true[1]
+                balanced[members, threshold] = (Fraction(true[0], n_1) + Fraction(true[1], n - n_1)) / 2
+            if size > 1:
+                each = [sum(credit[a, b] for b in members if b != a) / Fraction(size - 1) for a in members]
+                pairs = [credit[pair] for pair in itertools.combinations(members, 2)]
+                n_pairs += 1
+                n_same += sum(each) / Fraction(size) == sum(pairs) / Fraction(len(pairs))
+    best = [
+        {one for one, value in values.items() if value == max(values.values())}
+        for values in (weighted, balanced)
+    ]
+    return [
+        {
+            "kind": "theorem", "dataset": SETS[name], "selections": len(weighted),
+            "same_best": best[0] == best[1],
+            "pairs": n_pairs, "same_diversity": n_same,
+        }
+    ]  # fmt: skip
 
 
 def measure_methods(name: str, which: str, fold: Fold, methods: Mapping[str, Any], *, budget: Budget) -> Rows:
@@ -291,12 +375,20 @@ def _mean_diversity(limits: DiversityLimits | None, members: NDArray[np.intp]) -
 
 
 def _scales() -> str:
-    told = [
-        f"{scale} has {len(size.sets)} sets, {size.n_repeats} repeat, {size.n_run} of {N_FOLDS} folds, "
-        f"{' and '.join(map(str, size.pools))} classifiers and {size.time_limit_s:g} s for each program"
-        for scale, size in SIZES.items()
-        if scale != "paper"
-    ]
+    told = []
+    for scale in ("small", "medium"):
+        size = SIZES[scale]
+        limits = [f"{size.limit_of(n):g} s with {n}" for n in size.pools]
+        few = [
+            f"{n} folds {'with' if isinstance(one, int) else 'of'} {SETS.get(str(one), one)}"
+            for one, n in size.fewer.items()
+        ]
+        more = [f"{n} repeats of {SETS[name]} with {min(size.pools)}" for name, n in size.repeated.items()]
+        told.append(
+            f"{scale} has {len(size.sets)} sets, {size.n_repeats} repeat, {size.n_run} of {N_FOLDS} folds, "
+            f"{' and '.join(map(str, size.pools))} classifiers and for each program {' and '.join(limits)}"
+            + (f" (but {all_of([*few, *more])})" if few or more else "")
+        )
     return f"Only the scale paper has ten repeats, all folds and 300 s: {'; '.join(told)}."
 
 

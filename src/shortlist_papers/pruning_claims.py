@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shortlist._words import all_of, counted
-from shortlist.results.intervals import MARGIN, wilson_interval
+from shortlist.results.intervals import CHANCE, MARGIN, wilson_interval
 from shortlist_papers.claims import (
     ClaimFinding,
     Need,
@@ -16,6 +18,7 @@ from shortlist_papers.claims import (
     beside,
     facts,
     figure,
+    most,
     needed,
     share_figure,
     shown_mean,
@@ -27,8 +30,9 @@ from shortlist_papers.pruning_tables import (
     OTHER_BENCHMARKS,
     RANKED,
     SETS,
+    WITH_FLOOR,
     by_repeat,
-    rank_of_variant,
+    ranks_gained,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +42,23 @@ EXACT = ("F1", "F2", "F3")
 CLIMBERS = ("HC-CON", "HC-UWA")
 LARGEST_GAP = 0.069
 """The paper's largest gap, which it calls small."""
+NOTABLE = 0.8
+"""Half of the points between the paper's DRD, 1.8, and its next set, 0.2."""
 UNITS = {"rank": "ranks", "mean": "points"}
 
 RUNS = {"kind": "run"}
-FOLDS = Need(10, "folds of each set", "fold", RUNS, each="dataset")
+LARGE = ("DEF", "BMK")
+FOLDS = Need(
+    10, "folds of each set with fewer than 30,000 rows", "fold",
+    RUNS | {"dataset": tuple(one for one in SETS if one not in LARGE)}, each="dataset",
+)  # fmt: skip
+"""Ten folds, which test each row of a set once."""
+LARGE_FOLDS = Need(3, "folds of each larger set", "fold", RUNS | {"dataset": LARGE}, each="dataset")
+"""Three folds of DEF and BMK, which test 9,000 and 12,357 rows."""
 SETS_THERE = Need(8, "sets", "dataset", RUNS)
 POOLS = Need(100, "classifiers in a pool", "classifiers", RUNS, largest=True)
 REPEATS = Need(10, "repeats of a set", "repeat", RUNS)
-COMPARED = (FOLDS, SETS_THERE, POOLS)
+COMPARED = (FOLDS, LARGE_FOLDS, SETS_THERE, POOLS)
 """Extent of a comparison of methods."""
 SOLVED = (SETS_THERE, POOLS)
 """Extent of a claim about the programs of Table 3."""
@@ -129,22 +142,58 @@ def overfitting(runs: "pd.DataFrame", one: str, other: str) -> str:
 
 
 def other_stop(rows: "pd.DataFrame", metric: str) -> str:
-    """Say that hill climbing ranks better if it stops by accuracy; empty where it does not."""
+    """Say that hill climbing ranks better if it stops by accuracy, where that is beyond chance."""
     told = []
     for climber in CLIMBERS:
-        found = rank_of_variant(rows, climber, metric)
-        if found is not None and found[1] < found[0]:
-            told.append(f"{climber} has rank {found[1]:.2f} instead of {found[0]:.2f}")
+        gained = ranks_gained(rows, climber, metric)
+        if gained is not None and (part := above(gained)).same and part.sure:
+            told.append(f"{climber} by {shown_mean(gained, 'ranks', 2)}")
     if not told:
         return ""
     return (
-        f"If hill climbing keeps the most accurate prefix instead of the fittest, {all_of(told)}: a sign "
-        "that the paper stopped it so."
+        "Hill climbing that keeps the most accurate prefix, and not the fittest as Section 5.2 says, ranks "
+        f"better here: {all_of(told)}."
     )
 
 
-def _overfits(rows: "pd.DataFrame") -> str:
-    return overfitting(_runs(rows, ("F1", "BFT")), "F1", "BFT")
+def no_floor(rows: "pd.DataFrame", metric: str) -> str:
+    """Say that F1 gains on new rows from the floor that backfitting has, where that is beyond chance."""
+    runs = complete(rows, ("F1", WITH_FLOOR, "BFT"), units=(*FOLD, "classifiers"))
+    if runs.empty:
+        return ""
+    folds = _by_fold(runs, metric)
+    gained = folds[WITH_FLOOR] - folds["F1"]
+    if not above(gained).sure:
+        return ""
+    left = folds[WITH_FLOOR] - folds["BFT"]
+    return (
+        "Backfitting has at least 20 % of the pool, F1 a single member: with that floor F1 gains "
+        f"{shown_mean(gained, 'points', 2)} on new rows, and is {beside(left, 'points')} backfitting "
+        f"({counted(len(folds), 'fold')})."
+    )
+
+
+def hardly_binds(rows: "pd.DataFrame") -> str:
+    """Say that F1 already is as diverse as F2 must be, where that is so in most runs beyond chance."""
+    if not {"pfc", "gamma"} <= set(rows.columns):
+        return ""
+    runs = rows[rows["method"] == "F1"].dropna(subset=["pfc", "gamma"])
+    if runs.empty:
+        return ""
+    free = runs["pfc"] >= runs["gamma"] - 1e-6
+    if not most(free.tolist()).sure:
+        return ""
+    return (
+        f"F1's members already have the mean diversity that F2 asks for in {int(free.sum()):,} of "
+        f"{counted(len(free), 'program')}, so that the limit hardly binds."
+    )
+
+
+def _why_behind(rows: "pd.DataFrame", metric: str = "balanced_accuracy") -> str:
+    """Give the reasons for F1's lag behind backfitting that these rows show."""
+    return " ".join(
+        filter(None, (no_floor(rows, metric), overfitting(_runs(rows, ("F1", "BFT")), "F1", "BFT")))
+    )
 
 
 def _competitive(rows: "pd.DataFrame") -> ClaimFinding:
@@ -173,14 +222,20 @@ def _spread(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _cases_ahead(rows: "pd.DataFrame", metric: str, method: str, printed: tuple[int, int]) -> ClaimFinding:
-    """Judge a printed count of cases in which a method is ahead of all benchmarks; chance has 1 of 5."""
+    """Judge a printed count of cases in which a method is ahead of all benchmarks; chance has 1 of 5.
+
+    Cases of one set share its rows, so that the interval is of as many cases as there are sets.
+    """
     runs = _runs(rows, RANKED[metric])
     cases = _cases(runs, metric)
     n = int((cases[method] > cases[list(BENCHMARKS)].max(axis=1)).sum())
-    part = share_figure(n, len(cases), printed[0] / printed[1], 1 / (1 + len(BENCHMARKS)))
-    low, high = wilson_interval(n, len(cases))
+    n_sets = cases.index.unique("dataset").size
+    of_sets = n * n_sets / len(cases)
+    part = share_figure(of_sets, n_sets, printed[0] / printed[1], 1 / (1 + len(BENCHMARKS)))
+    low, high = wilson_interval(of_sets, n_sets)
     return ClaimFinding(
-        f"{n} of {len(cases)}", (part,), f"95 % interval {100 * low:.0f} to {100 * high:.0f} %; chance 20 %",
+        f"{n} of {len(cases)}", (part,),
+        f"95 % interval of {counted(n_sets, 'set')}: {100 * low:.0f} to {100 * high:.0f} %; chance 20 %",
         "" if part.same or metric != "accuracy" else overfitting(runs, method, "BFT"),
     )  # fmt: skip
 
@@ -224,15 +279,39 @@ def _imbalanced(rows: "pd.DataFrame") -> ClaimFinding:
 
 
 def _dispersion(rows: "pd.DataFrame", metric: str, low: Sequence[str], high: Sequence[str]) -> ClaimFinding:
-    """Judge mean deviations over repeats, of the cases that have several."""
+    """Judge deviations over repeats, of the cases that have several, against the least one of `high`."""
     runs = _runs(rows, RANKED[metric])
-    spread = 100 * by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False).std()
-    spread = needed(spread.dropna())
+    repeated = 100 * by_repeat(runs, metric).unstack("repeat").dropna().stack("repeat", future_stack=True)
+    needed(repeated)
+    cases = [part for _, part in repeated.groupby(level=["dataset", "classifiers"], sort=False)]
+    spread = repeated.groupby(level=["dataset", "classifiers"], sort=False).std()
+    n = repeated.index.unique("repeat").size
     return ClaimFinding(
         ", ".join(f"{one} {spread[one].mean():.2f}" for one in (*low, *high)),
-        tuple(above(spread[spread[list(high)].mean().idxmin()] - spread[one]) for one in low),
-        f"{runs['repeat'].nunique()} repeats, {counted(len(spread), 'case')}",
+        tuple(
+            less_dispersed(part[one], part[part[list(high)].std().idxmin()]) for part in cases for one in low
+        ),
+        f"{counted(n, 'repeat')} of {all_of(sorted({str(one) for one in spread.index.unique('dataset')}))}, "
+        "each method and set a part (Pitman and Morgan's test)",
     )
+
+
+def less_dispersed(one: "pd.Series[float]", other: "pd.Series[float]") -> Part:
+    """Judge whether the deviation of one is less than that of another, by Pitman and Morgan's paired test.
+
+    >>> import pandas as pd
+    >>> wide = pd.Series([0.0, 9.0, 1.0, 8.0, 2.0, 10.0])
+    >>> less_dispersed(wide / 9, wide), less_dispersed(wide, wide)
+    (Part(same=True, sure=True, chance=False), Part(same=False, sure=False, chance=True))
+    """
+    from scipy.stats import pearsonr
+
+    total, less = one + other, other - one
+    same = bool(other.std() > one.std() + 1e-9)
+    if min(np.ptp(total), np.ptp(less)) < 1e-9:
+        return Part(same, False, True)
+    beyond = bool(pearsonr(total, less).pvalue < CHANCE)
+    return Part(same, same and beyond, not beyond)
 
 
 def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -241,6 +320,12 @@ def _gaps(rows: "pd.DataFrame") -> "pd.DataFrame":
     gaps = _by_fold(runs[runs["classifiers"] == runs["classifiers"].max()].astype({"gap": float}), "gap")
     known = gaps.reindex(columns=["F1", "F3"]).dropna()
     return needed(known)
+
+
+def _limit_of(rows: "pd.DataFrame") -> str:
+    """Say the limit of our programs, to follow what a finding on gaps rests on."""
+    limits = rows.loc[rows["method"] == "F1", "limit_s"].dropna() if "limit_s" in rows else ()
+    return f"; {max(limits):g} s of one processor for each program, the paper 300 s" if len(limits) else ""
 
 
 def _above_others(values: "pd.Series[float]", name: str) -> "tuple[str, pd.Series[float]]":
@@ -261,19 +346,17 @@ def _hardest(rows: "pd.DataFrame") -> ClaimFinding:
         ),
         (above(more),),
         f"{counted(gaps.index.unique('dataset').size, 'set')}; DEF less {worst}: "
-        f"{shown_mean(more, 'points')}",
+        f"{shown_mean(more, 'points')}{_limit_of(rows)}",
     )
 
 
 def _close(rows: "pd.DataFrame") -> ClaimFinding:
     gaps = _gaps(rows)
     worst = gaps.groupby(level="dataset", sort=False).mean().max(axis=1)
-    limits = rows.loc[rows["method"] == "F1", "limit_s"].dropna() if "limit_s" in rows else ()
     return ClaimFinding(
         f"{worst.min():.1f} to {worst.max():.1f} %", facts(worst <= 100 * LARGEST_GAP),
-        f"{counted(len(worst), 'set')}; small: up to the paper's largest, {100 * LARGEST_GAP:g} %",
-        f"Our programs had {max(limits):g} s of one processor, the paper's 300 s on eight cores."
-        if len(limits) and max(limits) < 300 else "",
+        f"{counted(len(worst), 'set')}; small: up to the paper's largest, {100 * LARGEST_GAP:g} %"
+        f"{_limit_of(rows)}",
     )  # fmt: skip
 
 
@@ -283,10 +366,11 @@ def _diversity_gap(rows: "pd.DataFrame") -> ClaimFinding:
     more = gaps["F3"] - gaps["F1"]
     worst, further = _above_others(more, "DRD")
     return ClaimFinding(
-        f"DRD {more['DRD'].mean():.1f} points, {worst} {more[worst].mean():.1f}",
-        (above(more["DRD"]), above(further)),
-        f"{counted(more.index.unique('dataset').size, 'set')}; DRD {shown_mean(more['DRD'], 'points')}, "
-        f"less {worst} {shown_mean(further, 'points')}",
+        f"DRD {more['DRD'].mean():.2f} points, {worst} {more[worst].mean():.2f}",
+        (above(further, NOTABLE),),
+        f"{counted(more.index.unique('dataset').size, 'set')}; DRD less {worst} "
+        f"{shown_mean(further, 'points', 2)}; notable: at least {NOTABLE:g} points more, half of the paper's "
+        f"distance{_limit_of(rows)}",
     )  # fmt: skip
 
 
@@ -339,12 +423,47 @@ def _bounds(rows: "pd.DataFrame") -> ClaimFinding:
     )
 
 
+def _theorem(rows: "pd.DataFrame", *, diversity: bool) -> ClaimFinding:
+    """Judge Theorem 1, or the mean of PFC, on every selection of eight classifiers that was counted."""
+    needed({"kind", "same_best"} <= set(rows.columns))
+    counts = needed(rows[rows["kind"] == "theorem"])
+    if diversity:
+        same, every = int(counts["same_diversity"].sum()), int(counts["pairs"].sum())
+        return ClaimFinding(
+            f"{same:,} of {every:,} selections", facts(counts["same_diversity"] == counts["pairs"]),
+            f"{counted(len(counts), 'set')}; all selections of eight classifiers, in fractions",
+        )  # fmt: skip
+    return ClaimFinding(
+        f"the same best ones on {int(counts['same_best'].sum())} of {counted(len(counts), 'set')}",
+        facts(counts["same_best"]),
+        f"{int(counts['selections'].sum()):,} selections of eight classifiers with thresholds, in fractions",
+    )
+
+
+def _most_balanced(rows: "pd.DataFrame") -> ClaimFinding:
+    needed({"kind", "positive"} <= set(rows.columns))
+    sets = needed(rows[rows["kind"] == "set"]).set_index("dataset")
+    away = (sets["positive"] / sets["rows"] - 0.5).abs().sort_values()
+    first = [str(one) for one in away.index[:2]]
+    return ClaimFinding(
+        ", ".join(f"{one} {sets['positive'][one] / sets['rows'][one]:.2f}" for one in first),
+        facts(one in first for one in ("MSK", "DRD")),
+        f"shares of the positive rows; next {away.index[2]}"
+        if len(away) > 2
+        else "shares of the positive rows",
+    )
+
+
 _accuracy = partial(_order, metric="accuracy")
 _balanced = partial(_order, metric="balanced_accuracy")
 _HC = partial(other_stop, metric="accuracy")
 _HC_BALANCED = partial(other_stop, metric="balanced_accuracy")
 
 CLAIMS = (
+    PaperClaim("Maximising the θ-weighted function is equivalent to maximising balanced accuracy",
+               "3.1, Theorem 1", "", partial(_theorem, diversity=False)),
+    PaperClaim("The mean PFC of the members is the mean FC of their pairs", "4", "",
+               partial(_theorem, diversity=True)),
     PaperClaim("The approach is competitive: F1 ranks better than the middle of all methods",
                "abstract, 5.4, 6",
           "F1 3.84 of 7", _competitive,
@@ -382,10 +501,10 @@ CLAIMS = (
           _spread,
           needs=COMPARED),
     PaperClaim("Diversity raises the mean accuracy", "5.4", "",
-          partial(_accuracy, measure="mean", ahead=("F2", "F3"), behind=("F1",)),
+          partial(_accuracy, measure="mean", ahead=("F2", "F3"), behind=("F1",), why=hardly_binds),
           needs=COMPARED),
     PaperClaim("Diversity lowers the mean rank", "5.4, Table 4", "3.74, 3.75 against 3.84",
-          partial(_accuracy, ahead=("F2", "F3"), behind=("F1",)),
+          partial(_accuracy, ahead=("F2", "F3"), behind=("F1",), why=hardly_binds),
           needs=COMPARED),
     PaperClaim("F2 outperforms all benchmarks in 11 of 36 cases", "5.4", "11 of 36",
           partial(_cases_ahead, metric="accuracy", method="F2", printed=(11, 36)),
@@ -397,11 +516,11 @@ CLAIMS = (
           partial(_dispersion, metric="accuracy", low=("F2", "F3"), high=("F1",)),
           needs=(FOLDS, REPEATS)),
     PaperClaim("F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
-          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_overfits),
+          "2.94, best benchmark 3.27", partial(_balanced, ahead=("F1",), behind=BENCHMARKS, why=_why_behind),
           needs=COMPARED),
     PaperClaim("F1 outperforms all benchmarks in mean balanced accuracy", "5.5, Table 5",
           ".8433, best benchmark .8397",
-          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_overfits),
+          partial(_balanced, measure="mean", ahead=("F1",), behind=BENCHMARKS, why=_why_behind),
           needs=COMPARED),
     PaperClaim("θ-weighted F1 outperforms all benchmarks in balanced accuracy, by rank", "5.5, Table 6",
           "2.40, best benchmark 3.27", partial(_balanced, ahead=("F1-theta",), behind=BENCHMARKS),
@@ -420,6 +539,8 @@ CLAIMS = (
           needs=COMPARED),
     PaperClaim("θ-weighted F1 is behind the benchmarks on MSK and DRD", "5.5", "MSK, DRD", _behind_on,
           needs=COMPARED),
+    PaperClaim("MSK and DRD are the most balanced sets", "5.5, Table 2", ".44 and .53", _most_balanced,
+          needs=(Need(8, "sets", "dataset", {"kind": "set"}),)),
     PaperClaim("θ-weighted F1 has the lower dispersion", "5.5, Table 5", ".0063 against .0080",
           partial(_dispersion, metric="balanced_accuracy", low=("F1-theta",), high=("F1", *BENCHMARKS)),
           needs=(FOLDS, REPEATS)),

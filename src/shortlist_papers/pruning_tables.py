@@ -161,8 +161,8 @@ def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return cases.groupby(level="classifiers").mean()[list(RANKED[metric])]
 
 
-def rank_of_variant(rows: "pd.DataFrame", method: str, metric: str) -> tuple[float, float] | None:
-    """Return the mean rank of a hill climber, and its mean rank with a stop by accuracy.
+def ranks_gained(rows: "pd.DataFrame", method: str, metric: str) -> "pd.Series[float] | None":
+    """Return the ranks that a hill climber gains on each set if it keeps the most accurate prefix.
 
     The variant takes the method's place among those that the paper ranks together. None if the rows do not
     have it.
@@ -174,8 +174,11 @@ def rank_of_variant(rows: "pd.DataFrame", method: str, metric: str) -> tuple[flo
     if runs.empty:
         return None
     swapped = runs[runs["method"] != method].replace({"method": {variant: method}})
-    before = mean_ranks(runs[runs["method"] != variant], metric).mean()[method]
-    return float(before), float(mean_ranks(swapped, metric).mean()[method])
+    before, after = (
+        ranks(by_repeat(part, metric))[method].groupby(level="dataset", sort=False).mean()
+        for part in (runs[runs["method"] != variant], swapped)
+    )
+    return before - after
 
 
 def _sets(sets: "pd.DataFrame") -> ResultTable:

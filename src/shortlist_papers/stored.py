@@ -4,6 +4,7 @@ import ast
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,14 @@ WITHIN = 1e-6
 """Relative difference of numbers that count as the same: last digits depend on the processor."""
 
 AGAIN, OTHERWISE, BY_TIME, NOT_STORED = "as stored", "otherwise", "ended by a time limit", "not stored"
+EQUAL = "another of equal best"
+"""Verdict of a selection that is proved best as the stored one was, of the same value, with other members."""
+VERDICTS = (AGAIN, EQUAL, OTHERWISE, BY_TIME, NOT_STORED)
+
+OF_MEMBERS = frozenset({
+    "selection", "members", "pfc", "accuracy", "balanced_accuracy", "validation_accuracy",
+})  # fmt: skip
+"""Columns in which equally good selections may differ."""
 
 
 def stored_rows(path: Path) -> "pd.DataFrame":
@@ -66,23 +75,42 @@ def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SEC
     return sorted(mixed, key=lambda unit: unit.size if first[unit.kind] is unit else seconds)
 
 
+@dataclass(frozen=True)
+class CheckedRows:
+    """Findings of a check."""
+
+    n_units: int
+    """Units that were begun."""
+    counts: list[dict[str, Any]]
+    """Number of rows by verdict, for each kind or method."""
+    differing: list[dict[str, Any]]
+    """The rows that are otherwise: what identifies a row, and each column that differs, as stored and now."""
+
+
 def checked_rows(
     rows: "pd.DataFrame",
     units: Sequence[Unit],
     cancellation: Cancellation,
     seconds: float = CHECK_SECONDS,
-) -> tuple[int, list[dict[str, Any]]]:
-    """Run some units again, and count which of their rows are as stored.
+) -> CheckedRows:
+    """Run some units again, and compare their rows with the stored ones.
 
-    Returns the number of units that were begun within `seconds` of the processor, and, for each kind or
-    method, how many of their rows are as stored, otherwise, or not stored. A row of a search that a time
-    limit ended, then or now, is counted apart: it depends on the machine. Seconds are not compared.
+    A row of a search that a time limit ended, then or now, is counted apart, as it depends on the machine; so
+    is a selection with the stored value that is proved best too, as the paper leaves open which of several is
+    taken. Seconds are not compared, nor columns that no stored row of the method has.
 
-    `rows`: as :func:`stored_rows` reads them. `units`: as :func:`drawn_units` draws them.
+    `rows`: as :func:`stored_rows` reads them. `units`: as :func:`drawn_units` draws them; they are begun
+    within `seconds` of the processor.
     """
     columns = [name for name in KEYS if name in rows]
     stored = {_key(row, columns): row for row in rows.to_dict("records")}
+    known: dict[str, set[str]] = {}
+    for row in stored.values():
+        known.setdefault(_name(row), set()).update(
+            str(column) for column, value in row.items() if not _missing(value)
+        )
     counts: dict[str, Counter[str]] = {}
+    differing: list[dict[str, Any]] = []
     begun, n_units = processor_seconds(), 0
     for unit in units:
         found = unit.call(*unit.arguments, budget=Budget(cancellation=cancellation))
@@ -90,25 +118,57 @@ def checked_rows(
             break
         n_units += 1
         for row in found:
-            name = str(row.get("method", row.get("kind")))
-            counts.setdefault(name, Counter())[_verdict(row, stored.get(_key(row, columns)))] += 1
+            name, old = _name(row), stored.get(_key(row, columns))
+            others = _other_columns(row, old or {}, known.get(name, set()))
+            verdict = _verdict(row, old, others)
+            counts.setdefault(name, Counter())[verdict] += 1
+            if verdict == OTHERWISE:
+                where = {key: row[key] for key in columns if not _missing(row.get(key))}
+                assert old is not None
+                differing.append(
+                    {
+                        "row": ", ".join(f"{key} {value}" for key, value in where.items()),
+                        "differs": {one: [old.get(one), row.get(one)] for one in others},
+                    }
+                )
         if processor_seconds() - begun > seconds:
             break
-    verdicts = (AGAIN, OTHERWISE, BY_TIME, NOT_STORED)
-    return n_units, [{"rows of": name, **{one: counts[name][one] for one in verdicts}} for name in counts]
+    told = [{"rows of": name, **{one: counts[name][one] for one in VERDICTS}} for name in counts]
+    return CheckedRows(n_units, told, differing)
+
+
+def _name(row: Mapping[Any, Any]) -> str:
+    method = row.get("method")
+    return str(row.get("kind") if _missing(method) else method)
 
 
 def _key(row: Mapping[Hashable, Any], columns: Sequence[str]) -> tuple[Any, ...]:
     return tuple(None if _missing(row.get(name)) else row[name] for name in columns)
 
 
-def _verdict(row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None) -> str:
+def _other_columns(row: Mapping[str, Any], stored: Mapping[Hashable, Any], known: set[str]) -> list[str]:
+    return [
+        name
+        for name, value in row.items()
+        if name not in TIMES and name in known and not _same(value, stored.get(name))
+    ]
+
+
+def _verdict(row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None, others: Sequence[str]) -> str:
     if stored is None:
         return NOT_STORED
-    if all(_same(value, stored.get(name)) for name, value in row.items() if name not in TIMES):
+    if not others:
         return AGAIN
-    limited = any((one.get("gap") or 0) > 0 or one.get("ended") is False for one in (row, stored))
-    return BY_TIME if limited else OTHERWISE
+    if any((one.get("gap") or 0) > 0 or one.get("ended") is False for one in (row, stored)):
+        return BY_TIME
+    proved = all(not _missing(one.get("gap")) and one["gap"] == 0 for one in (row, stored))
+    return EQUAL if proved and _same_value(row, stored) and OF_MEMBERS.issuperset(others) else OTHERWISE
+
+
+def _same_value(row: Mapping[str, Any], stored: Mapping[Hashable, Any]) -> bool:
+    """Whether two selections have the same value, by the accuracy that it is where none is stored."""
+    name = "value" if not _missing(stored.get("value")) else "validation_accuracy"
+    return not _missing(stored.get(name)) and _same(row.get(name), stored[name])
 
 
 def _same(value: Any, stored: Any) -> bool:

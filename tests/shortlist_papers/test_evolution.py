@@ -7,20 +7,26 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from numpy.typing import NDArray
+from sklearn.ensemble import AdaBoostClassifier
 
 from shortlist.ensembles.evolution.training_rows import CRITERIA, distinct_classifiers
 from shortlist_papers.evolution import (
     EVOLUTION,
     NAMES,
+    NOISE,
     RANKED,
     EvolutionSize,
     eel_table,
     evolution_tables,
+    fewest_stumps,
+    mean_disagreement,
+    noisy_classes,
     plan_evolution,
     size_of,
     tied_steps,
 )
 from shortlist_papers.paper import Extent, reproduce
+from shortlist_papers.pruning_comparison import Fold
 from tests.ensembles.plurality_oracles import Pool, class_pools
 from tests.shortlist_papers.made_sets import write_made_set
 
@@ -38,6 +44,12 @@ def test_the_smallest_reproduction_measures_every_method(tmp_path: Path) -> None
     ]
     assert plan.missing == ("spambase is missing: shortlist datasets fetch spambase.",)
     found = reproduce(EVOLUTION, plan)
+    (noisy,) = found.rows.query("method == 'offline-noise' and dataset == 'bld'")["noise"]
+    assert noisy == NOISE
+    measured = found.rows[found.rows["method"].isin(["offline", "single"])]
+    assert measured["disagreement"].between(0, 1).all()
+    boosted = found.rows[found.rows["method"].isin(["adaboost-stumps", "adaboost-noise"])]
+    assert (boosted["size"] <= boosted["fitted"]).all()
     claims, errors, ranks = found.tables
     assert [claims.name, errors.name, ranks.name] == ["claims", *EVOLUTION.contents]
     assert [(row["set"], row["method"]) for row in errors.rows] == [
@@ -77,6 +89,42 @@ def test_one_study_serves_every_extent_of_a_scale(tmp_path: Path) -> None:
     assert few.settings == many.settings
     assert {unit.key for unit in few.units} < {unit.key for unit in many.units}
     assert len(many.units) == 2 * 3 * len(NAMES)
+
+
+def _fold(n: int = 50) -> Fold:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.arange(n) % 3
+    return Fold(X, y, 0, 0, np.arange(40), np.arange(40, n), 1, 7)
+
+
+def test_noise_gives_a_share_of_the_training_rows_another_class_and_leaves_test_rows() -> None:
+    fold = _fold()
+    changed = noisy_classes(fold) != fold.y
+    assert changed.sum() == round(NOISE * 40)
+    assert not changed[fold.test].any()
+    assert (noisy_classes(fold) == noisy_classes(fold)).all()
+    assert fold.y.tolist() == _fold().y.tolist()
+
+
+def test_the_fewest_stumps_are_the_first_prefix_of_least_training_error() -> None:
+    fold = _fold()
+    boosted = AdaBoostClassifier(n_estimators=20, random_state=0).fit(fold.X[fold.train], fold.y[fold.train])
+    errors = [
+        float((answer != fold.y[fold.train]).mean()) for answer in boosted.staged_predict(fold.X[fold.train])
+    ]
+    size, error = fewest_stumps(boosted, fold)
+    assert error == min(errors) == errors[size - 1]
+    assert all(one > error for one in errors[: size - 1])
+
+
+@given(pool=class_pools(max_classifiers=6, all_vote=True))
+def test_disagreement_is_the_mean_over_pairs(pool: Pool) -> None:
+    samples, k, _ = pool
+    codes = np.array([votes for votes, _ in samples], dtype=np.uint8)
+    if k < 2:
+        return
+    pairs = [(codes[:, a] != codes[:, b]).mean() for a in range(k) for b in range(a)]
+    assert mean_disagreement(codes) == pytest.approx(np.mean(pairs))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

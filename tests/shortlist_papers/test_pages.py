@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.studies.paper_results import BLOCK, page_of
+from benchmarks.studies.headline_pictures import HEADLINES, HeadlineValue, headline_svg
+from benchmarks.studies.paper_results import BLOCK, page_of, rows_of
 from shortlist_papers.papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +24,32 @@ def test_a_page_is_what_the_stored_rows_make_of_it(name: str) -> None:
     blocks = [match[2] for match in BLOCK.finditer(page)]
     assert blocks[0] == "claims"
     assert "deviations" in blocks
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_the_picture_of_a_headline_is_what_the_stored_rows_make_of_it(name: str) -> None:
+    stored = (ROOT / "docs" / "pictures" / f"{name}-headline.svg").read_text(encoding="utf-8")
+    assert _without_digits(HEADLINES[name](rows_of(name))) == _without_digits(stored)
+    assert f"../pictures/{name}-headline.svg" in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _without_digits(svg: str) -> str:
+    """A picture with its places rounded, as the last digit of a place depends on the processor."""
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.0f}", svg)
+
+
+def test_a_picture_of_a_headline_has_each_value_at_its_place() -> None:
+    svg = headline_svg(
+        "A & B", "points", [HeadlineValue("one", 1.0, 1.0, 3.0), HeadlineValue("two", 2.0, 0.0)]
+    )
+    assert "<title>A &amp; B</title>" in svg
+    dots = [float(one) for one in re.findall(r'<circle cx="([\d.]+)"', svg)]
+    (diamond,) = [float(one) for one in re.findall(r'<path d="M([\d.]+) ', svg)]
+    assert diamond - dots[1] == pytest.approx(dots[1] - dots[0], abs=0.3)
+    left, right = re.findall(r'<line x1="([\d.]+)" y1="\d+" x2="([\d.]+)" y2="\d+" stroke="#0b5fa5"', svg)[0]
+    assert float(left) + float(right) == pytest.approx(2 * dots[0], abs=0.3)
+    assert "the paper" in svg
+    assert "the paper" not in headline_svg("A", "points", [HeadlineValue("one", 1.0, 1.0)], zero=0.0)
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -52,13 +52,19 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
     assert [unit.key for unit in plan.units] == [
         key
         for name in ("wdbc", "parkinsons")
-        for key in (f"{name}/rows", *(f"{name}/0/0/10/{group}" for group in GROUPS))
+        for key in (f"{name}/rows", f"{name}/theorems", *(f"{name}/0/0/10/{group}" for group in GROUPS))
     ]
-    assert [unit.kind for unit in plan.units[1:7]] == [f"wdbc, {group}" for group in GROUPS]
+    assert [unit.kind for unit in plan.units[2:8]] == [f"wdbc, {group}" for group in GROUPS]
     assert plan.units[0].size == 0 < plan.units[1].size, "counting rows takes no time beside fitting"
     assert len(plan.missing) == 1
     assert "musk_v1.csv" in plan.missing[0]
     found = reproduce(PRUNING, plan)
+    runs = found.rows.query("kind == 'run'")
+    assert (runs["selection"].map(len) == runs["members"]).all()
+    floored = runs[runs["method"] == WITH_FLOOR]
+    assert floored["members"].min() >= 2, "20 % of ten"
+    exact = runs[runs["method"].isin(["F2", "F3"]) & (runs["members"] > 1)]
+    assert (exact["pfc"] >= exact["gamma"] - 1e-6).all()
     tables = {table.name: table for table in found.tables}
     assert list(tables) == ["claims", *CONTENTS]
     ours = {name: [row for row in table.rows if row.get("whose") == "here"] for name, table in tables.items()}
@@ -66,6 +72,12 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
     assert sum(ours["table-4"][0][method] for method in ACCURACY_METHODS) == pytest.approx(28, abs=0.05)
     assert sum(ours["table-6"][0][method] for method in BALANCED_METHODS) == pytest.approx(21, abs=0.05)
     assert "Nemenyi" in tables["table-4"].note
+    theorems = found.rows.query("kind == 'theorem'")
+    assert theorems["same_best"].tolist() == [True, True]
+    assert theorems["selections"].tolist() == [1279, 1279], (
+        "a threshold from 0 to the size, of 255 selections"
+    )
+    assert theorems["pairs"].tolist() == theorems["same_diversity"].tolist() == [247, 247]
     validation = found.rows.set_index(["dataset", "method"])["validation_accuracy"]
     for name in ("BCW", "PRK"):  # F1 is exact, so no other selection is better on the rows that prune
         proved = found.rows.query("dataset == @name and method == 'F1'")["gap"].iloc[0] == 0

@@ -126,21 +126,33 @@ def _check(plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
     from shortlist.cli.work import long_work
     from shortlist_papers.paper import ResultTable
     from shortlist_papers.stored import OTHERWISE, checked_rows, drawn_units, stored_rows
-    from shortlist_papers.tables import as_text
+    from shortlist_papers.tables import as_text, shown
 
     rows, units = stored_rows(path), drawn_units(plan.units)
     with long_work() as (cancellation, _):
-        n_units, counts = checked_rows(rows, units, cancellation)
+        found = checked_rows(rows, units, cancellation)
     if json:
         print_json(
-            {"command": "reproduce", "units": n_units, "units_wanted": len(plan.units), "checked": counts}
+            {
+                "command": "reproduce",
+                "units": found.n_units,
+                "units_wanted": len(plan.units),
+                "checked": found.counts,
+                "differing": found.differing,
+            }
         )
     else:
         print_notes(plan.missing)
-        title = f"Rows of {n_units} of {len(plan.units):,} units, drawn at random and run again"
+        title = f"Rows of {found.n_units} of {len(plan.units):,} units, drawn at random and run again"
         with first_screen(details=details):
-            print(as_text(ResultTable("check", title, counts)))
-    if any(row[OTHERWISE] for row in counts):
+            print(as_text(ResultTable("check", title, found.counts)))
+            for row in found.differing:
+                told = ", ".join(
+                    f"{name} {shown(stored)} stored, {shown(now)} now"
+                    for name, (stored, now) in row["differs"].items()
+                )
+                print(f"- {row['row']}: {told}")
+    if any(row[OTHERWISE] for row in found.counts):
         raise typer.Exit(OTHER_ROWS)
 
 

@@ -71,7 +71,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert sum(line.startswith("- ") for line in short) == n_failed
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
-    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 8, 8)
     assert [row["error %"] for row in facts["tables"][1]["rows"]] == [float(row["error %"]) for row in rows]
     assert facts["unit_seconds"] > 0
 
