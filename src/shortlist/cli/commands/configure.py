@@ -46,16 +46,16 @@ class SearchRun(StudyOptions):
 
 
 @dataclass(frozen=True)
-class Written:
+class ResultFiles:
     """Files that are written."""
 
     out: FrontAndPageOut = None
 
 
 KINDS: dict[str, tuple[type, ...]] = {
-    "the search for a front": (SearchRun, Written),
+    "the search for a front": (SearchRun, ResultFiles),
     "--interactive": (),
-    "--customers": (Written,),
+    "--customers": (ResultFiles,),
 }
 """Kinds of run of configure, and the dataclasses of the options that each uses."""
 
@@ -95,7 +95,7 @@ def configure(
         typer.Option(help=f"{SECONDS_HELP}; by default 60, none for solrep, and 10 for each line typed."),
     ] = None,
     kept: SearchRun,
-    written: Written,
+    written: ResultFiles,
     details: Details = False,
     json: Json = False,
 ) -> None:

@@ -179,7 +179,8 @@ def read_question(
 ) -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named.
 
-    `customers`: a table of these; attributes that their limits name are read too. `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
+    `customers`: a table of these; attributes that their limits name are read too. `otherwise` is what matters
+    where there are no attributes to choose from; empty: the user has to say it.
     """
     from shortlist._words import all_of
     from shortlist.cli.options.points import read_limits

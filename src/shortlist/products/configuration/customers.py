@@ -78,7 +78,8 @@ def serve_products(
     >>> from shortlist.products.model import make_group, make_model
     >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> cost = {"cost": Attribute("cost", np.array([10, 6, 3]))}
-    >>> found = serve_products(phone, "min cost", [Customer("Ann", (2,)), Customer("Bob", (2, 3))], attributes=cost)
+    >>> both = [Customer("Ann", (2,)), Customer("Bob", (2, 3))]
+    >>> found = serve_products(phone, "min cost", both, attributes=cost)
     >>> [(one.customer.name, one.given_up, found.values[one.product].tolist()) for one in found.served]
     [('Ann', (), [16.0]), ('Bob', ('GPS',), [13.0])]
     """
@@ -90,7 +91,7 @@ def serve_products(
         report=report,
         cancellation=cancellation or Cancellation(),
     )
-    line = _Line(with_constraints(model, bounds), goals, attributes or {}, requirements, budget)
+    line = _ProductLine(with_constraints(model, bounds), goals, attributes or {}, requirements, budget)
     known: dict[object, _Found] = {}
     found = []
     for number, customer in enumerate(customers):
@@ -102,7 +103,7 @@ def serve_products(
     return line.service(customers, found)
 
 
-class _Line:
+class _ProductLine:
     """A product line, its program and the ranges of its objectives."""
 
     def __init__(
