@@ -12,7 +12,7 @@ from shortlist_papers.paper import Extent, check_extent
 from shortlist_papers.papers import PAPERS
 
 RECORDED = Path(__file__).parent / "unit_seconds.csv"
-"""Whole runs of one worker on a busy machine, whose seconds of like units differ up to threefold."""
+"""Runs of one worker, in part on a busy machine, whose seconds of like units differ up to threefold."""
 
 FACTOR = 2.0
 
