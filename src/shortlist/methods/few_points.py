@@ -24,7 +24,7 @@ from shortlist.milp.solution import Limits
 from shortlist.results.objective import Objective
 from shortlist.results.picking import LimitsAsked, within_limits
 from shortlist.results.proof import FrontPoints, Status
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, processor_seconds
 
 MOST_VERTICES = 200_000
 """Vertices that are looked at, at most; twenty points and six objectives have about as many."""
@@ -277,7 +277,7 @@ def _by_customers(gains: Floats, most: int, seconds: float) -> list[Found]:
     greedy = _added_one_by_one(gains, most)
     customers = np.vstack([np.eye(gains.shape[1]), np.full((1, gains.shape[1]), 1 / gains.shape[1])])
     found: list[Found] = []
-    bound, budget = 0.0, Budget(seconds)
+    bound, budget = 0.0, Budget(seconds, clock=processor_seconds)
     for chosen, regret in reversed(greedy):  # fewer points have no smaller bound
         if len(chosen) == 1:  # who weighs one objective alone regrets it most, so the first is the best
             found.insert(0, (chosen, regret, regret))
