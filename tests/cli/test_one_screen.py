@@ -27,6 +27,12 @@ DEFAULTS = [word for name in ("cost", "grams", "hours", "appeal") for word in ("
 VOLATILE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|(?<=Folder:  )\S+|(?<= s of work, on ).*(?=\.)|[\d.]+ MB")
 """Begin, folder and size of a study, and the name of the processor."""
 
+CUSTOMERS = """Kunde;Camera;Stylus;SolarBack;most cost;hours at least
+Maier;ja;nein;;110;
+Huber;x;ja;;95,50;19
+Lang;;;ja;;15
+"""
+
 LINES, WIDTH = 24, 100
 """Lines and columns of a terminal by default."""
 
@@ -120,7 +126,7 @@ ASKED = {
         "evolve of wine": [
             "evolve", "example:wine", "--workers", "1", "--set", "generations=20", "--set", "population=20",
         ],
-        "stage of wine": ["stage", "example:wine", "--confidence", "0.9", "--set", "max-stages=2", "--workers", "1"],
+        "stage of wine": ["stage", "example:wine", "--confidence", "0.9", "--set", "max-stages=2", "--method", "enumerate", "--workers", "1"],
     },
     "clinic": {
         "prune where errors cost": [
@@ -129,7 +135,7 @@ ASKED = {
         ],
         "stage where errors cost": [
             "stage", "patients.csv", "--target", "outcome", "--costs", "costs.csv", "--confidence", "0.8",
-            "--error-costs", "ill=10", "--set", "max-stages=2", "--workers", "1", "--out", "stages.joblib",
+            "--error-costs", "ill=10", "--set", "max-stages=2", "--method", "enumerate", "--workers", "1", "--out", "stages.joblib",
         ],
         "measure of stages": ["measure", "stages.joblib", "later.csv", "--target", "outcome"],
         "verify of stages of the clinic": ["verify", "stages.joblib", "patients.csv"],
@@ -156,6 +162,10 @@ ASKED = {
         "front show of phones": ["front", "show", "phones.parquet"],
         "front pick of phones": ["front", "pick", "phones.parquet", "--limit", "cost<=150", "--pick", "lexicographic:hours"],
         "front pick --few of phones": ["front", "pick", "phones.parquet", "--few", "5"],
+        "front pick --customers of phones": ["front", "pick", "phones.parquet", "--customers", "customers.csv"],
+        "front pick --customers --few of phones": [
+            "front", "pick", "phones.parquet", "--customers", "customers.csv", "--few", "2",
+        ],
         "verify of phones": ["verify", "phones.parquet", "phone.uvl"],
         "model analyse of phone": ["model", "analyse", "phone.uvl"],
     },
@@ -181,6 +191,7 @@ def test_answers_about_an_example_are_the_stored_screens(
     tmp_path: Path, example: str, request: pytest.FixtureRequest
 ) -> None:
     write_example(example, tmp_path)
+    (tmp_path / "customers.csv").write_text(CUSTOMERS, encoding="utf-8")
     for what, words in ASKED[example].items():
         run = shortlist(*words, cwd=tmp_path)
         if "--details" not in words:
