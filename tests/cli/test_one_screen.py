@@ -137,6 +137,11 @@ ASKED = {
             "stage", "patients.csv", "--target", "outcome", "--costs", "costs.csv", "--confidence", "0.8",
             "--error-costs", "ill=10", "--set", "max-stages=2", "--method", "enumerate", "--workers", "1", "--out", "stages.joblib",
         ],
+        "stage of four stages where errors cost": [
+            "stage", "patients.csv", "--target", "outcome", "--costs", "costs.csv", "--confidence", "0.8",
+            "--error-costs", "ill=10", "--set", "max-stages=4", "--method", "windows", "--workers", "1",
+            "--out", "four.joblib", "--out", "four.html", "--out", "four.parquet",
+        ],
         "measure of stages": ["measure", "stages.joblib", "later.csv", "--target", "outcome"],
         "verify of stages of the clinic": ["verify", "stages.joblib", "patients.csv"],
     },

@@ -256,12 +256,13 @@ def _find_front(
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
         print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
     else:
-        print_staged(classifier, staged, seconds, found, details=wanted.details)
+        written = saved_text(front_file, model_file, details=wanted.details)
+        follow = written.count("\n") + (report is not None)
+        print_staged(classifier, staged, seconds, found, details=wanted.details, follow=follow)
     kept = kept_text(front_file, model_file, picked=staged is not None)
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")
     if not json:
-        written = saved_text(front_file, model_file, details=wanted.details)
         print(f"\nStatus infeasible: {reason}{kept}\n" if reason else written, end="")
         tell_page(report)
 

@@ -1,9 +1,11 @@
 """Answer of `shortlist stage` as JSON and for people."""
 
+import contextlib
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.text.output import listed, print_lines
+from shortlist.cli.text.output import listed, print_fitted, print_lines
 
 if TYPE_CHECKING:
     from shortlist.cli.text.measured_table import Classes
@@ -306,21 +308,25 @@ def promise_text(classifier: "MultiStageClassifier", answers_from: str = "", las
     return f"{found.sentence()}{others} {assumption()}"
 
 
-def _print_stage(staged: "StagedTable", seconds: float, *, details: bool) -> None:
+def _print_stage(staged: "StagedTable", seconds: float, *, details: bool, follow: int) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.measured_table import print_held_out
 
     classifier, counts, all_at_once = staged.classifier, staged.n_rows, staged.single_stage
-    print_lines([staged.sentence, ""])
-    print_lines(chosen_lines(classifier, str(classifier.pick), staged.reached, details=details))
-    print()
-    print_held_out(
-        {"these stages": staged.test.as_dict(), "all at once": all_at_once.as_dict()},
-        repeated="parts" in counts,
-        classes=_classes(classifier, staged.test.confusion),
-        errors=None if classifier.errors_ is None else classifier.errors_.table,
+    with contextlib.redirect_stdout(io.StringIO()) as measured:
+        print_held_out(
+            {"these stages": staged.test.as_dict(), "all at once": all_at_once.as_dict()},
+            repeated="parts" in counts,
+            classes=_classes(classifier, staged.test.confusion),
+            errors=None if classifier.errors_ is None else classifier.errors_.table,
+        )
+    print_fitted(
+        [staged.sentence, ""],
+        chosen_lines(classifier, str(classifier.pick), staged.reached, details=details),
+        ["", *measured.getvalue().splitlines(), "", *_searched_lines(classifier, seconds)],
+        follow=follow,
+        details=details,
     )
-    print_lines(["", *_searched_lines(classifier, seconds)])
     if not details:
         return
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
@@ -358,13 +364,14 @@ def print_staged(
     found: "Recall | None",
     *,
     details: bool = False,
+    follow: int = 0,
 ) -> None:
-    """Print the answer for people."""
+    """Print the answer for people; `follow`: lines of the screen that are printed after it."""
     if staged is None:
         print_lines(_searched_lines(classifier, seconds))
         _print_front(classifier)
         return
-    _print_stage(staged, seconds, details=details)
+    _print_stage(staged, seconds, details=details, follow=follow)
     if found is not None:
         _print_recall(found)
 
