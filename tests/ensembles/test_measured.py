@@ -100,6 +100,15 @@ def test_an_undecided_committee_of_a_pool_is_taken_where_nothing_has_a_price() -
     assert advise(decided, NAMES, leans=True).take == "best_single"
 
 
+def test_all_members_are_taken_with_what_they_cost() -> None:
+    test = {
+        "pruned": measured(170, 3, 1.5), "full": measured(195, 9, 40.0), "best_single": measured(150, 1, 1.0),
+    }  # fmt: skip
+    told = advise(test, NAMES, spent=1.25)
+    assert (told.take, told.verdict.word) == ("full", Word.BETTER)
+    assert told.sentence.endswith(" beside the committee of 3, which costs 1.25 in place of 40.")
+
+
 def test_a_cheaper_committee_is_taken_where_it_is_not_worse_by_the_margin() -> None:
     single = measured(180, 1, 5.0)
     for n_right, spent, margin, word, take in (

@@ -489,8 +489,10 @@ def advise(
         more = difference_of(test["full"].right, test[take].right, worth, times=one.times)
         if not more.within_chance and more.interval[0] > 0:
             beside = f"{difference_in_words(more, objective)} beside {names[take]}"
-            told = f"Better: {verb.lower()} {names['full']}, {beside}."
-            take, verdict = "full", RuleVerdict(Word.BETTER, takes_first=True)
+            price_of_all, used = test["full"].price, paid[not verdict.takes_first]
+            verdict = RuleVerdict(Word.BETTER, takes_first=True)
+            cheaper = "" if price_of_all is None else other_cost((price_of_all, used), verdict, priced=priced)
+            told, take = f"Better: {verb.lower()} {names['full']}, {beside}{cheaper}.", "full"
     return Advice(take, verdict, difference, objective, told, names)
 
 
