@@ -22,7 +22,13 @@ from shortlist.ensembles.goals.selection_limits import (
 from shortlist.ensembles.goals.weights import WEIGHTED
 from shortlist.ensembles.votes.hard_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.results.class_shares import ClassShare, class_shares, cost_of_errors, shown_positive
+from shortlist.results.class_shares import (
+    ClassShare,
+    class_shares,
+    cost_of_errors,
+    shown_positive,
+    whole_rows,
+)
 from shortlist.results.intervals import (
     MARGIN,
     Difference,
@@ -173,12 +179,12 @@ class Measured:
 
         They are means over the partitions.
         """
-        return np.rint(self.decisions / self.times).astype(np.int64)
+        return whole_rows(self.decisions / self.times)
 
     @property
     def unanswered(self) -> int:
         """Rows without an answer, as a mean over the partitions."""
-        return round(int(self.decisions[:, -1].sum()) / self.times)
+        return int(self.confusions[:, -1].sum())
 
     @property
     def confusion(self) -> Confusion | None:
@@ -187,7 +193,8 @@ class Measured:
             return None
         one, other = self.positive, 1 - self.positive
         cases = ((one, one), (one, other), (other, other), (other, one))
-        return Confusion(*(round(self.decisions[case] / self.times) for case in cases))
+        whole = self.confusions
+        return Confusion(*(int(whole[case]) for case in cases))
 
     @property
     def shares(self) -> list[ClassShare]:

@@ -21,7 +21,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_
 from shortlist.report.fronts import front_parts
 from shortlist.report.held_out import confusion_chart
 from shortlist.report.page import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
-from shortlist.results.class_shares import class_shares, cost_of_errors
+from shortlist.results.class_shares import class_shares, cost_of_errors, whole_rows
 from shortlist.results.front import Front
 from shortlist.results.intervals import Interval, with_interval
 from shortlist.results.picking import why_none
@@ -311,9 +311,7 @@ def _by_class(classifier: "MultiStageClassifier", told: Mapping[str, Any], *, re
     columns = ("true class", "rows", "answered rightly", "answered otherwise", "not answered")
     where = "by repeated choice" if repeated else "on the test rows"
     return [
-        confusion_chart(
-            f"Confusion {where}", np.rint(told["confusion"]).astype(np.int64), classifier.classes_
-        ),
+        confusion_chart(f"Confusion {where}", whole_rows(np.array(told["confusion"])), classifier.classes_),
         Table(f"Rows of each class, {where}", columns, rows),
     ]
 

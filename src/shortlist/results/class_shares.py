@@ -39,6 +39,21 @@ def confusion_of(
     return tuple(tuple(one if times == 1 else one / times for one in row) for row in rows)
 
 
+def whole_rows(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Round mean counts to whole rows, so that the rows of each class keep their number (largest remainders).
+
+    `counts`: rows by true class and answer, ``(n_classes, n_classes + 1)``.
+
+    >>> whole_rows(np.array([[1.5, 0.5, 0.0], [0.4, 1.3, 0.3]])).tolist()
+    [[2, 0, 0], [1, 1, 0]]
+    """
+    whole = np.floor(counts + 1e-9).astype(np.int64)
+    for row, found in zip(counts, whole, strict=True):
+        left = round(math.fsum(row)) - int(found.sum())
+        found[np.argsort(found - row, kind="stable")[:left]] += 1
+    return whole
+
+
 @dataclass(frozen=True)
 class ClassShare:
     """Rows of one class: their number, and the shares of the three outcomes with intervals at 95 %."""

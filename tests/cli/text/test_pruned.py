@@ -268,7 +268,7 @@ def test_a_solver_whose_word_goes_beyond_the_certificate_is_named(
         "among": "", "sense": "max", "objective": "accuracy", "value": 0.9, "rows": "selection rows",
         "claim": claim, "certified_bound": certified,
     }  # fmt: skip
-    assert _best_line({"proof": proof, "rows": {}}, 9).startswith(
+    assert _best_line({"proof": proof, "rows": {}, "error_costs": None}, 9).startswith(
         f"{begin} other selection has a larger accuracy"
     )
 
