@@ -214,6 +214,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         (["--set", "elites=501"], "at most 500"),
         (["--set", "criterion=foo"], "criterion must be one of histogram or minimum"),
         (["--set", "selection=exact"], "--set selection has left. Leave it out: margins choose"),
+        (["--set", "exact-every=3"], "--set exact-every has left. Leave it out: margins choose"),
     ],
     "--out": [(["--out", "m.csv"], "--out must end in .joblib, .html or .htm")],
 }  # fmt: skip

@@ -190,7 +190,7 @@ def test_each_shape_of_cases_says_what_is_searched_and_why() -> None:
     for cases, name, families, why in (
         (alone, "answers of which no two are equal, as scores alone (3", "single judges and", "nothing to vote on"),
         (sure, "answers of which no two are equal, with confidences (3", "single judges and cascades by confidence", "nothing to vote on"),
-        (voting, "answers from which nothing is learned, as free text (3", f"{cascades}, votes and", "only be voted on"),
+        (voting, "answers from which nothing is learned (3", f"{cascades}, votes and", "only be voted on"),
         (plain, "a few judges (3", f"{cascades}, committees of any size, learned scores and", "gain nothing over learned scores"),
         (wide, "many judges (7", f"{cascades}, committees of any size, learned scores and", "airs are learned where they agree well"),
     ):  # fmt: skip

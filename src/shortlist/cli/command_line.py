@@ -6,6 +6,7 @@ import functools
 import importlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import typer
@@ -94,7 +95,10 @@ GONE = {
 """Options that there were until version 0.3, and what is typed in their place."""
 
 LEFT = {
-    "evolve --set selection": "Leave it out: margins choose the members.",
+    **{
+        f"evolve --set {name}": "Leave it out: margins choose the members."
+        for name in ("selection", "exact-every", "exact-time-limit")
+    },
     **{
         f"prune --set probabilities={source}": "Leave it out: auto calibrates whatever decides."
         for source in ("calibrated-mean", "calibrated-shares", "cross-validated")
@@ -107,8 +111,9 @@ LEFT = {
     "stage --feature-model": "Name what columns need in the column needs of --costs.",
     "stage --subclassifier pruned": "Write --subclassifier forest; Python takes any classifier.",
     "stage --subclassifier evolved": "Write --subclassifier forest; Python takes any classifier.",
+    "verify --certificate .drat": "Leave it out: verify itself looks for missing points of a front.",
 }
-"""Advice in place of options, settings and values of version 0.3, by command, option and value."""
+"""Advice in place of options, settings, values and endings of files of version 0.3, by command and option."""
 
 
 def refuse_left(name: str, words: Sequence[str]) -> None:
@@ -124,7 +129,10 @@ def refuse_left(name: str, words: Sequence[str]) -> None:
         value = value if equals else after
         setting = value.partition("=")[0]
         parts = [" ".join(part.split()).replace("_", "-") for part in value.split(",")]
-        for typed in (option, *(f"{option} {part}" for part in [value, setting, *parts])):
+        for typed in (
+            option,
+            *(f"{option} {part}" for part in [value, setting, PurePath(value).suffix, *parts]),
+        ):
             if f"{name} {typed}" in LEFT:
                 raise BadInputError(f"{typed} has left. {LEFT[f'{name} {typed}']}")
 

@@ -298,13 +298,13 @@ SHAPES = (
         "There is nothing to vote on",
     ),
     Shape(
-        "answers of many judges from which nothing is learned, as free text",
+        "answers of many judges from which nothing is learned",
         lambda cases: PRUNED in cases.decisions,
         (*CASCADES, VOTED, CHOSEN, THREE_STAGES),
         "Exact pruning leaves out judges who err together",
     ),
     Shape(
-        "answers from which nothing is learned, as free text",
+        "answers from which nothing is learned",
         lambda cases: all(name in UNSCORED for name in cases.decisions),
         (*CASCADES, VOTED, THREE_STAGES),
         "Such answers can only be voted on",

@@ -375,3 +375,10 @@ def test_points_compared_by_cases_are_not_called_rechecked(tmp_path: Path) -> No
     run = shortlist("verify", "front.parquet", "visits.csv", "--pruned", "model.joblib", cwd=tmp_path)
     assert run.returncode == 3, run.stdout + run.stderr
     assert "compared with the best single classifier by cases" in " ".join(run.stdout.split())
+
+
+def test_a_proof_of_completeness_has_left(tmp_path: Path) -> None:
+    refuse(
+        "verify", "f.parquet", "m.uvl", "--certificate", "proof.drat",
+        message="--certificate .drat has left. Leave it out: verify itself looks", cwd=tmp_path,
+    )  # fmt: skip

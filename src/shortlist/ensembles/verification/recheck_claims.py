@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,6 @@ from shortlist.ensembles.votes.hard_votes import (
     merge_rows,
 )
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_OFF = 1e-8
 """Tolerance, for each row, on values and bounds that are sums of logarithms and exponentials."""
