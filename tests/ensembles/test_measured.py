@@ -96,6 +96,10 @@ def test_an_undecided_committee_of_a_pool_is_taken_where_nothing_has_a_price() -
     assert advise(priced, NAMES, leans=True).take == "best_single"
     lone = {"pruned": measured(188, 1), "best_single": measured(188, 1)}
     assert advise(lone, NAMES, leans=True).verdict == advise(lone, NAMES).verdict
+    costs = np.full(200, 10.0)
+    behind_in_costs = advise({"pruned": measured(186, 3), "best_single": measured(188, 1)}, NAMES,
+                             leans=True, objective="error_cost", worth=costs)  # fmt: skip
+    assert (behind_in_costs.verdict.word, behind_in_costs.take) == (Word.UNDECIDED, "best_single")
     decided = {"pruned": measured(150, 3), "best_single": measured(190, 1)}
     assert advise(decided, NAMES, leans=True).take == "best_single"
 

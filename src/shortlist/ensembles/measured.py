@@ -466,8 +466,8 @@ def advise(
     `names`: what they are called in a sentence. `objective`, `worth`: what is compared, as
     :func:`shortlist.ensembles.goals.weights.worth_of_right` returns it. `spent`: price of a row by the first
     rule with early exit, where that is known. `most`: what members may cost together. `margin`: how much
-    worse still is as good. `leans`: whether an undecided verdict takes the first rule where nothing has a
-    price.
+    worse still is as good. `leans`: whether an undecided verdict takes the first rule where neither
+    members nor errors have a price.
     """
     first = next(iter(test))
     one, single = test[first], test["best_single"]
@@ -480,7 +480,8 @@ def advise(
     elif not _keeps(single, most):
         verdict = RuleVerdict(Word.UNRIVALLED, takes_first=True)
     else:
-        verdict = decide(difference, spent=paid, priced=priced, margin=margin, leans=leans and one.size > 1)
+        leans = leans and one.size > 1 and objective not in {WEIGHTED, ERROR_COST}
+        verdict = decide(difference, spent=paid, priced=priced, margin=margin, leans=leans)
     take = first if verdict.takes_first else "best_single"
     shown = difference if verdict.takes_first else difference.turned()
     in_words = "a point" if margin == MARGIN else f"{margin:g}"
