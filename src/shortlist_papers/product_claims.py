@@ -30,8 +30,10 @@ LVAT_POINTS = Need(
 LINUX_POINTS = Need(
     50, "reference points on Linux", "reference_points", {"kind": "solrep", "system": LINUX}, largest=True
 )
-ALL_ROWS = (*SMALL_RUNS, LARGE_RUNS, LINUX_RUNS, SPLOT_POINTS, LVAT_POINTS, LINUX_POINTS)
-"""Extent of Table 5."""
+MOST_ROWS = (*SMALL_RUNS, LARGE_RUNS, SPLOT_POINTS, LVAT_POINTS)
+"""Extent of Table 5 without Linux, of which only rows with the paper's 1,500 points count for most rows."""
+ALL_ROWS = (*MOST_ROWS, LINUX_RUNS, LINUX_POINTS)
+"""Extent of Table 5; parts with fewer reference points than the paper's are not sure."""
 LARGE_ROWS = (LARGE_RUNS, SPLOT_POINTS, LVAT_POINTS)
 ON_LINUX = (LINUX_RUNS, LINUX_POINTS)
 COMPLETE = tuple(
@@ -106,7 +108,7 @@ CLAIMS = (
     claim("SolRep finds more unique non-dominated points than IBED", "RQ3, Table 5",
               "all but JCS 2 and E-Shop",
           partial(judges.in_rows, what="richer"),
-          needs=ALL_ROWS),
+          needs=MOST_ROWS),
     claim("IBED finds all of JCS 2, SolRep does not", "RQ3, Table 5", "9 points", judges.small_front,
           needs=(*SMALL_RUNS, SPLOT_POINTS)),
     claim("SolRep finds more than IBEA on eCos", "RQ3, Table 6", "2 of 2", partial(judges.in_rows,
@@ -121,7 +123,7 @@ CLAIMS = (
     claim("Most points of IBED are dominated by SolRep's", "RQ3", "|B| ≫ |A ∩ B| + N_U(B)",
           partial(judges.in_rows,
               what="dominates"),
-          needs=ALL_ROWS),
+          needs=MOST_ROWS),
     claim("Most points of IBED on Linux are dominated by SolRep's", "1, RQ3, RQ4", "2 of 2 sets",
               judges.dominated,
           needs=ON_LINUX),
@@ -133,10 +135,10 @@ CLAIMS = (
           needs=(LARGE_RUNS,)),
     claim("SolRep's hypervolume is larger than IBED's", "RQ4, Table 5", "most cases",
               partial(judges.in_rows, what="volume"),
-          needs=ALL_ROWS),
+          needs=MOST_ROWS),
     claim("SolRep's spread is larger than IBED's", "RQ4, Table 5", "most cases; not on Linux",
               partial(judges.in_rows, what="spread"),
-          needs=ALL_ROWS),
+          needs=MOST_ROWS),
     claim("On the small systems SolRep's spread is larger than IBED's", "RQ4", "all rows",
           partial(judges.in_rows, what="spread", in_most=False, names=SMALL),
           needs=(*SMALL_RUNS, SPLOT_POINTS)),
@@ -165,7 +167,7 @@ CLAIMS = (
     claim("eCos takes longer than uClinux", "RQ5", "310 and 131 s", times.slower,
           needs=(LVAT_POINTS,)),
     claim("SolRep takes less time than thirty runs of IBED", "RQ5, Table 5", "most cases", judges.cheap,
-          needs=ALL_ROWS),
+          needs=MOST_ROWS),
     claim("Time is linear in the reference points", "RQ5, Figure 4", "Linux", partial(times.linear,
               column="seconds"),
           needs=(LVAT_POINTS,)),

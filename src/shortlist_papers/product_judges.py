@@ -42,10 +42,12 @@ def _as_printed(pairs: Pairs) -> Pairs:
     return {system: row for system, row in pairs.items() if row["points"] == points_of(system)}
 
 
-def _runs_of(pairs: Pairs) -> str:
+def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
+    """Say the extent of the rows behind some comparisons, and how many are of an older version."""
     runs, points = (sorted({row[key] for row in pairs.values()}) for key in ("runs", "points"))
     each = [f"{one[0]:,} to {one[-1]:,}" if len(one) > 1 else f"{one[0]:,}" for one in (runs, points)]
-    return f"{counted(len(pairs), 'row')}; {each[0]} runs, {each[1]} reference points"
+    older = rows.older(*rows.behind(pairs, method))
+    return f"{counted(len(pairs), 'row')}; {each[0]} runs, {each[1]} reference points{older}"
 
 
 def _beside_fronts(pairs: Pairs) -> str:
@@ -55,26 +57,34 @@ def _beside_fronts(pairs: Pairs) -> str:
 
 
 def _judged(
-    pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", beside: str = "", *,
-    in_most: bool = True,
+    rows: ProductRows, pairs: Pairs, test: Callable[[Compared], bool], told: str, why: str = "", *,
+    method: str = "ibed", in_most: bool = True, beside: bool = False,
 ) -> ClaimFinding:  # fmt: skip
-    """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails."""
-    fits = {system: bool(test(row)) for system, row in needed(pairs).items()}
-    failing = [label(system) for system, fit in fits.items() if not fit]
+    """Judge whether a test holds in most rows, as the paper says, or in each; name those where it fails.
+
+    Rows with fewer reference points than the paper's are left out of most rows, and are not sure in each.
+    `beside`: whether the test takes the complete front where it is known.
+    """
     fewer = [system for system in pairs if system not in _as_printed(pairs)]
+    judged = needed(_as_printed(pairs) if in_most else pairs)
+    fits = {system: bool(test(row)) for system, row in judged.items()}
+    failing = [label(system) for system, fit in fits.items() if not fit]
     parts = (
         (most(list(fits.values())),)
         if in_most
         else tuple(Part(fit, fit and system not in fewer) for system, fit in fits.items())
     )
-    if not failing and fewer:
-        systems = all_of([label(system) for system in fewer])
+    systems = all_of([label(system) for system in fewer])
+    if not in_most and not failing and fewer:
         why = f"The paper has 1,500 reference points and 30 runs on {systems}."
     return ClaimFinding(
         f"{told} in {len(fits) - len(failing)} of {counted(len(fits), 'row')}"
         + (f"; not on {all_of(failing)}" if failing else ""),
         parts,
-        _runs_of(pairs) + ("; most: sign test" if in_most else "") + beside,
+        _runs_of(rows, judged, method)
+        + (f"; without {systems}, where these rows have fewer reference points" if in_most and fewer else "")
+        + ("; most: sign test" if in_most else "")
+        + (_beside_fronts(judged) if beside else ""),
         why,
     )
 
@@ -137,8 +147,8 @@ def in_rows(
     pairs = {one: row for one, row in rows.pairs(method).items() if one[0] in names}
     told, test = ROWS[what]
     why = _stronger(rows) if what == "richer" and set(names) & set(SMALL) else ""
-    beside = _beside_fronts(pairs) if what in {"richer", "kept", "volume", "better"} else ""
-    return _judged(pairs, test, told, why, beside, in_most=in_most)
+    beside = what in {"richer", "kept", "volume", "better"}
+    return _judged(rows, pairs, test, told, why, method=method, in_most=in_most, beside=beside)
 
 
 def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool = False) -> ClaimFinding:
@@ -150,7 +160,7 @@ def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool 
     pairs = {one: row for one, row in every.items() if row["one origin"]}
     why = " ".join(filter(None, (_cheap_runs(pairs), _by_the_text(rows, names))))
     most_times, told = (SIMILAR, "similar or less time") if rich else (1.0, "less time")
-    found = _judged(pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why)
+    found = _judged(rows, pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why)
     clock = clock_of(rows, "solrep", "evolved", names=names)
     found = replace(found, sure=f"{found.sure}; {clock}, one processor and version a row")
     if not rich:
@@ -320,21 +330,26 @@ def small_front(rows: ProductRows) -> ClaimFinding:
         f"IBED {pair['N_U(B)'] + pair['|N_A ∩ N_B|']}, SolRep {pair['N_U(A)'] + pair['|N_A ∩ N_B|']} of "
         f"{pair['|N_A ∪ N_B|']}",
         facts([not pair["N_U(A)"], pair["N_U(B)"] > 0]),
-        _runs_of({("jcs", 1): pair}),
+        _runs_of(rows, {("jcs", 1): pair}),
     )
 
 
 def alike(rows: ProductRows) -> ClaimFinding:
     """Judge whether the same method has more unique points on all sets of attributes of a system."""
     ahead: dict[str, list[bool]] = {}
-    for (name, _), row in rows.pairs().items():
+    pairs = rows.pairs()
+    for (name, _), row in pairs.items():
         ahead.setdefault(name, []).append(_richer(row))
+    fewer = {system[0] for system in pairs if system not in _as_printed(pairs)}
     several = needed({name: one for name, one in ahead.items() if len(one) > 1})
     return ClaimFinding(
         ", ".join(f"{NAMES[name]} {sum(one)} of {len(one)}" for name, one in several.items())
         + " sets with more of SolRep",
-        facts(len(set(one)) == 1 for one in several.values()),
-        f"{counted(len(several), 'system')}, each counted",
+        tuple(
+            Part(len(set(one)) == 1, len(set(one)) == 1 and name not in fewer)
+            for name, one in several.items()
+        ),
+        f"{counted(len(several), 'system')}, each counted{rows.older(*rows.behind(pairs))}",
     )
 
 
@@ -353,7 +368,7 @@ def dominated(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(f"{label(system)} {_dominated(row)} of {row['|B|']}" for system, row in pairs.items()),
         tuple(Part(one, one and not few) for one in lost),
-        _runs_of(pairs),
+        _runs_of(rows, pairs),
         f"The paper has 1,500 reference points; {all_of(theirs)}." if few and theirs else "",
     )
 
@@ -401,6 +416,7 @@ def fifty(rows: ProductRows) -> ClaimFinding:
         ),
         facts((*more.values(), *quick.values())),
         f"{counted(len(pairs), 'row')}, the median run each; similar: up to {SIMILAR:g} times; "
-        + clock_of(rows, "solrep", "evolved", names=LVAT),
+        + clock_of(rows, "solrep", "evolved", names=LVAT)
+        + rows.older(*rows.behind(pairs)),
         " ".join(why),
     )

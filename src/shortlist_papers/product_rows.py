@@ -1,11 +1,13 @@
 """Rows measured for :cite:t:`Xue2018`, as its tables and the judges of its claims read them."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from shortlist._words import all_of, counted
 from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, spread
 from shortlist_papers.claims import PaperRows, once
@@ -68,6 +70,7 @@ class ProductRows(PaperRows):
         full = full.astype(dict.fromkeys(WORDS, object))
         unordered = (full["method"] == CWMOIP) & (full["kind"] == "printed") & full["order"].isna()
         super().__init__(full.assign(order=full["order"].mask(unordered, BY_RANGE)))
+        self._newest = max(set(_versions(full)), key=_numbers, default="")
 
     @once
     def by_system(self, kind: str, /, **wanted: Any) -> "dict[System, pd.DataFrame]":
@@ -165,6 +168,23 @@ class ProductRows(PaperRows):
         }
         return {system: self.beside(system, int(n), method) for system, n in nearest.items()}
 
+    def behind(self, pairs: Pairs, method: str = "ibed") -> "list[pd.DataFrame]":
+        """Return the rows that some comparisons are made of."""
+        found = []
+        for system, row in pairs.items():
+            part = self.by_system("solrep")[system]
+            found += [part[part["reference_points"] == row["points"]], self.evolved(method)[system]]
+        return found
+
+    def older(self, *parts: "pd.DataFrame") -> str:
+        """Say, after a semicolon, how many of some rows are of an older version; empty where none is."""
+        versions = [version for part in parts for version in _versions(part)]
+        told = [
+            f"{versions.count(one):,} of {counted(len(versions), 'row')} of version {one}"
+            for one in sorted(set(versions) - {"", self._newest}, key=_numbers)
+        ]
+        return f"; {all_of(told)}" if told else ""
+
     @once
     def fifty(self) -> Pairs:
         """Compare 50 reference points with the run of IBED that has the middle number of points."""
@@ -176,7 +196,7 @@ class ProductRows(PaperRows):
                 middle = np.argsort(sizes, kind="stable")[(len(runs) - 1) // 2]
                 row = compared(side_of(part), side_of(runs.iloc[[middle]]))
                 found[system] = row | {
-                    "runs": len(runs), "|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"],
+                    "runs": len(runs), "points": 50, "|N_B|": row["N_U(B)"] + row["|N_A ∩ N_B|"],
                     "one origin": one_origin(part, runs),
                 }  # fmt: skip
         return found
@@ -200,8 +220,17 @@ def side_volume(side: TableSide, box: Box) -> float:
 
 def origin_of(part: "pd.DataFrame") -> set[tuple[str, str]]:
     """Return the processors and versions that rows are of; rows of a run of today name none."""
-    versions = part["versions"].astype(str).str.extract(r"shortlist (\S+?);")[0].fillna("")
-    return set(zip(part["processor"].fillna("").astype(str), versions, strict=True))
+    return set(zip(part["processor"].fillna("").astype(str), _versions(part), strict=True))
+
+
+def _versions(part: "pd.DataFrame") -> list[str]:
+    """Return the version of this library that each row is of; empty of a run of today."""
+    return list(part["versions"].astype(str).str.extract(r"shortlist (\S+?);")[0].fillna(""))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers in a version, by which versions are ordered."""
+    return tuple(int(one) for one in re.findall(r"\d+", version))
 
 
 def one_origin(*parts: "pd.DataFrame") -> bool:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist_papers.claims import ClaimFinding, Part, above, facts, needed
 from shortlist_papers.product_rows import SPLOT, ProductRows, label, one_origin, origin_of, points_of
-from shortlist_papers.product_runs import BY_RANGE, BY_TEXT, CWMOIP, EPSILON, LINUX, NAMES
+from shortlist_papers.product_runs import BY_RANGE, BY_TEXT, CWMOIP, EPSILON, LINUX, NAMES, System
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COMPLETE = (EPSILON, CWMOIP)
+HOUR_S = 3600.0
 EXAMPLE_FEATURES = 3
 """Features of the product of JCS that the paper shows: chat, output and gui."""
 
@@ -37,6 +38,7 @@ def complete_fronts(rows: ProductRows) -> ClaimFinding:
     """Judge whether both complete methods find what enumeration finds, ours and as printed."""
     part = rows.of_kind("complete")
     part = needed(part[part["method"].isin(COMPLETE)])
+    older = rows.older(part, rows.of_kind("printed", objectives=4))
     right = part["same"].astype(bool) & part["ended"].astype(bool)
     printed = [
         side.vectors == rows.front(system)
@@ -49,7 +51,7 @@ def complete_fronts(rows: ProductRows) -> ClaimFinding:
         f"{int(right.sum())} of {len(part)} fronts, as printed {sum(printed)} of {len(printed)}",
         facts([right.all(), all(printed)]),
         "point by point what enumeration of all products finds, "
-        f"{counted(len(part.groupby(['system', 'number'])), 'set')}",
+        f"{counted(len(part.groupby(['system', 'number'])), 'set')}{older}",
     )
 
 
@@ -98,9 +100,16 @@ def faster(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     if missing:
         parts = [dataclasses.replace(part, sure=False) for part in parts]
         why = f"{all_of([NAMES[name] for name in missing])} is not measured so by one processor and version."
-    clock = clock_of(rows, kind, names=set(SPLOT[:2]) - set(missing))
-    sure = f"{', '.join(n_sets)}, where both finished; {clock}, one processor and version"
+    names = set(SPLOT[:2]) - set(missing)
+    clock, older = clock_of(rows, kind, names=names), _older(rows, kind, names)
+    sure = f"{', '.join(n_sets)}, where both finished; {clock}, one processor and version{older}"
     return ClaimFinding("; ".join(told), tuple(parts), sure, why)
+
+
+def _older(rows: ProductRows, kind: str, names: Collection[str]) -> str:
+    """Say how many rows of both complete methods with four objectives are of an older version."""
+    part = rows.of_kind(kind, **({"objectives": 4} if kind == "printed" else {}))
+    return rows.older(part[part["system"].isin(names) & part["method"].isin(COMPLETE)])
 
 
 def _programs(rows: ProductRows, kind: str, order: str) -> str:
@@ -130,28 +139,30 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(told),
         tuple(needed(parts)),
-        f"means over the sets where both finished, {clock_of(rows, kind)}, one processor and version",
+        f"means over the sets where both finished, {clock_of(rows, kind)}, one processor and version"
+        + _older(rows, kind, SPLOT[:2]),
     )
 
 
 def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
-    """Judge whether a method does not finish on a system within an hour.
+    """Judge whether a method does not finish on a system within an hour, which takes a run of an hour.
 
-    What was stopped earlier takes at least a program for each point of the complete front, each as long as
-    the mean of those that it solved.
+    What was stopped earlier would take at least a program for each point of the complete front, each as long
+    as the mean of those that it solved: that is told, and is not sure.
     """
     part = needed(rows.of_kind("printed", system=name, method=method, objectives=4))
-    hours, ended = float(part["seconds"].max()) / 3600, part["ended"].astype(bool)
+    longest, ended = float(part["seconds"].max()), part["ended"].astype(bool)
     n_programs, whole = int(part["programs"].sum()), rows.whole((name, int(part["number"].iloc[0])))
-    told = f"{'ended' if ended.any() else 'no end'} after {3600 * hours:,.0f} s and {n_programs:,} programs"
-    sure = f"{counted(len(part), 'run')}; sure from an hour on, measured or at its rate"
-    if whole is not None and n_programs and not ended.any():
-        hours = max(hours, float(part["seconds"].sum()) / n_programs * whole.n_points / 3600)
+    told = f"{'ended' if ended.any() else 'no end'} after {longest:,.0f} s and {n_programs:,} programs"
+    sure = f"{counted(len(part), 'run')}, {_clock(part)}; sure from a run of an hour on{rows.older(part)}"
+    if whole is not None and n_programs and longest < HOUR_S and not ended.any():
+        hours = float(part["seconds"].sum()) / n_programs * whole.n_points / HOUR_S
         told += (
-            f"; one program at least for each of the {whole.n_points:,} points takes {hours:.1f} h at the "
-            "same rate"
+            f"; a program for each of the {whole.n_points:,} points would take at least {hours:.1f} h at the "
+            f"rate of its first {'minute' if round(longest) == 60 else f'{longest:,.0f} s'}"
         )
-    return ClaimFinding(told, (Part(not ended.any(), hours >= 1),), sure)
+    why = "" if ended.any() else f"These rows have no run of an hour: it was stopped after {longest:,.0f} s."
+    return ClaimFinding(told, (Part(not ended.any(), longest >= HOUR_S),), sure, why)
 
 
 def lemmas(rows: ProductRows) -> ClaimFinding:
@@ -210,7 +221,7 @@ def plane(rows: ProductRows, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'run')}, compact clauses, {_clock(part)}",
+        f"{counted(len(part), 'run')}, compact clauses, {_clock(part)}{rows.older(part)}",
     )
 
 
@@ -227,7 +238,7 @@ def slower(rows: ProductRows) -> ClaimFinding:
             for n, ecos, uclinux in means[["ecos", "uclinux"]].itertuples()
         ),
         facts(means["ecos"] > means["uclinux"]),
-        f"the first set of attributes, {_clock(part)}",
+        f"the first set of attributes, {_clock(part)}{rows.older(part)}",
     )
 
 
@@ -240,14 +251,17 @@ def at_most(rows: ProductRows, names: Collection[str], n_points: int, seconds: f
     return ClaimFinding(
         f"{worst['seconds']:.0f} s on {label((worst['system'], int(worst['number'])))}",
         facts(within),
-        f"{counted(len(part), 'run')} with {n_points:,} reference points, {_clock(part)}",
+        f"{counted(len(part), 'run')} with {n_points:,} reference points, {_clock(part)}{rows.older(part)}",
         "" if timed[~within].any() or not timed.any() else "Only rows by the wall clock take longer.",
     )
 
 
 def linear(rows: ProductRows, column: str) -> ClaimFinding:
-    """Judge whether a straight line through the first and the last number of points passes the others."""
-    told, parts, fewer = [], [], []
+    """Judge whether a straight line through the first and the last number of points passes the others.
+
+    The paper's line is of Linux: without it nothing is sure.
+    """
+    told, parts, fewer, judged = [], [], [], dict[System, "pd.DataFrame"]()
     for system, unsorted in rows.by_system("solrep").items():
         part = unsorted.sort_values("reference_points")
         if column == "seconds":  # of the largest number's processor and version
@@ -260,16 +274,25 @@ def linear(rows: ProductRows, column: str) -> ClaimFinding:
         line = y[0] + (y[-1] - y[0]) * (n - n[0]) / (n[-1] - n[0])
         off = float(np.abs(y - line)[1:-1].max() / y[-1])
         told.append(f"{label(system)} {100 * off:.0f} %")
+        judged[system] = part
         grows, few = bool((np.diff(y) > 0).all()), system[0] == LINUX and n[-1] < points_of(system)
         parts.append(Part(grows, grows and off <= 0.1 and not few))
         if few:
             fewer.append(f"{n[-1]:.0f} on {label(system)}")
     needed(parts)
+    why = f"The paper has up to 1,500 reference points, these rows up to {all_of(fewer)}." if fewer else ""
+    if not any(name == LINUX for name, _ in judged):
+        parts = [dataclasses.replace(part, sure=False) for part in parts]
+        measured = "three numbers of points" + (
+            " timed by one processor and version" if column == "seconds" else ""
+        )
+        why = f"The paper draws {NAMES[LINUX]}, of which these rows do not have {measured}."
     return ClaimFinding(
         f"off a straight line by {', '.join(told)} of the last value",
         tuple(parts),
-        "three or more numbers of points; same way: it grows; linear: off by at most a tenth",
-        f"The paper has up to 1,500 reference points, these rows up to {all_of(fewer)}." if fewer else "",
+        "three or more numbers of points; same way: it grows; linear: off by at most a tenth"
+        + rows.older(*judged.values()),
+        why,
     )
 
 
@@ -280,5 +303,5 @@ def linux(rows: ProductRows, n_points: int, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{all_of(sorted(set(sizes)))} points in {seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'set')} of attributes, compact clauses",
+        f"{counted(len(part), 'set')} of attributes, compact clauses, {_clock(part)}{rows.older(part)}",
     )

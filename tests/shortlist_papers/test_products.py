@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.studies.paper_results import rows_of
 from shortlist.runs import Budget, Work, open_study
+from shortlist_papers.claims import ClaimFinding
 from shortlist_papers.paper import SCALES, Extent, ResultTable, check_extent, reproduce
 from shortlist_papers.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
 from shortlist_papers.product_runs import (
@@ -514,7 +515,7 @@ def test_times_of_two_machines_are_not_compared() -> None:
     )
 
 
-def test_what_does_not_end_is_judged_by_a_program_for_each_point_of_the_front() -> None:
+def test_what_does_not_end_is_sure_from_a_run_of_an_hour_on_and_by_no_rate() -> None:
     shop = {"system": "e-shop", "number": 0, "seconds": 60.0}
     run = shop | {
         "kind": "printed", "method": "cwmoip", "objectives": 4, "part": None, "parts": 1, "ended": False,
@@ -525,10 +526,22 @@ def test_what_does_not_end_is_judged_by_a_program_for_each_point_of_the_front() 
         "hypervolume": 0.5, "ended": True,
     }  # fmt: skip
     claim = next(one for one in PRODUCTS.claims if one.what.startswith("CWMOIP does not end"))
-    for n_points, verdict, hours in ((72_000, "holds", "2.0 h"), (18_000, "holds in part", "0.5 h")):
-        finding = claim.finding(pd.DataFrame([run, whole | {"n_points": n_points}]))
+    for seconds, verdict, told in (
+        (60.0, "holds in part", "would take at least 2.0 h at the rate of its first minute"),
+        (900.0, "holds in part", "would take at least 30.0 h at the rate of its first 900 s"),
+        (3600.0, "holds", "no end after 3,600 s and 600 programs"),
+    ):
+        finding = claim.finding(pd.DataFrame([run | {"seconds": seconds}, whole | {"n_points": 72_000}]))
         assert finding is not None
-        assert (finding.verdict, hours in finding.here) == (verdict, True)
+        assert (finding.verdict, told in finding.here) == (verdict, True)
+        assert finding.reason == (
+            ""
+            if verdict == "holds"
+            else f"These rows have no run of an hour: it was stopped after {seconds:.0f} s."
+        )
+    ended = claim.finding(pd.DataFrame([run | {"ended": True}, whole | {"n_points": 72_000}]))
+    assert ended is not None
+    assert ended.verdict == "does not hold"
 
 
 def test_a_comparison_of_times_without_one_of_its_systems_holds_in_part_at_most() -> None:
@@ -544,3 +557,47 @@ def test_a_comparison_of_times_without_one_of_its_systems_holds_in_part_at_most(
     assert (both.verdict, one.verdict) == ("holds", "holds in part")
     assert one.reason == "Web Portal is not measured so by one processor and version."
     assert "Web Portal" not in one.here
+
+
+def _claim(rows: pd.DataFrame, what: str) -> ClaimFinding:
+    finding = next(one for one in PRODUCTS.claims if one.what.startswith(what)).finding(rows)
+    assert finding is not None
+    return finding
+
+
+def test_most_rows_are_those_with_as_many_reference_points_as_the_papers() -> None:
+    rows = rows_of("products")
+    linux = rows["system"] == LINUX
+    found, without = (
+        _claim(one, "SolRep's hypervolume is larger than IBED's") for one in (rows, rows[~linux])
+    )
+    assert (found.here, found.verdict, found.parts) == (without.here, without.verdict, without.parts)
+    assert "without Linux X86 1 and Linux X86 2, where these rows have fewer reference points" in found.sure
+    assert "without" not in without.sure
+    needs = next(one for one in PRODUCTS.claims if one.what.startswith("SolRep's hypervolume")).needs
+    assert not any("Linux" in need.what for need in needs)
+
+
+def test_a_line_that_the_paper_draws_of_linux_is_not_sure_by_other_systems() -> None:
+    rows = _made_rows()
+    runs = rows["kind"] == "solrep"
+    more = rows[runs].assign(reference_points=rows["reference_points"] / 2)
+    more = pd.concat([rows, more]).reset_index(drop=True)
+    rows = more.assign(seconds=more["reference_points"].fillna(1.0))
+    what = "Time is linear in the reference points"
+    assert _claim(rows, what).verdict == "holds"
+    other = _claim(rows[rows["system"] != LINUX], what)
+    assert (other.verdict, other.reason.startswith("The paper draws Linux X86, of which")) == (
+        "holds in part",
+        True,
+    )
+
+
+def test_rows_of_an_older_version_are_counted_where_a_claim_rests_on_them() -> None:
+    rows = _made_rows().assign(versions="shortlist 0.10.0; python 3")
+    what = "No point of SolRep is dominated"
+    assert "version" not in _claim(rows, what).sure
+    old = (rows["kind"] == "evolved") & (rows["method"] == "ibed") & (rows["system"] == "jcs")
+    rows = rows.assign(versions=rows["versions"].mask(old, "shortlist 0.9.0; python 3"))
+    assert "; 6 of 52 rows of version 0.9.0" in _claim(rows, what).sure
+    assert "version" not in _claim(rows, "On Linux SolRep has the larger").sure
