@@ -601,3 +601,18 @@ def test_rows_of_an_older_version_are_counted_where_a_claim_rests_on_them() -> N
     rows = rows.assign(versions=rows["versions"].mask(old, "shortlist 0.9.0; python 3"))
     assert "; 6 of 52 rows of version 0.9.0" in _claim(rows, what).sure
     assert "version" not in _claim(rows, "On Linux SolRep has the larger").sure
+
+
+def test_growth_begins_with_the_fewest_features_and_divides_seconds_of_one_version_alone() -> None:
+    rows = _made_rows().assign(processor="one", versions="shortlist 1; python 3")
+    rows = rows.assign(seconds=rows["seconds"].mask(rows["system"] == "web-portal", 20.0))
+    portal = rows["system"] == "web-portal"
+    for own in (rows, rows.iloc[::-1]):
+        found = [row for row in _table(own, "rq-2") if row["method"] == "cwmoip"]
+        assert [(row["system"], row["times the first"]) for row in found] == [
+            ("JCS", 1), ("Web Portal", 10), ("JCS", 1), ("Web Portal", 10),
+        ]  # fmt: skip
+    for column, other in (("processor", "two"), ("versions", "shortlist 2; python 3")):
+        mixed = rows.assign(**{column: rows[column].mask(portal, other)})
+        found = [row for row in _table(mixed, "rq-2") if row["method"] == "cwmoip"]
+        assert [row["times the first"] for row in found] == [1, None, 1, None]
