@@ -11,15 +11,20 @@ import pytest
 
 from benchmarks.studies.paper_results import rows_of
 from shortlist.runs import Budget, Work, open_study
-from shortlist_papers.claims import ClaimFinding
-from shortlist_papers.paper import SCALES, Extent, ResultTable, check_extent, reproduce
+from shortlist_papers.claims import UNMEASURED, ClaimFinding
+from shortlist_papers.paper import SCALES, Extent, ResultTable, check_extent, claims_table, reproduce
 from shortlist_papers.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
+from shortlist_papers.product_rows import ProductRows
 from shortlist_papers.product_runs import (
+    BY_TEXT,
     LINUX,
     NAMES,
     PAPER_3,
+    PAPER_4,
+    PAPER_RQ_2,
     PAPER_SIZES,
     REPEATED_S,
+    SHORT,
     measure_complete,
     measure_evolved,
     measure_model,
@@ -616,3 +621,35 @@ def test_growth_begins_with_the_fewest_features_and_divides_seconds_of_one_versi
         mixed = rows.assign(**{column: rows[column].mask(portal, other)})
         found = [row for row in _table(mixed, "rq-2") if row["method"] == "cwmoip"]
         assert [row["times the first"] for row in found] == [1, None, 1, None]
+
+
+def test_sentences_on_the_page_and_among_deviations_are_what_the_rows_say() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results" / "products.md").read_text(encoding="utf-8")
+    rows = rows_of("products")
+    read = ProductRows.of(rows)
+    assert "Thirty runs of our IBED find more than the paper's thirty" in page
+    for system in ((name, number) for name in ("jcs", "web-portal") for number in range(2)):
+        assert len(read.side(system).vectors) >= PAPER_4[system]["|B|"]
+    assert "CWMOIP, its objectives ordered by their ranges, takes about a thirtieth on Web Portal 1" in page
+    printed = read.printed(PORTAL[0])
+    assert 25 <= PAPER_RQ_2["web-portal", "cwmoip"] / printed["cwmoip"].seconds <= 35
+    assert 0.5 <= PAPER_RQ_2["web-portal", "epsilon-constraint"] / printed["epsilon-constraint"].seconds <= 2
+    told = " ".join(PRODUCTS.deviations)
+    assert ("whose rows are not stored" in told) == (not len(read.of_kind(SHORT)))
+    by_text = read.of_kind("printed", order=BY_TEXT)
+    assert ("the cost outermost are stored of JCS alone" in told) == (set(by_text["system"]) == {"jcs"})
+
+
+def test_the_page_says_before_its_tables_what_is_not_measured() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results" / "products.md").read_text(encoding="utf-8")
+    before, _, after = page.partition("<!-- table:")
+    (told,) = re.findall(r"^Not measured: .+$", before, re.MULTILINE)
+    claims = claims_table(PRODUCTS.claims, rows_of("products")).rows
+    missing = [row["claim"] for row in claims if row["verdict"] == UNMEASURED]
+    words = {
+        "hundredfold": "how they grow from JCS on", "utopia plane": "utopia plane",
+        "1,500 reference points": "1,500 reference points",
+    }  # fmt: skip
+    for claim in missing:
+        assert any(word in claim and words[word] in told for word in words), claim
+    assert f"{len(missing)} not measured" in after
