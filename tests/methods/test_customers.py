@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.methods.customers import serve
-from shortlist.results.customers import Customer, Wish
+from shortlist.methods.customers import _few, _Table, serve
+from shortlist.results.customers import Customer, Service, Wish
 from shortlist.results.front import Front
 from shortlist.results.objective import Limit, Objective, Sense, read_limit
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs import Cancellation
 
 FEATURES = ["GPS", "MP3", "Camera", "Radio"]
 
@@ -131,8 +132,13 @@ def test_the_few_have_the_least_sum_of_all_choices() -> None:
         sums = [sum(min(own[p] for p in chosen) for own in costs) for chosen in every]
         assert found.total == found.bound == min(sums) / 1000
         assert len(found.numbers) <= n_points
-        taken = [own[found.numbers[one.product]] for own, one in zip(costs, found.served, strict=True)]
-        assert sum(taken) == min(sums)
+        assert sum_of(found) == pytest.approx(found.total)
+
+
+def sum_of(found: Service) -> float:
+    """Return the sum that is told by what each customer gets: wishes more, and regrets above 0."""
+    more = sum(len(one.given_up) - one.fewest for one in found.served)
+    return 1.001 * more + sum(round(one.regret, 3) for one in found.served if one.regret > 0)
 
 
 def costs_of(front: Front, customer: Customer) -> list[int]:
@@ -140,9 +146,56 @@ def costs_of(front: Front, customer: Customer) -> list[int]:
     losses = [loss(front, p, customer) for p in range(len(front))]
     best = min(own for own, number in zip(losses, broken, strict=True) if number == min(broken))
     return [
-        max(0, 1001 * (number - min(broken)) + int(np.rint(1000 * float(own - best))))
+        1001 * (number - min(broken)) + (int(np.rint(1000 * float(own - best))) if own > best else 0)
         for own, number in zip(losses, broken, strict=True)
     ]
+
+
+def test_a_wish_more_costs_a_whole_range_however_much_less_is_lost() -> None:
+    ann = Customer("Ann", (2,), (read_limit("cost<=10"),), {"cost": Decimal(1)})
+    found = serve(phones(), [ann], 1)
+    assert (found.served[0].given_up, found.served[0].fewest) == (("cost<=10 (has 140)",), 1)
+    assert (found.total, sum_of(found)) == (0, 0)
+    cheap = serve(phones(), [ann], 1, limits=[read_limit("cost<=90")])
+    assert cheap.served[0].fewest == 2
+    both = serve(phones(), [ann, *(Customer(name, (-2,)) for name in "BCD")], 1)
+    assert both.served[0].regret < -1
+    assert both.total == sum_of(both) == 1.001
+
+
+def test_limits_far_off_are_counted_exactly() -> None:
+    wide = Front.from_points(
+        [Objective("a"), Objective("b"), Objective("c")],
+        np.array([[0, 2**27 + 1, 5], [2**27, 3, 2**27 - 1], [2**26, 2**26, 0]]),
+        np.eye(3, dtype=int), ["A", "B", "C"], Proof(ProofKind.COMPLETE),
+    )  # fmt: skip
+    for text in ("a<=-50000000000", "b>=1e18", "c==9999999999999999999", "a<-9999999999999999999"):
+        customers = [Customer("Ann", (), (read_limit(text),)), Customer("Bob", (2,), (read_limit(text),))]
+        for one in serve(wide, customers).served:
+            exact = {p: loss(wide, p, one.customer) for p in range(3)}
+            allowed = [p for p in range(3) if not one.customer.features or wide.decisions[p, 1]]
+            point = min(allowed, key=exact.__getitem__)
+            assert one.loss == pytest.approx(float(exact[point]), rel=1e-12)
+            assert one.loss > 0
+        assert serve(wide, customers, 1).total >= 0
+    real = Front.from_values(
+        [Objective("a", scale=None), Objective("b", scale=None)],
+        np.array([[0.5, 2.5], [1.25, 1.5]]), np.eye(2, dtype=int), ["A", "B"], Proof(ProofKind.COMPLETE),
+    )  # fmt: skip
+    (one,) = serve(real, [Customer("Ann", (), (read_limit("a<=-9e18"),), {"b": Decimal(1)})]).served
+    assert one.loss == pytest.approx(9e18 / 0.75)
+
+
+def test_too_many_costs_are_refused_and_equal_customers_count_once() -> None:
+    table = _Table(phones(), np.arange(3), None)
+
+    def few(customers: Sequence[Customer]) -> list[int]:
+        best = [table.best(customer) for customer in customers]
+        return _few(table, customers, best, 1, Cancellation(), most_costs=6)[0]
+
+    assert few([Customer(f"c{place}", (1,)) for place in range(9)]) == [1] * 9
+    with pytest.raises(BadInputError, match="3 customers of 3 points need more than 6 costs"):
+        few([Customer("Ann", (1,)), Customer("Bob", (2,)), Customer("Eve", (-1,))])
 
 
 def phones() -> Front:

@@ -33,8 +33,8 @@ def both() -> dict[str, Parts]:
     customers.append(Customer("Ann", (4,), weights={"hours": Decimal(1)}))
     return {
         "few": few_parts(front, few_points(front, 3), 3),
-        "customers": service_parts(serve(front, customers), 4),
-        "shared": service_parts(serve(front, customers, 2), 4),
+        "customers": service_parts(serve(front, customers), front),
+        "shared": service_parts(serve(front, customers, 2), front),
     }
 
 
@@ -76,4 +76,4 @@ def test_tables_of_customers_count_them_and_name_what_they_give_up() -> None:
     assert [row[0] for row in rows] == ["Ann", "Bob", "Eve"]
     assert rows[0][-1] == "nothing"
     assert rows[1][-1] in {"GPS", "no Camera"}
-    assert service_sentences(service, 4)[1] == "1 customer gives up 1 wish, proved to be the fewest."
+    assert "gives up 1 wish," in service_sentences(service, phones())[1]

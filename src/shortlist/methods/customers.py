@@ -6,9 +6,12 @@ of how far each objective is from its best value, as a share of its range on the
 looked at, in integers, so what she has to give up is the fewest.
 """
 
+import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +21,7 @@ from shortlist._words import all_of, number_text
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError
 from shortlist.exact import n_decimals
-from shortlist.methods.p_median import p_median
+from shortlist.methods.p_median import Medians, p_median
 from shortlist.results.customers import Customer, Served, Service, Wish, wish_text
 from shortlist.results.front import STAGED_METHODS, Front
 from shortlist.results.objective import Limit
@@ -34,6 +37,18 @@ WISH = SHARES + 1
 
 REAL = 10**9
 """Steps in the range of an objective that takes any number."""
+
+MOST_COSTS = 100_000_000
+"""Largest number of costs for the choice of a few points, of different customers times points: .8 GB."""
+
+MOST_KNOWN = 256
+"""Number of different weights whose losses are kept."""
+
+INT64 = 2**63
+"""Integers from here on do not fit into 64 bits."""
+
+Rows: TypeAlias = slice | NDArray[np.intp]
+"""Rows of a table of points."""
 
 MOST_SECONDS = 5.0
 """Longest search for a few points; the proof so far is reported."""
@@ -52,7 +67,8 @@ def serve(
 
     With `n_points` the sum over the customers is the least, as
     :func:`~shortlist.methods.p_median.p_median` proves: a wish that a customer gives up beyond those that she
-    must costs as much as the whole range of the objectives, and her regret is counted in thousandths of it.
+    must costs as much as the whole range of the objectives, and her regret is counted in thousandths of it. A
+    loss that is smaller than with her best point, as a wish more is given up, does not count against it.
 
     Raises BadInputError if there are no customers, no point is within the limits, a value is infinite, or a
     limit or weight names no objective.
@@ -77,47 +93,81 @@ def serve(
         raise BadInputError(
             "customers can be served from a front with finite values only. Leave out the others."
         )
-    allowed = np.flatnonzero(within_limits(front, limits))
-    table = _Table(front, allowed, weights)
-    broken = np.array([table.broken(customer) for customer in customers])
-    losses = [table.losses(customer) for customer in customers]
-    fewest = broken.min(axis=1)
-    best = np.array(
-        [
-            int(np.flatnonzero(row == least)[np.argmin(own[row == least])])
-            for row, least, (own, _) in zip(broken, fewest, losses, strict=True)
-        ]
-    )
-    taken, total, bound = best, 0.0, 0.0
-    if n_points is not None:
-        as_count(n_points, "n_points", at_least=1)
-        costs = np.array(
-            [
-                _costs(row - least, own, int(own[at]), whole)
-                for row, least, (own, whole), at in zip(broken, fewest, losses, best, strict=True)
-            ]
-        )
-        rows, counts = np.unique(costs, axis=0, return_counts=True)
-        limited = Budget(MOST_SECONDS, cancellation=cancellation or Cancellation(), clock=processor_seconds)
-        found = p_median(rows, n_points, counts=counts.astype(np.float64), budget=limited)
-        few = np.array(found.points)
-        taken = few[[_first_best(row[few], b[few]) for row, b in zip(costs, broken, strict=True)]]
-        total, bound = found.total / SHARES, found.bound / SHARES
+    table = _Table(front, np.flatnonzero(within_limits(front, limits)), weights)
+    best = [table.best(customer) for customer in customers]
+    if n_points is None:
+        return _service(table, customers, best, [one.place for one in best])
+    as_count(n_points, "n_points", at_least=1)
+    taken, found = _few(table, customers, best, n_points, cancellation or Cancellation())
+    shared = _service(table, customers, best, taken)
+    return dataclasses.replace(shared, asked=n_points, total=found.total / SHARES, bound=found.bound / SHARES)
+
+
+class _Best(NamedTuple):
+    """Best point for a customer."""
+
+    place: int
+    """Row among the points that may be taken."""
+    fewest: int
+    """Number of wishes that it does not meet."""
+    loss: int
+    """Loss with it, as a whole number."""
+
+
+def _few(
+    table: "_Table",
+    customers: Sequence[Customer],
+    best: Sequence[_Best],
+    n_points: int,
+    cancellation: Cancellation,
+    *,
+    most_costs: int = MOST_COSTS,
+) -> tuple[list[int], Medians]:
+    """Return the point of each customer among the few with the least sum, and the proof."""
+    keys = []
+    counts: Counter[bytes] = Counter()
+    for customer, own in zip(customers, best, strict=True):
+        key = table.costs(customer, own).astype(">u8").tobytes()  # their order is that of the numbers
+        counts[key] += 1
+        keys.append(key)
+        if len(counts) * table.n_points > most_costs:
+            raise BadInputError(
+                f"a few points for {len(customers):,} customers of {table.n_points:,} points need more than "
+                f"{most_costs:,} costs. Take fewer customers, or fewer points by limits."
+            )
+    order = {key: row for row, key in enumerate(sorted(counts))}
+    rows = np.empty((len(order), table.n_points))
+    for key, row in order.items():
+        rows[row] = np.frombuffer(key, dtype=">u8")
+    limited = Budget(MOST_SECONDS, cancellation=cancellation, clock=processor_seconds)
+    found = p_median(rows, n_points, counts=np.array([float(counts[key]) for key in order]), budget=limited)
+    few = np.array(found.points)
+    costs = rows[:, few]
+    taken = [
+        int(few[np.lexsort((table.broken(customer, few), costs[order[key]]))[0]])
+        for customer, key in zip(customers, keys, strict=True)
+    ]
+    return taken, found
+
+
+def _service(
+    table: "_Table", customers: Sequence[Customer], best: Sequence[_Best], taken: Sequence[int]
+) -> Service:
+    """Return the points that are taken, by rows of the table, and what each customer gets."""
     places = np.unique(taken)
-    points = allowed[places]
+    front, points = table.front, table.allowed[places]
     served = []
-    for customer, row, least, (own, whole), at, place in zip(
-        customers, broken, fewest.tolist(), losses, best.tolist(), taken.tolist(), strict=True
-    ):
-        assert row[place] == len(table.given_up(customer, place)), "both count the wishes that are not met"
+    for customer, own, place in zip(customers, best, taken, strict=True):
+        losses, whole = table.losses(customer)
+        loss, given_up = int(losses[place]), tuple(table.given_up(customer, place))
         served.append(
             Served(
                 customer,
                 int(np.searchsorted(places, place)),
-                tuple(table.given_up(customer, place)),
-                least,
-                int(own[place]) / whole,
-                (int(own[place]) - int(own[at])) / whole,
+                given_up,
+                own.fewest,
+                loss / whole,
+                (loss - own.loss) / whole,
             )
         )
     return Service(
@@ -127,28 +177,15 @@ def serve(
         front.values[points],
         front.decisions[points],
         tuple(served),
-        n_points,
-        total,
-        bound,
+        looked_at=table.n_points,
     )
-
-
-def _first_best(costs: Floats, broken: NDArray[np.int64]) -> int:
-    return int(np.lexsort((broken, costs))[0])
-
-
-def _costs(more: NDArray[np.int64], losses: NDArray[np.generic], best: int, whole: int) -> Floats:
-    """Return the costs of the points for a customer, in thousandths, none below 0."""
-    off = (losses - best).astype(np.float64) / whole
-    costs: Floats = np.maximum(more * float(WISH) + np.rint(off * SHARES), 0.0)
-    return costs
 
 
 class _Table:
     """The points of a front that may be taken, as integers."""
 
     def __init__(self, front: Front, allowed: NDArray[np.intp], weights: Mapping[str, float] | None) -> None:
-        self._front, self._values = front, front.values[allowed]
+        self.front, self.allowed, self._values = front, allowed, front.values[allowed]
         decisions = front.decisions[allowed]
         self._has: Mask = decisions >= 0 if front.method in STAGED_METHODS else decisions != 0
         self._steps = np.array(
@@ -164,11 +201,35 @@ class _Table:
         self._usual = {name: Decimal(str(weight)) for name, weight in usual.items()}
         self._known: dict[tuple[Decimal, ...], tuple[NDArray[np.generic], int]] = {}
 
-    def broken(self, customer: Customer) -> NDArray[np.int64]:
+    @property
+    def n_points(self) -> int:
+        """Number of points that may be taken."""
+        return len(self._values)
+
+    def best(self, customer: Customer) -> _Best:
+        """Return the point with the smallest loss of those that miss the fewest wishes."""
+        broken, (losses, _) = self.broken(customer), self.losses(customer)
+        fewest = int(broken.min())
+        within = np.flatnonzero(broken == fewest)
+        place = int(within[np.argmin(losses[within])])
+        return _Best(place, fewest, int(losses[place]))
+
+    def costs(self, customer: Customer, best: _Best) -> Floats:
+        """Return the costs of the points, in thousandths: of each wish more, and of a larger loss.
+
+        A loss smaller than with the best point comes from a wish more, and pays for no part of it.
+        """
+        losses, whole = self.losses(customer)
+        beyond: Floats = np.rint((losses - best.loss).astype(np.float64) / whole * SHARES)
+        more = self.broken(customer) - best.fewest
+        costs: Floats = more.astype(np.float64) * WISH + np.maximum(beyond, 0.0)
+        return costs
+
+    def broken(self, customer: Customer, rows: Rows = slice(None)) -> NDArray[np.int64]:
         """Return the number of wishes that each point does not meet."""
-        counts = np.zeros(len(self._values), dtype=np.int64)
+        counts = np.zeros(len(self._values[rows]), dtype=np.int64)
         for wish in customer.wishes:
-            counts += ~self._met(wish)
+            counts += ~self._met(wish, rows)
         return counts
 
     def given_up(self, customer: Customer, place: int) -> list[str]:
@@ -181,20 +242,24 @@ class _Table:
 
     def losses(self, customer: Customer) -> tuple[NDArray[np.generic], int]:
         """Return the loss with each point, as whole numbers, and the number that is the whole range."""
-        names = self._front.names
+        names = self.front.names
         given = customer.weights or self._usual
         for name in given:
             if name not in names:
                 raise BadInputError("weights", f"must name {all_of(names)}", repr(name))
         weights = tuple(given.get(name, Decimal(0)) for name in names)
         if weights not in self._known:
+            if len(self._known) == MOST_KNOWN:
+                self._known.clear()
             self._known[weights] = self._added_up(weights)
         total, size = self._known[weights]
         for limit in customer.limits:
             column = names.index(limit.name)
             if self._ranges[column]:
-                beyond = self._beyond(limit, column)
-                total = total + beyond.astype(total.dtype) * (size // self._ranges[column])
+                factor, beyond = size // self._ranges[column], self._beyond(limit, column)
+                if total.dtype == object or int(total.max()) + int(beyond.max()) * factor >= INT64:
+                    total, beyond = total.astype(object), beyond.astype(object)
+                total = total + beyond * factor
         return total, size
 
     def _added_up(self, weights: tuple[Decimal, ...]) -> tuple[NDArray[np.generic], int]:
@@ -204,44 +269,50 @@ class _Table:
         whole = [int(weight.scaleb(digits)) for weight in weights]
         common = math.lcm(*(one for one in self._ranges if one))
         size = common * sum(whole)
-        is_small = size < 2**56  # a loss and what is missed of limits fit into 64 bits
-        total = np.zeros(len(self._values), dtype=np.int64 if is_small else object)
+        total = np.zeros(len(self._values), dtype=np.int64 if size < INT64 else object)
         for place, weight in enumerate(whole):
             if weight and self._ranges[place]:
                 total += self._off[place].astype(total.dtype) * (weight * (common // self._ranges[place]))
         return total, size
 
-    def _beyond(self, limit: Limit, column: int) -> NDArray[np.int64]:
-        """Return by how many steps each point misses a limit; 0 where it is met."""
-        values, scale = self._values[:, column], self._front.objectives[column].scale
+    def _beyond(self, limit: Limit, column: int) -> NDArray[Any]:
+        """Return by how many steps each point misses a limit; 0 where it is met. Large ones are objects."""
+        values, scale = self._values[:, column], self.front.objectives[column].scale
+        off: NDArray[Any]
         if scale is None:
-            off = np.rint((values - float(limit.value)) / (values.max() - values.min()) * REAL).astype(
-                np.int64
-            )
+            off = _integers((values - float(limit.value)) / (values.max() - values.min()) * REAL)
         else:
             exact = limit.value * scale
             whole = int(exact.to_integral_value(ROUND_FLOOR if limit.sign >= 0 else ROUND_CEILING))
-            off = np.rint(values * scale).astype(np.int64) - whole
-        beyond: NDArray[np.int64] = np.maximum(off * limit.sign, 0) if limit.sign else np.abs(off)
+            off = _integers(values * scale).astype(object if abs(whole) >= INT64 // 2 else np.int64) - whole
+        beyond: NDArray[Any] = np.maximum(off * limit.sign, 0) if limit.sign else np.abs(off)
         return beyond
 
-    def _met(self, wish: Wish, rows: slice = slice(None)) -> Mask:
+    def _met(self, wish: Wish, rows: Rows = slice(None)) -> Mask:
         if isinstance(wish, Limit):
-            if wish.name not in self._front.names:
+            if wish.name not in self.front.names:
                 raise BadInputError(
-                    f"customers have the limit {wish}, but the front has {all_of(self._front.names)}."
+                    f"customers have the limit {wish}, but the front has {all_of(self.front.names)}."
                 )
-            column = self._front.names.index(wish.name)
-            return wish.met_by(self._values[rows, column], self._front.objectives[column].scale)
+            column = self.front.names.index(wish.name)
+            return wish.met_by(self._values[rows, column], self.front.objectives[column].scale)
         met: Mask = self._has[rows, abs(wish) - 1] == (wish > 0)
         return met
 
     def _text(self, wish: Wish, place: int) -> str:
-        text = wish_text(wish, self._front.candidates)
+        text = wish_text(wish, self.front.candidates)
         if isinstance(wish, Limit):
-            value = self._values[place, self._front.names.index(wish.name)]
+            value = self._values[place, self.front.names.index(wish.name)]
             text += f" (has {number_text(float(value))})"
         return text
+
+
+def _integers(values: Floats) -> NDArray[Any]:
+    """Return the nearest integers, as objects where they do not fit into 62 bits."""
+    whole = np.rint(np.clip(values, -1e300, 1e300))
+    if np.abs(whole).max() < INT64 // 2:
+        return whole.astype(np.int64)
+    return np.array([int(one) for one in whole.tolist()], dtype=object)
 
 
 def _steps(values: Floats, scale: int | None) -> NDArray[np.int64]:

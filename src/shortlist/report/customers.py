@@ -8,55 +8,81 @@ from shortlist._words import counted, number_text
 from shortlist.report.few_points import share_text
 from shortlist.report.page import Chart, Heading, Parts, Table, Text
 from shortlist.results.customers import Served, Service
+from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
+from shortlist.results.proof import ProofKind
 
 MOST_BARS = 40
 """Largest number of products with a bar of their customers."""
 
 
-def service_sentences(service: Service, n_products: int | None = None) -> list[str]:
+def service_sentences(service: Service, front: Front | None = None) -> list[str]:
     """Say how many customers find all their wishes, who does not, and what is proved.
 
-    `n_products`: how many products were looked at; None: every product of a model.
+    `front`: the front that the products are of; None: they are of all products of a model.
     """
     served = service.served
-    n_met = sum(one.is_met for one in served)
-    among = "" if n_products is None else f" of {n_products:,}"
-    customers = counted(len(served), "customer")
     if service.asked is not None:
-        return _few_sentences(service, among)
+        return [*_few_sentences(service), *_off_the_front(service, front)]
     products = counted(len(service.numbers), "product")
-    sentences = [f"{n_met:,} of {customers} find all their wishes, with {products}{among}."]
+    sentences = [f"{_find_all(service)}, with {products}{_among(service)}."]
     if others := [one for one in served if one.given_up]:
         n_wishes = sum(len(one.given_up) for one in others)
         proved = ", proved to be the fewest" if all(one.proved for one in served) else ""
+        if proved and service.looked_at is not None:
+            proved += f" of {_these(service.looked_at)}"
         gives = "gives" if len(others) == 1 else "give"
         sentences.append(f"{counted(len(others), 'customer')} {gives} up {_wishes(n_wishes)}{proved}.")
     if unknown := sum(one.product < 0 for one in served):
         sentences.append(f"For {counted(unknown, 'customer')} no product was found in time.")
-    return sentences
+    return [*sentences, *_off_the_front(service, front)]
 
 
-def _few_sentences(service: Service, among: str) -> list[str]:
-    served = service.served
-    n_met, n_could = sum(one.is_met for one in served), sum(one.fewest == 0 for one in served)
+def _few_sentences(service: Service) -> list[str]:
+    served, looked_at = service.served, service.looked_at or 0
+    n_could = sum(one.fewest == 0 for one in served)
     more = sum(len(one.given_up) - one.fewest for one in served)
     regret = sum(max(one.regret, 0.0) for one in served) / len(served)
-    customers = counted(len(served), "customer")
-    offered = f"Offer {counted(len(service.numbers), 'product')}{among}"
+    offered = f"Offer {counted(len(service.numbers), 'product')}{_among(service)}"
     lost = (
         f"They give up {_wishes(more)} beyond those that they must, and regret {share_text(regret)} of the "
         "objectives' ranges on average"
     )
-    proof = "This sum is proved to be the least, with a wish counted as a whole range."
+    proof = (
+        f"This sum is proved to be the least of any {service.asked} of {_these(looked_at)}, with a wish "
+        "counted as a whole range."
+    )
     if service.total - service.bound > 1e-9:
         proof = (
             f"With a wish counted as a whole range the sum is {service.total:,.6g}; no {service.asked} "
-            f"products have less than {service.bound:,.6g}."
+            f"of {_these(looked_at)} have less than {service.bound:,.6g}."
         )
-    return [
-        f"{offered}: {n_met:,} of {customers} find all their wishes, {n_could:,} could.",
-        f"{lost}. {proof}",
-    ]
+    return [f"{offered}: {_find_all(service)}, {n_could:,} could.", f"{lost}. {proof}"]
+
+
+def _off_the_front(service: Service, front: Front | None) -> list[str]:
+    """Say where further products may be that meet more, if a customer gives up a wish on a front."""
+    if front is None or all(one.fewest == 0 for one in service.served):
+        return []
+    lack = "A product that is not on the front"
+    if front.proof.kind is not ProofKind.COMPLETE:
+        lack = "The front is not complete, and a product that it lacks"
+    is_of_model = front.method not in {*STAGED_METHODS, COMMITTEES} and PROGRAM not in front.extras
+    where = ": `configure MODEL --customers FILE` looks at all" if is_of_model else ""
+    return [f"{lack} may meet more{where}."]
+
+
+def _find_all(service: Service) -> str:
+    n_met, n = sum(one.is_met for one in service.served), len(service.served)
+    verb = "finds" if 1 in {n_met, n} else "find"
+    return f"{n_met:,} of {counted(n, 'customer')} {verb} all their wishes"
+
+
+def _among(service: Service) -> str:
+    return "" if service.looked_at is None else f" of {service.looked_at:,}"
+
+
+def _these(number: int) -> str:
+    return f"these {counted(number, 'product')}" if number > 1 else "this one product"
 
 
 def _wishes(number: int) -> str:
@@ -110,14 +136,14 @@ def customer_table(service: Service, served: Sequence[Served] | None = None) -> 
     return Table("Who gets what", header, rows)
 
 
-def service_parts(service: Service, n_products: int | None = None) -> Parts:
-    """Return the parts of a page that shows customers and their products."""
-    first, *more = service_sentences(service, n_products)
+def service_parts(service: Service, front: Front | None = None) -> Parts:
+    """Return the parts of a page that shows customers and their products; see `service_sentences`."""
+    first, *more = service_sentences(service, front)
     products = product_table(service)
     return [
         Heading("Customers"),
         Text(first),
-        *map(Text, more),
+        *([Text(" ".join(more))] if more else []),
         _brief(service, products),
         _brief(service, customer_table(service)),
         _bars(products),

@@ -79,9 +79,11 @@ class Service:
     asked: int | None = None
     """Requested number of products for all of them; None where each gets the best for her."""
     total: float = 0.0
-    """Wishes given up beyond those that must be, plus regrets, summed over the customers."""
+    """Wishes given up beyond those that must be, plus regrets above 0, summed over the customers."""
     bound: float = 0.0
     """Proved: no so few products have a smaller total."""
+    looked_at: int | None = None
+    """Number of products of a front that were looked at; None: every product of a model."""
 
 
 def wish_text(wish: Wish, features: Sequence[str]) -> str:

@@ -399,7 +399,7 @@ def _serve(
     ]
     told = None if facts is None else facts | {"reason": "", "notes": notes}
     tell_service(
-        found, files, told, n_products=len(front), more=lambda: front_parts({name: front}, picks=picks),
+        found, files, told, front=front, more=lambda: front_parts({name: front}, picks=picks),
         details=details,
     )  # fmt: skip
 

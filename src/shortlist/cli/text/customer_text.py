@@ -26,6 +26,7 @@ from shortlist.report.customers import (
 if TYPE_CHECKING:
     from shortlist.report.page import Parts
     from shortlist.results.customers import Service
+    from shortlist.results.front import Front
     from shortlist.tables.spreadsheets import Cell
 
 FEW_CUSTOMERS = 12
@@ -90,36 +91,34 @@ def tell_service(
     files: "Sequence[Path | None]",
     facts: dict[str, Any] | None,
     *,
-    n_products: int | None = None,
+    front: "Front | None" = None,
     more: "Callable[[], Parts]" = list,
     details: bool = False,
 ) -> None:
     """Write and report customers and their products.
 
-    `files`: table and page, each perhaps None. `facts`: of JSON, None for people. `more`: parts of the page
-    behind those of the customers.
+    `files`: table and page, each perhaps None. `facts`: of JSON, None for people. `front`: the front that
+    they are served from, if any. `more`: parts of the page behind those of the customers.
     """
     from shortlist.tables.spreadsheets import save_rows
 
     out, page = files
     if out is not None:
         out = save(out, lambda path: save_rows(path, *service_rows(service)))
-    page = save_page(
-        page, "Customers and their products", lambda: [*service_parts(service, n_products), *more()]
-    )
+    page = save_page(page, "Customers and their products", lambda: [*service_parts(service, front), *more()])
     if facts is not None:
         written = {"out": None if out is None else str(out)} | page_path(page)
         print_json(facts | {"service": service_facts(service)} | written)
         return
-    print_service(service, n_products, details=details)
+    print_service(service, front, details=details)
     if out is not None:
         print(f"Written: {out}, a row for each customer.")
     tell_page(page)
 
 
-def print_service(service: "Service", n_products: int | None = None, *, details: bool = False) -> None:
+def print_service(service: "Service", front: "Front | None" = None, *, details: bool = False) -> None:
     """Print how many customers find all their wishes, their products, and who gives up what."""
-    sentences = service_sentences(service, n_products)
+    sentences = service_sentences(service, front)
     print_lines(sentences)
     print()
     short = [one for one in service.served if one.given_up]
