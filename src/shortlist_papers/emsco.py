@@ -434,7 +434,8 @@ DEVIATIONS = (
         "would repeat the same population until its last generation."
     ),
     (
-        "Where the text is silent: accuracy is 0 where nothing is conclusive (Eq. 4); where the cheapest "
+        "Where the text is silent: accuracy is 0 where nothing is conclusive (Eq. 4), except "
+        "that means of accuracy on new rows leave such splits out; where the cheapest "
         "assignment is free, the inverse cost is the share that is saved (Eq. 5), and γ leaves out "
         "chromosomes whose E is 0; Algorithm 1 counts the stages of the chromosome as changed so far; "
         "Algorithm 2 rounds halves up; both parents are drawn independently and may be the same; gaps are "

@@ -8,7 +8,7 @@ import numpy as np
 from shortlist._words import all_of, counted
 from shortlist.multistage.presets import preset
 from shortlist.results.intervals import wilson_interval
-from shortlist_papers.claims import ClaimFinding, Part, facts, needed, shown_mean, trend
+from shortlist_papers.claims import ClaimFinding, Part, above, facts, needed, shown_mean, trend
 from shortlist_papers.emsco_rows import (
     ALL,
     BUDGETED,
@@ -24,6 +24,7 @@ from shortlist_papers.emsco_rows import (
     mean,
     over,
     printed_figure,
+    silent_splits,
     under,
 )
 
@@ -82,6 +83,7 @@ def on_set(rows: "EmscoRows | pd.DataFrame", name: str, checks: Sequence[Check])
     parts = tuple(checked(methods, name, check) for check in checks)
     kept = sum(part.same for part in parts)
     several = f"; {kept} of {len(parts)} comparisons the same way" if len(parts) > 1 else ""
+    several += _silent(methods, shown.get("accuracy", ()), shown.get("coverage", ()))
     failing = {
         one
         for part, check in zip(parts, checks, strict=True)
@@ -98,6 +100,18 @@ def _means(methods: "Mapping[str, pd.DataFrame]", measure: str, ones: Collection
     return ", ".join(f"{one} {mean(methods, one, measure):.{digits}f}" for one in ones) + unit
 
 
+def _silent(
+    methods: "Mapping[str, pd.DataFrame]", accurate: Collection[str], covering: Collection[str]
+) -> str:
+    """Say who answers nothing on how many splits, of those whose accuracy or coverage is told."""
+    return "".join(
+        f"; {one} answers nothing on {n} of them"
+        + (", which its accuracy leaves out" if one in accurate else "")
+        for one in dict.fromkeys([*accurate, *covering])
+        if (n := silent_splits(methods[one]))
+    )
+
+
 def idle(methods: "Mapping[str, pd.DataFrame]", named: Collection[object]) -> str:
     """Say on how many splits those named buy nothing, or answer nothing; empty below half of the splits.
 
@@ -109,7 +123,7 @@ def idle(methods: "Mapping[str, pd.DataFrame]", named: Collection[object]) -> st
             continue
         values, n = methods[one], len(methods[one])
         free = int(((values["cost"] == 0) & (values["coverage"] == 100)).sum())
-        silent = int((values["coverage"] == 0).sum())
+        silent = silent_splits(values)
         for count, what in (
             (free, "buys nothing, as the larger class alone is confident"),
             (silent, "is confident of no row"),
@@ -221,8 +235,21 @@ def mean_of_sets(rows: EmscoRows, what: str, printed: float, method: str = EMSCO
         shown_mean(values, unit, overlap=ONE_SPLIT),
         (printed_figure(values, printed, 50.0 if what == "coverage" else 0.0),),
         f"{counted(len(values), 'split')} of all four sets, ± for one split; "
-        f"{min(by_set):.1f} to {max(by_set):.1f} by set",
+        f"{min(by_set):.1f} to {max(by_set):.1f} by set" + _answering(found, values, method, unit),
     )  # fmt: skip
+
+
+def _answering(found: Measured, values: "pd.Series[float]", method: str, unit: str) -> str:
+    """Say the mean over the splits on which a method answers something of every set, if these are fewer."""
+    silent = {
+        name: methods[method].index[methods[method]["coverage"] == 0].intersection(values.index)
+        for name, methods in found.items()
+    }
+    told = [f"{len(splits)} of {name}" for name, splits in silent.items() if len(splits)]
+    left = values.drop(set().union(*silent.values()))
+    if not told or left.empty:
+        return ""
+    return f"; {method} answers nothing on {', '.join(told)}, and without them it is {left.mean():.1f} {unit}"
 
 
 def threshold(rows: EmscoRows) -> ClaimFinding:
@@ -363,18 +390,22 @@ def together(rows: EmscoRows, name: str) -> ClaimFinding:
 
 
 def thresholds(rows: EmscoRows) -> ClaimFinding:
-    """Judge whether a higher threshold means more accuracy, less coverage and more cost."""
+    """Judge whether a higher threshold means more accuracy, less coverage and more cost.
+
+    All thresholds share the rows of one split, so that the three correlations have no interval.
+    """
     part = needed(rows.of_kind("thresholds")).sort_values("level")
     needed(len(part) > 2)
     told = [
         f"{name} {part[name].iloc[0]:.2f} to {part[name].iloc[-1]:.2f}" for name in ("accuracy", "coverage")
     ]
+    signs = {"accuracy": 1, "coverage": -1, "cost": 1}
+    found = [trend(part["level"], part[name].astype(float), sign) for name, sign in signs.items()]
     return ClaimFinding(
         f"{', '.join(told)}, cost {part['cost'].iloc[0]:.0f} to {part['cost'].iloc[-1]:.0f}",
-        tuple(trend(part["level"], part[name].astype(float), sign)
-              for name, sign in (("accuracy", 1), ("coverage", -1), ("cost", 1))),
-        f"{counted(len(part), 'threshold')}; Spearman's correlations",
-    )  # fmt: skip
+        tuple(Part(one.same, sure=False, chance=True) for one in found),
+        f"{counted(len(part), 'threshold')} of one split; Spearman's correlations",
+    )
 
 
 def confident_answers(rows: EmscoRows) -> ClaimFinding:
@@ -410,6 +441,7 @@ def volatile(rows: EmscoRows) -> ClaimFinding:
     }
     return ClaimFinding(
         ", ".join(f"{name} up to {100 * value:.0f} points" for name, value in far.items()),
-        facts([max(far.values()) > 0.1]),
-        f"{counted(len(moved), 'neighbour')} of one assignment; significant: a tenth of the range",
+        (above([max(far.values()) - 0.1]),),
+        f"{counted(len(moved), 'neighbour')} of one assignment on one split; "
+        "significant: a tenth of the range",
     )

@@ -53,7 +53,9 @@ def figures_of_text(rows: EmscoRows) -> Iterator[PrintedFigure]:
     ):
         for (name, method), value in printed.items():
             if name in measured:
-                yield PrintedFigure(panel, f"{method}, {name}", value, measured[name][method][measure])
+                values = measured[name][method][measure].dropna()
+                if len(values):
+                    yield PrintedFigure(panel, f"{method}, {name}", value, values)
     if len(measured) == len(ALL):
         for method, value in PAPER_MEAN_COVERAGES.items():
             values = mean_over_sets(measured, "coverage", method)

@@ -77,9 +77,32 @@ def evidence_of(found: Measured) -> str:
     return splits if len(n) == 1 else f"{counted(len(n), 'set')}, {splits} of each"
 
 
+def of_older_versions(rows: "pd.DataFrame") -> str:
+    """Say how many rows are of versions before the newest of them; empty where all are of one.
+
+    >>> import pandas as pd
+    >>> of_older_versions(pd.DataFrame({"versions": ["shortlist 0.10.0; x"] + ["shortlist 0.9.0; x"] * 2}))
+    ', 2 of version 0.9.0'
+    """
+    if "versions" not in rows:
+        return ""
+    counts = rows["versions"].str.extract(r"shortlist ([\d.]+)")[0].value_counts()
+    ordered = sorted(counts.index, key=lambda version: [int(n) for n in version.split(".")])
+    return "".join(f", {counts[version]:,} of version {version}" for version in ordered[:-1])
+
+
 def mean(methods: "Mapping[str, pd.DataFrame]", method: str, measure: str) -> float:
-    """Return the mean of a measure over the splits, rounded so that equal means are equal."""
-    return round(float(methods[method][measure].mean()), 9)
+    """Return the mean of a measure over the splits that have it, rounded so that equal means are equal.
+
+    Accuracy is missing where nothing is answered; on no split at all it is 0, as in Eq. 4.
+    """
+    values = methods[method][measure].dropna()
+    return round(float(values.mean()), 9) if len(values) else 0.0
+
+
+def silent_splits(values: "pd.DataFrame") -> int:
+    """Return the number of splits on which a method answers nothing."""
+    return int((values["coverage"] == 0).sum())
 
 
 def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: str) -> "pd.Series[float]":
@@ -88,15 +111,18 @@ def less(methods: "Mapping[str, pd.DataFrame]", one: str, other: str, measure: s
 
 
 def over(values: "pd.Series[float]", limit: float = 0.0) -> Part:
-    """Judge whether a mean over splits is above a limit."""
-    return above(values, limit, OVERLAP)
+    """Judge whether a mean over splits is above a limit; splits without the measure are left out."""
+    there = values.dropna()
+    return above(there, limit, OVERLAP) if len(there) else Part(False, False)
 
 
 def under(values: "pd.Series[float]", limit: float = 0.0) -> Part:
-    """Judge whether a mean over splits is below a limit."""
-    return below(values, limit, OVERLAP)
+    """Judge whether a mean over splits is below a limit; splits without the measure are left out."""
+    there = values.dropna()
+    return below(there, limit, OVERLAP) if len(there) else Part(False, False)
 
 
 def printed_figure(values: "pd.Series[float]", printed: float, nothing: float) -> Part:
     """Judge a figure that the paper prints of one split by the interval of one split."""
-    return figure(values, printed, nothing, ONE_SPLIT)
+    there = values.dropna()
+    return figure(there, printed, nothing, ONE_SPLIT) if len(there) else Part(False, False)

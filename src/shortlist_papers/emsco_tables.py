@@ -4,12 +4,19 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist_papers.comparison import margin, with_margin
+from shortlist_papers.emsco_rows import of_older_versions
 from shortlist_papers.landscapes import CREDIT_WAS_CHOSEN, PAPER_EXAMPLE, landscape_tables
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
-from shortlist_papers.stage_opponents import new_row_figures, stage_means, sums_of_measures
+from shortlist_papers.stage_opponents import (
+    evolution_length,
+    new_row_figures,
+    stage_means,
+    sums_of_measures,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,16 +66,20 @@ def emsco_tables(rows: "pd.DataFrame") -> list[ResultTable]:
         ("example", lambda part: [_example(part)]),
     )
     return (
-        [_settings(name) for name in PRINTED]
+        [_settings(name, rows) for name in PRINTED]
         + landscape_tables(kinds)
         + [table for kind, make in makers if kind in kinds for table in make(kinds[kind])]
     )
 
 
-def _settings(name: str) -> ResultTable:
+def _settings(name: str, rows: "pd.DataFrame") -> ResultTable:
+    """Return parameters and cost classes; the population is that of runs on new rows, if there are any."""
     number, classes, printed = PRINTED[name]
     ours = preset(name)
     own = {one: getattr(ours.options, one, ours.confidence) for one in PARAMETERS}
+    evolved = rows[(rows["set"] == name) & rows["population"].notna()] if "population" in rows else rows[:0]
+    if len(evolved):
+        own["population"] = int(evolved["population"].iloc[0])
     found: Rows = [
         {"what": parameter, "here": own[parameter], "paper": value}
         for parameter, value in zip(PARAMETERS, printed, strict=True)
@@ -81,7 +92,7 @@ def _settings(name: str) -> ResultTable:
     ]
     return ResultTable(
         f"table-{number}", f"Table {number}: parameters and cost classes, {name}", found,
-        f"Costs are read as {ours.scaling}."
+        " ".join(filter(None, (f"Costs are read as {ours.scaling}.", evolution_length(evolved))))
         + ("" if classes else " The paper gives the rule of the classes, and not the classes."),
     )  # fmt: skip
 
@@ -157,6 +168,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         found,
         "Means over runs, with margins of the 95 % confidence intervals. The rules paper are those as "
         "printed; distinct are the better ones, which keep one chromosome for each objective vector. "
+        f"{counted(len(rows), 'run')}{of_older_versions(rows)}. "
         f"{CREDIT_WAS_CHOSEN}",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
         PaperPicture(

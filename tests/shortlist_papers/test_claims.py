@@ -37,7 +37,15 @@ from shortlist_papers.claims import (
 )
 from shortlist_papers.comparison import margin
 from shortlist_papers.emsco_judges import dominating, on_set
-from shortlist_papers.emsco_rows import EMSCO_NAME, LEAST_SPLITS, EmscoRows, by_the_other_rule, over
+from shortlist_papers.emsco_rows import (
+    EMSCO_NAME,
+    LEAST_SPLITS,
+    EmscoRows,
+    by_the_other_rule,
+    over,
+    printed_figure,
+    under,
+)
 from shortlist_papers.paper import claims_table, scale_seconds
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_claims import hardly_binds, no_floor, other_stop, overfitting
@@ -577,6 +585,50 @@ def test_a_reason_names_only_who_fails_and_whoever_it_is_compared_with() -> None
     why = on_set(silent, "pima", [lasso]).why
     assert "buys nothing" not in why
     assert "CaCT LASSO is confident of no row" in why
+
+
+def test_global_optima_are_judged_on_each_plain_split() -> None:
+    rows = rows_of("emsco")
+    plain = rows[rows["kind"] == "split"]
+    found = _row(plain, "emsco", "EMSCO finds global optima")
+    assert (found["verdict"], found["here"]) == (IN_PART, "on 8 of 12 of credit, 12 of 12 of heart")
+    assert "chromosomes that tie fill the elite" in found["why"]
+    held = [name for name in plain if str(name)[0] == "c" and str(name)[1:].isdecimal()]
+    found = _row(plain.assign(**dict.fromkeys(held, 1.0)), "emsco", "EMSCO finds global optima")
+    assert found["verdict"] == HOLDS
+    (claim,) = (one for one in PAPERS["emsco"].claims if one.what.startswith("EMSCO finds global"))
+    assert claim.lacking(rows[rows["kind"] == "recall"]) == "2 sets, here 0"
+    assert claim.lacking(plain[plain["split"] < 9]) == "10 plain splits of each set, here 9"
+
+
+@pytest.mark.parametrize(
+    "what", ["A higher threshold", "Random assignments that", "One step in a chromosome"]
+)
+def test_what_one_split_shows_does_not_hold_beyond_chance(what: str) -> None:
+    found = _row(rows_of("emsco"), "emsco", what)
+    assert (found["verdict"], found["why"]) == (IN_PART, UNSURE)
+    assert "one split" in found["how sure"]
+
+
+def test_an_accuracy_leaves_out_splits_without_an_answer_and_says_so() -> None:
+    rows = rows_of("emsco")
+    credit = _row(rows, "emsco", "Credit: CSTC* has the highest accuracy")
+    assert "GM* 94.9" in credit["here"]
+    assert "GM* answers nothing on 7 of them, which its accuracy leaves out" in credit["how sure"]
+    lost = _row(rows, "emsco", "GM* loses 45.2 %")
+    assert "GM* answers nothing on 4 of credit, and without them it is 41.1 %" in lost["how sure"]
+    nothing = pd.Series([float("nan")] * 10)
+    assert over(nothing) == under(nothing) == printed_figure(nothing, 70.0, 50.0) == Part(False, False)
+    answered = rows.assign(coverage=rows["coverage"].where(rows["coverage"] != 0, 0.5))
+    assert "answers nothing" not in _row(answered, "emsco", "GM* loses 45.2 %")["how sure"]
+
+
+def test_rows_of_an_older_version_are_counted_beside_the_claim() -> None:
+    rows = rows_of("emsco")
+    runs = rows[(rows["kind"] == "recall") & (rows["rules"] == "paper")]
+    old = runs["versions"].str.contains("shortlist 0.2.0;")
+    assert f"{old.sum()} of version 0.2.0" in _row(rows, "emsco", "Elites never lose")["how sure"]
+    assert "version" not in _row(rows[~rows.index.isin(runs[old].index)], "emsco", "Elites never")["how sure"]
 
 
 def test_differences_between_methods_take_ten_splits() -> None:

@@ -232,6 +232,15 @@ def test_every_table_and_figure_has_every_row() -> None:
     assert drawn == {name for name in tables if name.startswith("figure")} | {"printed"}
 
 
+def test_the_table_of_parameters_has_the_population_that_ran() -> None:
+    tables = {table.name: table for table in emsco_tables(_rows_of_every_kind())}
+    shown = {row["what"]: row["here"] for row in tables["table-4"].rows}
+    assert shown["population"] == 30
+    assert tables["table-4"].note.split(". ")[1] == "Evolution had 30 individuals and at most 7 generations"
+    nothing_ran = {table.name: table for table in emsco_tables(pd.DataFrame({"kind": ["front"]}).iloc[:0])}
+    assert {row["what"]: row["here"] for row in nothing_ran["table-4"].rows}["population"] == 300
+
+
 def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() -> None:
     rows = pd.DataFrame(
         [

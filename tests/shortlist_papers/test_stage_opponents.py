@@ -68,6 +68,23 @@ def test_runs_on_one_split_are_one_value() -> None:
     assert values["cost"].tolist() == pytest.approx([25.0, 25.0])
 
 
+def test_a_split_without_an_answer_has_no_accuracy_and_is_counted() -> None:
+    rows = _rows()
+    silent = (rows["method"] == "Single-Stage") & (rows["split"] == 1)
+    rows.loc[silent, ["coverage", "accuracy", "aggregate"]] = 0.0, 0.0, 0.75
+    values = by_split(rows[rows["method"] == "Single-Stage"])
+    assert values["accuracy"].isna().tolist() == [False, True]
+    (figure,) = new_row_figures(rows)
+    evolved, single = figure.rows
+    assert (evolved["answers nothing on"], single["answers nothing on"]) == (0, 1)
+    assert (single["accuracy %"], single["coverage %"][:5]) == ("80.0", "50.0 ")
+    rows.loc[rows["method"] == "Single-Stage", "coverage"] = 0.0
+    (figure,) = new_row_figures(rows)
+    assert (figure.rows[1]["answers nothing on"], figure.rows[1]["accuracy %"]) == (2, None)
+    assert figure.picture is not None
+    assert [line.name for line in figure.picture.lines] == ["EMSCO"]
+
+
 def test_the_stages_are_at_most_half_the_features_and_ten() -> None:
     assert [paper_stages(n) for n in (8, 12, 13, 14, 30)] == [4, 6, 7, 7, 10]
 
