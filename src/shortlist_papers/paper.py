@@ -278,12 +278,12 @@ def reproduce(
 
 
 SCALE_SECONDS = Path(__file__).parent / "scale_seconds.csv"
-"""Seconds of the processor that all units of a scale took once, by paper and scale."""
+"""Sums of the seconds that all units of a scale took once, by paper and scale, where all were recorded."""
 
 
 @functools.cache
 def scale_seconds(paper: str) -> dict[str, float]:
-    """Return the seconds of the processor that each scale of a paper took, where it was run to its end."""
+    """Return the seconds that the units of each scale of a paper took once, where all were recorded."""
     with SCALE_SECONDS.open(encoding="utf-8", newline="") as file:
         return {row["scale"]: float(row["seconds"]) for row in csv.DictReader(file) if row["paper"] == paper}
 
@@ -319,10 +319,10 @@ def claims_table(
 
 
 def _how_to_measure(scale: str, seconds: Mapping[str, float]) -> str:
-    """Name the scale that has the units of a claim, with its time if that was measured."""
+    """Name the scale that has the units of a claim, with its time if that was recorded."""
     if scale not in seconds:
         return f"--scale {scale} has them."
-    return f"--scale {scale} takes {shown_time(seconds[scale])} of processor time."
+    return f"--scale {scale} has them, and took {shown_time(seconds[scale])} here."
 
 
 def shown_time(seconds: float) -> str:

@@ -255,7 +255,7 @@ def _larger(paper: "Paper", claims: "ResultTable") -> list[str]:
         return []
     least = min(left, key=SCALES.index)
     seconds = scale_seconds(paper.name).get(least)
-    time = "" if seconds is None else f" takes {shown_time(seconds)} of processor time and"
+    time = "" if seconds is None else f" ({shown_time(seconds)} here)"
     return [f"--scale {least}{time} measures {counted(left.count(least), 'claim')} that this run does not."]
 
 
