@@ -136,10 +136,16 @@ def checked(paper: str) -> str:
     part = rows[rows["paper"] == paper]
     counts = part.reindex(columns=list(VERDICTS)).fillna(0).astype(int).sum()
     told = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-    version = part["versions"].str.extract(r"shortlist ([\w.]+)")[0].iloc[0]
+    version, day = part["versions"].str.extract(r"shortlist ([\w.]+)")[0].iloc[0], str(part["day"].iloc[0])
+    newer = rows_of(paper)["day"].astype(str) > day
+    later = (
+        f" Of the rows stored now {newer.sum():,} of {len(newer):,} are newer than that."
+        if newer.any()
+        else ""
+    )
     return (
-        f"On {part['day'].iloc[0]}, version {version} ran {part['units'].iloc[0]} units again, drawn at random "
-        f"among the short ones. Their rows: {told}."
+        f"On {day}, version {version} ran {part['units'].iloc[0]} units again, drawn at random "
+        f"among the short ones. Their rows: {told}.{later}"
     )
 
 

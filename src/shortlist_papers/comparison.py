@@ -69,6 +69,15 @@ def with_margin(values: Any, digits: int = 1, overlap: float = 0.0) -> str:
     return mean if len(values) < 2 else f"{mean} ± {margin(values, overlap):.{digits}f}"
 
 
+def shown_p(p: float) -> str:
+    """Show a probability to three digits, as it follows "p is".
+
+    >>> shown_p(0.2914), shown_p(0.0004)
+    ('0.291', 'below 0.001')
+    """
+    return f"{p:.3f}" if p >= 0.001 else "below 0.001"
+
+
 def ranks(values: "pd.DataFrame") -> "pd.DataFrame":
     """Rank the methods, which are columns, in every row: 1 is the largest value, ties share their mean rank.
 

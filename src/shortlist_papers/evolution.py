@@ -15,7 +15,7 @@ from shortlist.ensembles.evolution.training_rows import CRITERIA, distinct_class
 from shortlist.runs import Budget, Unit
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows
-from shortlist_papers.comparison import complete, rank_methods, side_by_side
+from shortlist_papers.comparison import complete, rank_methods, shown_p, side_by_side
 from shortlist_papers.evolution_claims import CLAIMS
 from shortlist_papers.paper import (
     Extent,
@@ -332,7 +332,7 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
             for method, rank in ranked.mean_ranks.items()
         ]
         note = (
-            f"Friedman's p is {ranked.chi_square_p:.3f}; mean ranks differ from "
+            f"Friedman's p is {shown_p(ranked.chi_square_p)}; mean ranks differ from "
             f"{ranked.critical_difference:.2f} on (Nemenyi, 5 %)."
         )
         tables.append(ResultTable("ranks", f"Mean ranks of the accuracy, {n_tables} sets", ranks, note))

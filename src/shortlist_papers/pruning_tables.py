@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
-from shortlist_papers.comparison import FOLD, complete, rank_methods, ranks, with_margin
+from shortlist_papers.comparison import FOLD, complete, rank_methods, ranks, shown_p, with_margin
 from shortlist_papers.paper import PaperPicture, ResultTable, Rows, beside, dots
 
 if TYPE_CHECKING:
@@ -286,8 +286,8 @@ def _tests(runs: "pd.DataFrame", metric: str) -> list[str]:
             ranked = rank_methods(part, metric=metric)
             sentences.append(
                 f"Over {ranked.n_tables} sets with {size} classifiers Friedman's p is "
-                f"{ranked.chi_square_p:.3f}, and mean ranks differ from {ranked.critical_difference:.2f} on "
-                "(Nemenyi, 5 %)."
+                f"{shown_p(ranked.chi_square_p)}, and mean ranks differ from "
+                f"{ranked.critical_difference:.2f} on (Nemenyi, 5 %)."
             )
     return sentences
 
