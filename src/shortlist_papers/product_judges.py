@@ -1,8 +1,8 @@
 """Judges of the claims of :cite:t:`Xue2018` on SolRep beside evolution."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist._words import all_of, counted
 from shortlist_papers.claims import ClaimFinding, Part, facts, figure, most, needed, shown_mean
@@ -30,6 +30,9 @@ from shortlist_papers.product_runs import (
     System,
 )
 from shortlist_papers.product_times import clock_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SMALL = SPLOT[:2]
 SHOP_2: System = ("e-shop", 1)
@@ -161,7 +164,7 @@ def cheap(rows: ProductRows, *, names: Sequence[str] = tuple(NAMES), rich: bool 
     why = " ".join(filter(None, (_cheap_runs(pairs), _by_the_text(rows, names))))
     most_times, told = (SIMILAR, "similar or less time") if rich else (1.0, "less time")
     found = _judged(rows, pairs, lambda row: row["A s"] <= most_times * row["B s"], told, why)
-    clock = clock_of(rows, "solrep", "evolved", names=names)
+    clock = clock_of(*rows.behind(pairs))
     found = replace(found, sure=f"{found.sure}; {clock}, one processor and version a row")
     if not rich:
         return found
@@ -199,7 +202,7 @@ def _by_the_text(rows: ProductRows, names: Sequence[str]) -> str:
 
 def true_optima(rows: ProductRows) -> ClaimFinding:
     """Judge whether each point of SolRep is on the complete front, ours and those that the authors stored."""
-    told, flags, theirs = [], [], []
+    told, flags, theirs, judged = [], [], [], []
     for kind, named in (("solrep", "ours"), ("stored", "the authors' set")):
         for system, part in rows.by_system(kind).items():
             optimal = rows.optimal(system, part)
@@ -207,6 +210,7 @@ def true_optima(rows: ProductRows) -> ClaimFinding:
                 continue
             n = len(side_of(part).vectors)
             flags.append(len(optimal) == n)
+            judged.append(part)
             if kind == "stored" and len(optimal) < n:
                 theirs.append(label(system))
             told.append(f"{label(system)} {named} {len(optimal):,} of {n:,}")
@@ -221,7 +225,7 @@ def true_optima(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         "; ".join(told),
         facts(flags),
-        f"{counted(len(flags), 'set')}, point by point beside complete fronts",
+        f"{counted(len(flags), 'set')}, point by point beside complete fronts{rows.older(*judged)}",
         why,
     )
 
@@ -237,7 +241,8 @@ def beside_ibea(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(f"{label(system)} {a:,} and {b:,}" for system, (a, b) in unique.items()),
         facts((a > b) == (system[0] == "ecos") for system, (a, b) in unique.items()),
-        f"{counted(len(unique), 'set')} of attributes, points that the other one has not, each counted",
+        f"{counted(len(unique), 'set')} of attributes, points that the other one has not, each counted"
+        + rows.older(*_runs(rows, unique), *_runs(rows, unique, "ibea")),
     )
 
 
@@ -250,7 +255,7 @@ def coverage(rows: ProductRows, name: str, printed: float) -> ClaimFinding:
     return ClaimFinding(
         f"{shown_mean(shares, '%', 0)} ({min(shares):.0f} to {max(shares):.0f})",
         (figure(shares, printed, 100.0),),
-        f"{counted(len(shares), 'set')}, {all_of(runs)} runs together",
+        f"{counted(len(shares), 'set')}, {all_of(runs)} runs together{rows.older(*_runs(rows, missed))}",
         _stronger(rows),
     )
 
@@ -261,9 +266,14 @@ def whole(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(f"{label(system)} {n}" for system, n in missed.items()) + " points missed",
         facts((n == 0) == (system == ("jcs", 1)) for system, n in missed.items()),
-        f"{counted(len(missed), 'complete front')}, each counted",
+        f"{counted(len(missed), 'complete front')}, each counted{rows.older(*_runs(rows, missed))}",
         _stronger(rows),
     )
+
+
+def _runs(rows: ProductRows, systems: Iterable[System], method: str = "ibed") -> "list[pd.DataFrame]":
+    """Return the rows of an evolutionary method on some systems."""
+    return [rows.evolved(method)[system] for system in systems]
 
 
 def _missed(rows: ProductRows) -> dict[System, int]:
@@ -282,7 +292,8 @@ def shared(rows: ProductRows, name: str, most_times: float | None = None) -> Cla
     return ClaimFinding(
         ", ".join(f"{label(system)} {one:,} and {n:,}" for system, (one, n) in found.items()),
         facts(n < (most_times or n_runs[system]) * one for system, (one, n) in found.items()),
-        f"median run and {all_of(sorted({n_runs[system] for system in found}))} runs together, each counted",
+        f"median run and {all_of(sorted({n_runs[system] for system in found}))} runs together, each counted"
+        + rows.older(*_runs(rows, found)),
     )
 
 
@@ -392,7 +403,7 @@ def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
         m = len(short["points"].iloc[0])
         why = f"With the paper's {SHORT_LIMIT_S:g} s a program ours finds {m:,}"
         why += "." if abs(m - printed) < abs(n - printed) else ", which is no nearer."
-    return ClaimFinding(told, tuple(parts), "one run of SolRep", why)
+    return ClaimFinding(told, tuple(parts), f"one run of SolRep{rows.older(part)}", why)
 
 
 def fifty(rows: ProductRows) -> ClaimFinding:
@@ -416,7 +427,7 @@ def fifty(rows: ProductRows) -> ClaimFinding:
         ),
         facts((*more.values(), *quick.values())),
         f"{counted(len(pairs), 'row')}, the median run each; similar: up to {SIMILAR:g} times; "
-        + clock_of(rows, "solrep", "evolved", names=LVAT)
+        + clock_of(*rows.behind(pairs))
         + rows.older(*rows.behind(pairs)),
         " ".join(why),
     )

@@ -21,13 +21,8 @@ EXAMPLE_FEATURES = 3
 """Features of the product of JCS that the paper shows: chat, output and gui."""
 
 
-def clock_of(rows: ProductRows, *kinds: str, names: Collection[str] = tuple(NAMES)) -> str:
-    """Say the clock behind the seconds of rows of some kinds and systems."""
-    parts = [rows.of_kind(kind) for kind in kinds]
-    return _clock(*(part[part["system"].isin(names)] for part in parts))
-
-
-def _clock(*parts: "pd.DataFrame") -> str:
+def clock_of(*parts: "pd.DataFrame") -> str:
+    """Say the clock behind the seconds of some rows."""
     own = [part["clock"].notna() for part in parts]
     if all(one.all() for one in own):
         return "processor time"
@@ -38,7 +33,7 @@ def complete_fronts(rows: ProductRows) -> ClaimFinding:
     """Judge whether both complete methods find what enumeration finds, ours and as printed."""
     part = rows.of_kind("complete")
     part = needed(part[part["method"].isin(COMPLETE)])
-    older = rows.older(part, rows.of_kind("printed", objectives=4))
+    older = rows.older(part, _four(rows, "printed", SPLOT[:2]))
     right = part["same"].astype(bool) & part["ended"].astype(bool)
     printed = [
         side.vectors == rows.front(system)
@@ -100,16 +95,19 @@ def faster(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     if missing:
         parts = [dataclasses.replace(part, sure=False) for part in parts]
         why = f"{all_of([NAMES[name] for name in missing])} is not measured so by one processor and version."
-    names = set(SPLOT[:2]) - set(missing)
-    clock, older = clock_of(rows, kind, names=names), _older(rows, kind, names)
-    sure = f"{', '.join(n_sets)}, where both finished; {clock}, one processor and version{older}"
+    part = _four(rows, kind, set(SPLOT[:2]) - set(missing))
+    sure = f"{', '.join(n_sets)}, where both finished; {_clock_and_version(rows, part)}"
     return ClaimFinding("; ".join(told), tuple(parts), sure, why)
 
 
-def _older(rows: ProductRows, kind: str, names: Collection[str]) -> str:
-    """Say how many rows of both complete methods with four objectives are of an older version."""
+def _four(rows: ProductRows, kind: str, names: Collection[str]) -> "pd.DataFrame":
+    """Return the rows of both complete methods with four objectives on some systems."""
     part = rows.of_kind(kind, **({"objectives": 4} if kind == "printed" else {}))
-    return rows.older(part[part["system"].isin(names) & part["method"].isin(COMPLETE)])
+    return part[part["system"].isin(names) & part["method"].isin(COMPLETE)]
+
+
+def _clock_and_version(rows: ProductRows, part: "pd.DataFrame") -> str:
+    return f"{clock_of(part)}, one processor and version{rows.older(part)}"
 
 
 def _programs(rows: ProductRows, kind: str, order: str) -> str:
@@ -128,8 +126,7 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     """Judge whether time grows a hundredfold from the smaller to the larger system."""
     told, parts = [], []
     small, large = (needed(_seconds(rows, kind, name, order)) for name in SPLOT[:2])
-    part = _of_order(rows.of_kind(kind, **({"objectives": 4} if kind == "printed" else {})), order)
-    part = part[part["system"].isin(SPLOT[:2])]
+    part = _of_order(_four(rows, kind, SPLOT[:2]), order)
     for method in COMPLETE:
         if not one_origin(part[part["method"] == method]):
             continue  # seconds of two machines have no ratio
@@ -139,8 +136,7 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(told),
         tuple(needed(parts)),
-        f"means over the sets where both finished, {clock_of(rows, kind)}, one processor and version"
-        + _older(rows, kind, SPLOT[:2]),
+        f"means over the sets where both finished, {_clock_and_version(rows, part)}",
     )
 
 
@@ -154,7 +150,7 @@ def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
     longest, ended = float(part["seconds"].max()), part["ended"].astype(bool)
     n_programs, whole = int(part["programs"].sum()), rows.whole((name, int(part["number"].iloc[0])))
     told = f"{'ended' if ended.any() else 'no end'} after {longest:,.0f} s and {n_programs:,} programs"
-    sure = f"{counted(len(part), 'run')}, {_clock(part)}; sure from a run of an hour on{rows.older(part)}"
+    sure = f"{counted(len(part), 'run')}, {clock_of(part)}; sure from a run of an hour on{rows.older(part)}"
     if whole is not None and n_programs and longest < HOUR_S and not ended.any():
         hours = float(part["seconds"].sum()) / n_programs * whole.n_points / HOUR_S
         told += (
@@ -221,7 +217,7 @@ def plane(rows: ProductRows, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'run')}, compact clauses, {_clock(part)}{rows.older(part)}",
+        f"{counted(len(part), 'run')}, compact clauses, {clock_of(part)}{rows.older(part)}",
     )
 
 
@@ -238,7 +234,7 @@ def slower(rows: ProductRows) -> ClaimFinding:
             for n, ecos, uclinux in means[["ecos", "uclinux"]].itertuples()
         ),
         facts(means["ecos"] > means["uclinux"]),
-        f"the first set of attributes, {_clock(part)}{rows.older(part)}",
+        f"the first set of attributes, {clock_of(part)}{rows.older(part)}",
     )
 
 
@@ -251,7 +247,7 @@ def at_most(rows: ProductRows, names: Collection[str], n_points: int, seconds: f
     return ClaimFinding(
         f"{worst['seconds']:.0f} s on {label((worst['system'], int(worst['number'])))}",
         facts(within),
-        f"{counted(len(part), 'run')} with {n_points:,} reference points, {_clock(part)}{rows.older(part)}",
+        f"{counted(len(part), 'run')} with {n_points:,} reference points, {clock_of(part)}{rows.older(part)}",
         "" if timed[~within].any() or not timed.any() else "Only rows by the wall clock take longer.",
     )
 
@@ -303,5 +299,5 @@ def linux(rows: ProductRows, n_points: int, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{all_of(sorted(set(sizes)))} points in {seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'set')} of attributes, compact clauses, {_clock(part)}{rows.older(part)}",
+        f"{counted(len(part), 'set')} of attributes, compact clauses, {clock_of(part)}{rows.older(part)}",
     )

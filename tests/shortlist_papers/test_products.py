@@ -653,3 +653,25 @@ def test_the_page_says_before_its_tables_what_is_not_measured() -> None:
     for claim in missing:
         assert any(word in claim and words[word] in told for word in words), claim
     assert f"{len(missing)} not measured" in after
+
+
+def test_a_clock_is_that_of_the_rows_which_a_claim_takes_and_named_where_a_table_has_two() -> None:
+    rows = _made_rows().assign(clock="processor")
+    wall = rows.assign(clock=rows["clock"].mask(rows["system"] == LINUX))
+    for other in (
+        rows,
+        rows.assign(clock=rows["clock"].mask(rows["method"] == "smtibea")),
+        wall[(wall["system"] != LINUX) | (wall["reference_points"] != 1500)],
+    ):
+        assert "; processor time, one" in _claim(other, "SolRep takes less time than thirty").sure
+    assert "; old rows by the wall clock, one" in _claim(wall, "SolRep takes less time than thirty").sure
+    names = {"table-5", "rq-5", "solrep", "figure-4"}
+    told = {
+        table.name: table.note for table in product_tables(wall) if "Seconds by the wall clock" in table.note
+    }
+    assert names <= set(told) <= {*names, "constraint-solving"}
+    assert told["figure-4"].endswith(
+        "solrep on Linux X86 1 with 50 and 1,500 reference points; "
+        "solrep on Linux X86 2 with 50 and 1,500 reference points."
+    )
+    assert not any("by the wall clock" in table.note for table in product_tables(rows))
