@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.errors import BadFileError
 from shortlist.results.customer_tables import read_customers
-from shortlist.results.customers import Customer
+from shortlist.results.customers import Customer, Wish
 from shortlist.results.objective import read_limit
 from shortlist.tables.spreadsheets import save_rows
 
@@ -92,6 +92,24 @@ def test_a_customer_may_be_called_as_a_feature_is(tmp_path: Path) -> None:
         ("n,most\nAnn,cheap\n", "must read like 'cost 100, grams 80', got 'cheap'"),
         ("n,Notes\nAnn,hello\n", "no column of a feature or a limit"),
         ("n,GPS\n", "has no customers"),
+        ("", "has no customers"),
+        ("\n\n\n", "has no customers"),
+        ("Camra,MP3\nja,ja\n", "'Camra' says yes and no, but there is no such feature"),
+        ("GPX,MP3\nja,ja\n", "'GPX' says yes and no, but there is no such feature. Did you mean 'GPS'?"),
+        ("GPX,MP3\nja,ja\nvielleicht,ja\n", "'GPX' says yes and no"),
+        ("n,GPS,cots\nAnn,yes,<= 100\n", "'cots' holds limits, but there is no 'cots'. Did you mean 'cost'?"),
+        ("n,MP3,GPX\nAnn,yes,ja\nBob,,vielleicht\n", "'GPX' says yes and no"),
+        ("n,GPS,max price\nAnn,yes,cheap\n", "there is no 'price'. Known are cost, hours and weight."),
+        ("n,MP3,GPX\nAnn,yes,soon\n", "'GPX' is no feature and no limit. Did you mean 'GPS'?"),
+        ("n,GPS,most cost\nAnn,yes,1e30\n", "got '1e30', which is too large"),
+        ("n,GPS,cost\nAnn,yes,<= 1e30\n", "got '<= 1e30', which is too large"),
+        (
+            "n,GPS,most cost\nAnn,yes,9007199254740992\n",
+            "must be a number below 9,007,199,254,740,992 in size",
+        ),
+        ("n,most\nAnn,cost -1000000000000000000\n", "must be a number below 9,007,199,254,740,992 in size"),
+        ("n,wanted,wanted\nAnn,GPS,MP3\n", "columns 'wanted' and 'wanted' say the same thing"),
+        ("n,most,at most\nAnn,cost 1,cost 2\n", "columns 'most' and 'at most' say the same thing"),
         ("n,GPS,weight of cost\nAnn,yes,-1\n", "must be a weight of at least 0"),
         ("n,GPS,weight of cost\nAnn,yes,0\n", "has no weight above 0"),
     ],
@@ -113,3 +131,50 @@ def test_a_name_of_a_feature_and_of_an_objective_is_told_by_its_cells(tmp_path: 
     file.write_text("n,most cost\nAnn,1\n")
     with pytest.raises(BadFileError, match="may say whether a feature is wanted or a limit on an objective"):
         read_customers(file, ["most cost"], ["cost"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "wishes"),
+    [
+        (["yes", "no"], [(1,), (-1,)]),
+        (["<= 9", ""], [(read_limit("GPS<=9"),), ()]),
+        (["9", ""], None),
+        (["1", ""], None),
+        (["perhaps", ""], None),
+        (["", ""], [(), ()]),
+    ],
+)
+def test_a_column_of_a_feature_and_an_objective_is_read_or_refused_with_both(
+    tmp_path: Path, cells: list[str], wishes: list[tuple[Wish, ...]] | None
+) -> None:
+    file = tmp_path / "customers.csv"
+    file.write_text(f"n,MP3,GPS\nAnn,,{cells[0]}\nBob,,{cells[1]}\n")
+    if wishes is None:
+        with pytest.raises(BadFileError, match="whether a feature is wanted or a limit on an objective"):
+            read_customers(file, FEATURES, ["GPS"])
+    else:
+        assert [one.wishes for one in read_customers(file, FEATURES, ["GPS"])] == wishes
+
+
+def test_the_first_column_of_names_names_and_others_are_left_out(tmp_path: Path) -> None:
+    notes: list[str] = []
+    found = read(tmp_path, "Kunde;Segment;GPS;Budget\nAnn;gold;ja;100\nBob;silber;;90\n", notes)
+    assert [one.name for one in found] == ["Ann", "Bob"]
+    assert notes[-1].endswith("left out, as no feature or limit: Segment and Budget.")
+    assert [one.name for one in read(tmp_path, "#;GPS\n1;ja\n0;\n")] == ["1", "0"]
+    assert [one.name for one in read(tmp_path, "Kunde;GPS\nja;ja\n")] == ["ja"]
+
+
+def test_of_limits_that_are_given_twice_the_tighter_counts(tmp_path: Path) -> None:
+    header = "n,most cost,most,cost,least hours,least\n"
+    (one,) = read(tmp_path, f'{header}Ann,9,cost 8,< 8,1,"hours 2; cost 1"\n')
+    assert one.limits == (read_limit("cost<8"), read_limit("hours>=2"), read_limit("cost>=1"))
+    (one,) = read(tmp_path, "n,exactly cost,most cost,cost\nAnn,1,3,< 4\n")
+    assert one.limits == (read_limit("cost==1"), read_limit("cost<=3"))
+
+
+def test_customers_of_one_name_are_noted(tmp_path: Path) -> None:
+    notes: list[str] = []
+    found = read(tmp_path, "n,GPS\nAnn,yes\nBob,no\nAnn,\n", notes)
+    assert len(found) == 3
+    assert notes[-1].endswith("several customers are called Ann.")

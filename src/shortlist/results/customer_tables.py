@@ -1,6 +1,7 @@
 """Tables of customers, a row each with wanted and unwanted features and limits, as people keep them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.errors import BadFileError
-from shortlist.exact import as_decimal
+from shortlist.exact import LARGEST_INTEGER, MOST_PLACES, as_decimal
 from shortlist.results.customers import Customer
 from shortlist.results.objective import Limit
 from shortlist.tables.files import cells_of, read_content
@@ -24,7 +25,6 @@ NO = frozenset({"no", "n", "nein", "0", "false", "falsch", "unwanted", "never", 
 """Words for one that is unwanted."""
 
 EITHER = frozenset({"", "egal", "any", "either"})
-
 """Words for one that does not matter."""
 
 _DIRECTIONS = {
@@ -80,8 +80,9 @@ def read_customers(
     :func:`shortlist.tables.files.read_table_file`; ``ja``, ``nein``, ``x``, ``true``, 1 and 0 are words for
     yes and no.
 
-    Raises BadFileError if a cell cannot be read, a column of yes and no names no feature, or a column can be
-    read in two ways; the sentence names them.
+    Limits that are given twice count once, the tighter of them. Raises BadFileError if a cell cannot be read,
+    a number is 2^53 or more in size, or a column can be read in two ways. It is raised too if a column that
+    names no feature or quantity holds wishes, or is called almost as one.
 
     `features`: names, in order. `quantities`: names of objectives and attributes that limits may be on.
     `notes`: gets a sentence on what was read.
@@ -103,6 +104,8 @@ def read_customers(
     customers = reader.customers(table)
     if notes is not None:
         notes += [*told, reader.sentence(len(customers))]
+        if repeated := [one for one, n in Counter(one.name for one in customers).items() if n > 1]:
+            notes.append(f"{name}: several customers are called {all_of(repeated, most=4)}.")
     return customers
 
 
@@ -126,7 +129,8 @@ class _Reader:
         """Return the customers of the rows, the header first."""
         self.header = table[0][1]
         cells = [[row[place] for _, row in table[1:]] for place in range(len(self.header))]
-        self.columns = [self._column(place, title, cells[place]) for place, title in enumerate(self.header)]
+        for place, title in enumerate(self.header):
+            self.columns.append(self._column(place, title, cells[place]))
         if not any(one.role not in {"name", "other", "weight"} for one in self.columns):
             raise BadFileError(
                 f"{self.name} has no column of a feature or a limit: it has {all_of(self.header)}. "
@@ -159,32 +163,43 @@ class _Reader:
 
     def _column(self, place: int, title: str, cells: Sequence[str]) -> _Column:
         filled = [cell for cell in cells if cell]
-        is_answers = bool(filled) and all(cell.casefold() in YES | NO | EITHER for cell in filled)
+        is_answers = bool(filled) and all(_is_answer(cell) for cell in filled)
         readings = self._readings(title)
         if not readings:
-            if place == 0 or (title.casefold() in _NAMES and not self._is_named):
-                return _Column("name")
-            return self._unknown(title, filled, is_answers=is_answers)
+            return self._unread(place, title, filled, is_answers=is_answers)
         if place == 0 and {one.role for one in readings} == {"feature"} and not is_answers and filled:
             return _Column("name")  # customers may be called as a feature is
+        is_numbers = all(_number(cell) is not None for cell in filled)
+        is_signed = bool(filled) and all(_signed(cell) is not None for cell in filled)
+        fits = {"feature": is_answers or not filled, "quantity": is_signed or is_numbers}
+        fitting = [one for one in readings if len(readings) == 1 or fits.get(one.role, is_numbers)]
+        if not filled:
+            fitting = fitting[:1]
+        if len(fitting) != 1:
+            raise self._two_readings(title, readings)
+        (only,) = fitting
+        if only.role != "quantity":
+            return only
+        if is_signed:
+            return _Column("signed", only.what)
         if len(readings) > 1:
-            is_number = [_number(cell) is not None for cell in filled]
-            fits = [one for one in readings if one.role == "feature"] if is_answers else []
-            if not is_answers or all(is_number):
-                fits += [one for one in readings if one.role != "feature"]
-            if len(fits) != 1:
-                raise self._two_readings(title, readings)
-            return fits[0]
-        (only,) = readings
-        if only.role == "quantity":
-            if filled and all(_signed(cell) is not None for cell in filled):
-                return _Column("signed", only.what)
-            raise BadFileError(
-                f"{self.name}: column {title!r} may hold the most or the least that a customer "
-                f"takes, or how much it weighs. Call it 'most {only.what}', 'least {only.what}' or "
-                f"'weight of {only.what}', or write signs before the numbers, such as <= 100."
-            )
-        return only
+            raise self._two_readings(title, readings)
+        raise BadFileError(
+            f"{self.name}: column {title!r} may hold the most or the least that a customer "
+            f"takes, or how much it weighs. Call it 'most {only.what}', 'least {only.what}' or "
+            f"'weight of {only.what}', or write signs before the numbers, such as <= 100."
+        )
+
+    def _unread(self, place: int, title: str, filled: Sequence[str], *, is_answers: bool) -> _Column:
+        """Return a column whose heading means nothing: names of customers, or one that is left out."""
+        if title.casefold() in _NAMES:
+            return _Column("other" if self._is_named else "name")
+        is_number = all(cell.isdigit() for cell in filled) and len(set(filled)) == len(filled)
+        has_answers = any(_is_answer(cell) and not cell.isdigit() for cell in filled)
+        if place == 0 and (is_number or not (is_answers or (has_answers and self._meant(title)))):
+            return _Column("name")
+        self._refuse_wishes(title, filled, has_answers=has_answers or is_answers)
+        return _Column("other")
 
     @property
     def _is_named(self) -> bool:
@@ -220,25 +235,39 @@ class _Reader:
             if (place := _found(rest, self.quantities)) is not None
         ]
 
-    def _unknown(self, title: str, filled: Sequence[str], *, is_answers: bool) -> _Column:
-        """Leave out a column that means nothing here, unless its cells look as if it should."""
-        if is_answers:
+    def _refuse_wishes(self, title: str, filled: Sequence[str], *, has_answers: bool) -> None:
+        """Refuse a column that means nothing here, if its cells or its heading look as if it should."""
+        where, known = f"{self.name}: column {title!r}", f" Known are {all_of(self.quantities, most=6)}."
+        if not filled:
+            return
+        if has_answers:
+            named = " Correct its name, or remove it; call it 'customer' if it names customers."
             raise BadFileError(
-                f"{self.name}: column {title!r} says yes and no, but there is no such feature."
-                + (did_you_mean(title, self.features) or " Correct its name, or remove it.")
+                f"{where} says yes and no, but there is no such feature."
+                + (did_you_mean(title, self.features) or named)
             )
         rest = [
             one
             for words in (*_DIRECTIONS.values(), _WEIGHTS)
             for one in _without(title.casefold(), words, before=True, behind=True)
         ]
-        if filled and rest and all(_number(cell) is not None for cell in filled):
+        if rest:
             raise BadFileError(
-                f"{self.name}: column {title!r} has numbers for a limit or a weight, but there is no "
-                f"{rest[0]!r}."
-                + (did_you_mean(rest[0], self.quantities) or f" Known are {all_of(self.quantities)}.")
+                f"{where} is called as a limit or a weight, but there is no {rest[0]!r}."
+                + (did_you_mean(rest[0], self.quantities) or known)
             )
-        return _Column("other")
+        if any(_signed(cell) is not None for cell in filled):
+            raise BadFileError(
+                f"{where} holds limits, but there is no {title!r}."
+                + (did_you_mean(title, self.quantities) or known)
+            )
+        if meant := self._meant(title):
+            raise BadFileError(
+                f"{where} is no feature and no limit.{meant} Correct its name, or call it otherwise."
+            )
+
+    def _meant(self, title: str) -> str:
+        return did_you_mean(title, [*self.features, *self.quantities])
 
     def _two_readings(self, title: str, readings: Sequence[_Column]) -> BadFileError:
         forms = {
@@ -250,13 +279,13 @@ class _Reader:
         each = any_of(dict.fromkeys(forms[one.role] for one in readings))
         return BadFileError(
             f"{self.name}: column {title!r} may say {each}. Fill a column of a feature with yes and no, "
-            "and call others 'most NAME', 'least NAME' or 'weight of NAME'."
+            "and call others 'most NAME', 'least NAME' or 'weight of NAME', or write signs, such as <= 100."
         )
 
     def _refuse_repeated(self) -> None:
         seen: dict[Any, str] = {}
         for title, one in zip(self.header, self.columns, strict=True):
-            if one.role not in {"feature", "limit", "weight"}:
+            if one.role in {"name", "signed", "other"}:
                 continue
             if one in seen:
                 raise BadFileError(
@@ -302,7 +331,7 @@ class _Reader:
             limits += self._limits(one, cell, what)
         if weights and not any(weights.values()):
             raise BadFileError(f"{where} has no weight above 0. Leave all empty, or give one.")
-        return Customer(name, tuple(features), tuple(limits), weights)
+        return Customer(name, tuple(features), _tightest(limits), weights)
 
     def _literals(self, column: _Column, cell: str, what: str) -> list[int]:
         """Return the features that a cell wants, i + 1 for feature i, or does not, -(i + 1)."""
@@ -319,7 +348,7 @@ class _Reader:
             return [Limit(quantity, operator, _needed(cell, what))]
         if column.role == "signed":
             signed = _signed(cell)
-            return [] if signed is None else [Limit(column.what, *signed)]
+            return [] if signed is None else [Limit(column.what, signed[0], _within(signed[1], cell, what))]
         if column.role == "limits":
             return [self._limit(part, column.what, what) for part in _parts(cell)]
         return []
@@ -345,7 +374,23 @@ class _Reader:
             raise BadFileError(
                 f"{what} must read like 'cost 100, grams 80', got {part!r}. Known are {known}."
             )
-        return Limit(self.quantities[place], operator, number)
+        return Limit(self.quantities[place], operator, _within(number, part, what))
+
+
+def _is_answer(cell: str) -> bool:
+    return cell.casefold() in YES | NO | EITHER
+
+
+def _tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    """Return limits of which no other one, on the same quantity in the same direction, is as tight."""
+    kept: dict[object, Limit] = {}
+    for limit in limits:
+        key = (limit.name, limit.sign, None if limit.sign else limit.value)
+        known = kept.setdefault(key, limit)
+        off = (known.value - limit.value) * limit.sign
+        if off > 0 or (off == 0 and "=" not in limit.operator):
+            kept[key] = limit
+    return tuple(kept.values())
 
 
 def _without(text: str, words: Sequence[str], *, before: bool, behind: bool) -> list[str]:
@@ -394,10 +439,13 @@ def _answer(cell: str, feature: int, what: str) -> list[int]:
 
 
 def _number(text: str) -> Decimal | None:
-    """Return a number as people write it; None if it is none, or one in two ways."""
+    """Return a number as people write it; None if it is none, or one in two ways; infinity if too large."""
     read = {as_plain(text, notation) for notation in DECIMALS} - {None}
     plain = {one[0] for one in read if one}
-    return as_decimal(plain.pop()) if len(plain) == 1 else None
+    if len(plain) != 1:
+        return None
+    number = as_decimal(plain.pop())
+    return Decimal("Infinity") if number is None else number
 
 
 def _needed(cell: str, what: str) -> Decimal:
@@ -406,6 +454,16 @@ def _needed(cell: str, what: str) -> Decimal:
         both = [one[0] for notation in DECIMALS if (one := as_plain(cell, notation))]
         why = f", which is {' or '.join(both)}. Write one of these" if both else ". Correct it, or empty it"
         raise BadFileError(f"{what} must be a number, got {cell!r}{why}.")
+    return _within(number, cell, what)
+
+
+def _within(number: Decimal, cell: str, what: str) -> Decimal:
+    """Return a number that is exact as a double is too."""
+    if abs(number) >= LARGEST_INTEGER:
+        raise BadFileError(
+            f"{what} must be a number below {LARGEST_INTEGER:,} in size, with at most {MOST_PLACES:,} "
+            f"decimals, got {cell!r}, which is too large or too long. Correct it, or empty it."
+        )
     return number
 
 

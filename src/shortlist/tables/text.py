@@ -239,6 +239,8 @@ def with_plain_numbers(
     name: str, rows: list[tuple[int, list[str]]], notes: list[str], separator: str
 ) -> list[tuple[int, list[str]]]:
     """Write numbers with decimal commas, currencies or marks between thousands as plain ones, by column."""
+    if not rows:
+        return rows
     header = rows[0][1]
     columns = {
         title: [*dict.fromkeys(row[place] for _, row in rows[1:] if place < len(row))]
