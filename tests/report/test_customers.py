@@ -1,5 +1,7 @@
 """Sentences on customers: the products that a proof is about, and where others may be."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,15 @@ def test_who_finds_all_wishes_hears_of_no_other_products_and_one_finds() -> None
     ]
     assert service_sentences(serve(front, [ANN]), front)[0].startswith("0 of 1 customer finds ")
     assert service_sentences(serve(front, [BOB, BOB]), front)[0].startswith("2 of 2 customers find ")
+
+
+def test_time_is_named_only_where_it_ended_the_search() -> None:
+    service = serve(front_of(), [BOB, BOB, BOB])
+    late, lost = (
+        dataclasses.replace(service.served[0], product=-1, limit=word) for word in ("seconds", "size")
+    )
+    told = service_sentences(dataclasses.replace(service, served=(service.served[0], late, lost)))
+    assert [sentence for sentence in told if "no product was found" in sentence] == [
+        "For 1 customer no product was found, as the solver gave up.",
+        "For 1 customer no product was found in time.",
+    ]

@@ -11,6 +11,9 @@ from shortlist.results.customers import Served, Service
 from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.proof import ProofKind
 
+OUT_OF_TIME = frozenset({"", "seconds", "nodes", "interrupted"})
+"""Words for a search that a limit or the user ended."""
+
 MOST_BARS = 40
 """Largest number of products with a bar of their customers."""
 
@@ -32,8 +35,10 @@ def service_sentences(service: Service, front: Front | None = None) -> list[str]
             proved += f" of {_these(service.looked_at)}"
         gives = "gives" if len(others) == 1 else "give"
         sentences.append(f"{counted(len(others), 'customer')} {gives} up {_wishes(n_wishes)}{proved}.")
-    if unknown := sum(one.product < 0 for one in served):
-        sentences.append(f"For {counted(unknown, 'customer')} no product was found in time.")
+    missing = Counter(one.limit in OUT_OF_TIME for one in served if one.product < 0)
+    for in_time, n in sorted(missing.items()):
+        why = " in time" if in_time else ", as the solver gave up"
+        sentences.append(f"For {counted(n, 'customer')} no product was found{why}.")
     return [*sentences, *_off_the_front(service, front)]
 
 

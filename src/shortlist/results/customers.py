@@ -40,7 +40,7 @@ class Served:
     customer: Customer
     """The customer."""
     product: int
-    """Row of the product in :class:`Service`; -1 where none was found in time."""
+    """Row of the product in :class:`Service`; -1 where none was found."""
     given_up: tuple[str, ...]
     """The wishes that it does not meet, as texts."""
     fewest: int
@@ -53,6 +53,8 @@ class Served:
     """By how much that is more than with the best product for her; negative where she gives up more."""
     proved: bool = True
     """Whether it is proved to be the best for her."""
+    limit: str = ""
+    """Reason why no product was found, a word of :class:`~shortlist.milp.solution.Solution`."""
 
     @property
     def is_met(self) -> bool:

@@ -105,6 +105,7 @@ def test_each_gets_the_best_product_and_gives_up_the_fewest_wishes() -> None:
         within = [each for each in products if sum(broken(customer, each, attributes)) == fewest]
         least = min(loss(customer, goals, ranges, each, attributes) for each in within)
         assert loss(customer, goals, ranges, product, attributes) == pytest.approx(least, abs=2e-6)
+        assert one.loss == pytest.approx(least, abs=2e-6)
         values = [float(value_of(name, product, attributes)) for name in ("cost", "worth")]
         assert service.values[one.product].tolist() == pytest.approx(values)
         n_short, n_met = n_short + bool(fewest), n_met + (not fewest)
@@ -154,3 +155,22 @@ def test_customers_beyond_the_time_get_nothing_and_are_counted() -> None:
     )
     assert [one.product >= 0 for one in service.served] == [True, False]
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("size", [10**3, 10**9, 10**15, 9 * 10**16])
+def test_limits_that_no_product_comes_near_are_missed_by_the_least_and_it_is_proved(size: int) -> None:
+    products = left(PHONE, [], [])
+    goals = parse_objectives("min cost", PHONE, COST)
+    ranges = ranges_of(goals, products)
+    texts = [f"cost>={size}", f"cost<=-{size}", f"cost=={size}", f"selected>={size}", f"cost<={size}"]
+    customers = [Customer(text, (5, -6), (read_limit(text),)) for text in texts]
+    service = serve_products(PHONE, "min cost", customers, attributes=COST)
+    for one in service.served:
+        assert one.proved
+        product = service.decisions[one.product].astype(bool).tolist()
+        fewest = min(sum(broken(one.customer, each, COST)) for each in products)
+        assert len(one.given_up) == one.fewest == fewest == sum(broken(one.customer, product, COST))
+        within = [each for each in products if sum(broken(one.customer, each, COST)) == fewest]
+        least = min(loss(one.customer, goals, ranges, each, COST) for each in within)
+        assert one.loss == pytest.approx(least, rel=1e-12, abs=2e-6)
+    assert [one.fewest for one in service.served] == [1, 1, 1, 1, 0]

@@ -42,11 +42,12 @@ SECONDS_PER_PROGRAM = 10.0
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A product for a customer; None where none was found in time."""
+    """A product for a customer; None where none was found, and why: see :class:`Solution`."""
 
     product: Mask | None
     fewest: int
     proved: bool
+    limit: str = ""
 
 
 def serve_products(
@@ -164,19 +165,19 @@ class _ProductLine:
     def best(self, customer: Customer) -> _Found:
         """Return the best product for a customer."""
         costs = self._loss(customer)
-        parts = [self._parts(limit) for limit in customer.limits]
+        parts = [[_clipped(part) for part in self._parts(limit)] for limit in customer.limits]
         if self.budget.stopped:
-            return _Found(None, 0, proved=False)
+            return _Found(None, 0, proved=False, limit="seconds")
         if not any(-literal in customer.features for literal in customer.features):
             answer = self._solve(self._strict(customer, parts), costs)
             if answer.values is not None:
                 return self._checked(answer, customer, 0, proved=answer.status is Status.OPTIMAL)
             if answer.status is not Status.INFEASIBLE:
-                return _Found(None, 0, proved=False)
+                return _Found(None, 0, proved=False, limit=answer.limit)
         soft, broken, beyond = self._soft(customer, parts)
         fewest = self._solve(soft, broken)
         if fewest.values is None:
-            return _Found(None, 1, proved=False)
+            return _Found(None, 1, proved=False, limit=fewest.limit)
         n_broken = round(float(broken @ fewest.values)) + sum(literal > 0 for literal in customer.features)
         offset = sum(literal > 0 for literal in customer.features)
         bound = (
@@ -257,6 +258,12 @@ class _ProductLine:
             grown = grown.with_rows(sparse.vstack(rows), -np.inf, upper)
         return grown, broken, beyond
 
+    def _missed(self, limit: Limit, product: Mask) -> float:
+        """Return by how much a product misses a limit, as a share of the range."""
+        width = self._range_of(limit.name)
+        steps = sum(max(0, _sum(part, product) - part.upper) for part in self._parts(limit))
+        return steps / width if width else 0.0
+
     def _range_of(self, name: str) -> int:
         """Return the range of an objective; of another attribute the sum of its sizes."""
         for goal, (_, width) in zip(self.goals, self.ranges, strict=True):
@@ -272,7 +279,7 @@ class _ProductLine:
         required = self.required
         valid = bool(are_valid(self.model, product[None, :].astype(np.uint8))[0])
         if not valid or (product[np.abs(required) - 1] != (required > 0)).any():
-            return _Found(None, fewest, proved=False)
+            return _Found(None, fewest, proved=False, limit="precision")
         n_broken = len(self.given_up(customer, product))
         return _Found(product, min(fewest, n_broken), proved=proved and n_broken == fewest)
 
@@ -302,9 +309,10 @@ class _ProductLine:
         served = []
         for customer, one in zip(customers, found, strict=True):
             if one.product is None:
-                served.append(Served(customer, -1, (), one.fewest, 0.0, 0.0, proved=False))
+                served.append(Served(customer, -1, (), one.fewest, 0.0, 0.0, proved=False, limit=one.limit))
                 continue
             loss = float(self._loss(customer)[: self.n] @ one.product) - self._least_loss(customer)
+            loss += sum(self._missed(limit, one.product) for limit in customer.limits)
             given_up = tuple(self.given_up(customer, one.product))
             served.append(Served(customer, next(places), given_up, one.fewest, loss, 0.0, proved=one.proved))
         return Service(
@@ -326,6 +334,16 @@ class _ProductLine:
             * (low - goal.offset * goal.objective.sign) / (width or 1)
             for goal, (low, width) in zip(self.goals, self.ranges, strict=True)
         )  # fmt: skip
+
+
+def _clipped(part: Linear) -> Linear:
+    """Return a limit that is at most one step beyond what features can sum to, so that solvers can hold it.
+
+    The same products meet it, and each of them misses it by less by one and the same number.
+    """
+    least = sum(factor for factor in part.coefficients if factor < 0)
+    most = sum(factor for factor in part.coefficients if factor > 0)
+    return dataclasses.replace(part, upper=min(max(part.upper, least - 1), most))
 
 
 def _sum(part: Linear, product: Mask) -> int:
