@@ -9,7 +9,7 @@ import numpy as np
 
 from shortlist_papers.comparison import FOLD, complete, margin, ranks
 from shortlist_papers.evolution import NAMES
-from shortlist_papers.pruning_tables import RANKED, RANKS, by_repeat
+from shortlist_papers.pruning_tables import RANKED, RANKS, by_repeat, whole_pools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,14 +91,13 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def pruning_headline(rows: "pd.DataFrame") -> str:
-    """Draw the mean ranks of Table 4, over sets and the numbers of classifiers that were measured."""
+    """Draw the mean ranks of Table 4, over sets and the numbers of classifiers that have all folds."""
     methods = RANKED["accuracy"]
-    runs = complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers"))
+    runs = whole_pools(complete(rows[rows["kind"] == "run"], methods, units=(*FOLD, "classifiers")))
     cases = ranks(by_repeat(runs.astype({"classifiers": int}), "accuracy"))
     of_sets = cases.groupby(level=["dataset", "classifiers"]).mean().groupby(level="dataset").mean()
-    printed = [
-        RANKS["accuracy"][n] for n in sorted(set(runs["classifiers"].astype(int))) if n in RANKS["accuracy"]
-    ]
+    pools = sorted(set(runs["classifiers"].astype(int)))
+    printed = [RANKS["accuracy"][n] for n in pools if n in RANKS["accuracy"]]
     theirs = dict(zip(methods, np.mean(printed, axis=0), strict=True))
     values = [
         HeadlineValue(one, float(of_sets[one].mean()), margin(of_sets[one]), float(theirs[one]))
@@ -106,7 +105,7 @@ def pruning_headline(rows: "pd.DataFrame") -> str:
     ]
     return headline_svg(
         "Mean ranks of seven methods by accuracy on new rows",
-        f"mean rank over {len(of_sets)} sets, 1 is best",
+        f"mean rank over {len(of_sets)} sets, pools of {', '.join(map(str, pools))}; 1 is best",
         values,
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ca
 
 import numpy as np
 
+from shortlist._words import counted
 from shortlist.results.intervals import CHANCE, wilson_interval
 from shortlist_papers.comparison import margin
 
@@ -158,6 +159,19 @@ def beside(values: Any, unit: str) -> str:
     behind = float(np.mean(values)) < 0
     told = shown_mean(-np.asarray(values) if behind else values, unit, 2)
     return f"{told} behind" if behind else f"{told} ahead of"
+
+
+def sets_and_folds(rows: "pd.DataFrame") -> str:
+    """Say the number of sets that rows have, and of folds of each.
+
+    >>> import pandas as pd
+    >>> sets_and_folds(pd.DataFrame({"dataset": list("aab"), "fold": [0, 1, 0]}))
+    '2 sets of 1 to 2 folds'
+    """
+    folds = rows.groupby("dataset")["fold"].nunique()
+    least, most_folds = int(folds.min()), int(folds.max())
+    told = counted(least, "fold") if least == most_folds else f"{least} to {counted(most_folds, 'fold')}"
+    return f"{counted(len(folds), 'set')} of {told}"
 
 
 @dataclass(frozen=True)

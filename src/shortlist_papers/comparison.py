@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FOLD = ("dataset", "repeat", "fold")
 """The columns that name a fold of a cross-validation over several tables."""
 
+TEN_FOLDS = 1 / 9
+"""Test rows of one of ten folds beside its training rows: the overlap of :func:`margin`."""
+
 
 def complete(
     results: "pd.DataFrame", methods: Sequence[str] | None = None, *, units: Sequence[str] = FOLD

@@ -14,9 +14,10 @@ from shortlist_papers.claims import (
     above,
     facts,
     needed,
+    sets_and_folds,
     shown_mean,
 )
-from shortlist_papers.comparison import FOLD, complete, margin, rank_methods
+from shortlist_papers.comparison import FOLD, TEN_FOLDS, complete, margin, rank_methods
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +28,15 @@ NOISY_PAIRS = (("offline", "offline-noise"), ("adaboost-stumps", "adaboost-noise
 COMPARED = ("offline", "single", "adaboost-stumps", "least-squares", "online")
 """The methods that are ranked together."""
 
-
-TEN_FOLDS = 1 / 9
-"""Test rows of a fold beside its training rows."""
-
 FOLDS = Need(10, "folds of each set", "fold", each="dataset")
+NOISY = (
+    *(
+        Need(10, "folds of each set with noise", "fold", {"method": noisy}, each="dataset")
+        for _, noisy in NOISY_PAIRS
+    ),
+    Need(4, "sets with noise", "dataset", {"method": "offline-noise"}),
+)
+"""Extent of a comparison of noise in the classes."""
 SETS = Need(6, "sets", "dataset")
 BRED = (
     Need(500, "individuals in a population", "population", largest=True),
@@ -52,11 +57,6 @@ def _by(rows: "pd.DataFrame", index: "str | list[str]", value: str) -> "pd.DataF
     return rows.pivot_table(index=index, columns="method", values=value, sort=False)
 
 
-def _sets_and_folds(rows: "pd.DataFrame") -> str:
-    folds = int(rows.groupby("dataset")["fold"].nunique().max())
-    return f"{counted(rows['dataset'].nunique(), 'set')} of {counted(folds, 'fold')}"
-
-
 def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding:
     """Judge whether Off-EEL has the smaller error, paired by set."""
     runs = _runs(rows, *COMPARED)
@@ -68,8 +68,7 @@ def _outperforms(rows: "pd.DataFrame", other: str) -> ClaimFinding:
         f"errors {errors['offline'].mean():.1f} and {errors[other].mean():.1f} %, "
         f"ranks {ranks['offline']:.2f} and {ranks[other]:.2f}",
         (above(gained),),
-        f"{_sets_and_folds(runs)}; ahead on {int((gained > 0).sum())} sets, by "
-        f"{shown_mean(gained, 'points')}",
+        f"{sets_and_folds(runs)}; ahead on {int((gained > 0).sum())} sets, by {shown_mean(gained, 'points')}",
         _overfits(runs),
     )
 
@@ -106,7 +105,7 @@ def _smaller(rows: "pd.DataFrame") -> ClaimFinding:
         f"{sizes['offline'].min():.0f} to {sizes['offline'].max():.0f} members, AdaBoost "
         f"{sizes['adaboost-stumps'].min():.0f} to {sizes['adaboost-stumps'].max():.0f} stumps",
         (above(fewer),),
-        f"{_sets_and_folds(runs)}; {shown_mean(fewer, 'fewer', 0)}; of each the smallest size of least "
+        f"{sets_and_folds(runs)}; {shown_mean(fewer, 'fewer', 0)}; of each the smallest size of least "
         f"training error, which boosting reaches with its last stump in {counted(at_end, 'fold')}",
     )
 
@@ -122,7 +121,7 @@ def _diverse(rows: "pd.DataFrame") -> ClaimFinding:
         f"pairs disagree on {pairs['offline'].mean():.1f} % of new rows, with accuracy as fitness on "
         f"{pairs['single'].mean():.1f} %",
         _on_each_set(folds["offline"] - folds["single"]),
-        f"last populations of {_sets_and_folds(runs)}, each set a part; {times.min():.1f} to "
+        f"last populations of {sets_and_folds(runs)}, each set a part; {times.min():.1f} to "
         f"{times.max():.1f} times",
     )
 
@@ -140,7 +139,7 @@ def _noise(rows: "pd.DataFrame") -> ClaimFinding:
     return ClaimFinding(
         f"a fifth of the training rows with another class costs AdaBoost "
         f"{lost['adaboost-stumps'].mean():.1f} points, Off-EEL {lost['offline'].mean():.1f}",
-        _on_each_set(more), f"{_sets_and_folds(runs)}, each set a part; AdaBoost loses more by {of_sets}",
+        _on_each_set(more), f"{sets_and_folds(runs)}, each set a part; AdaBoost loses more by {of_sets}",
     )  # fmt: skip
 
 
@@ -160,7 +159,7 @@ def _ties(rows: "pd.DataFrame", *, finer: bool) -> ClaimFinding:
         f"{shares['ties_minimum'].mean():.0f} % of the steps by the minimum, "
         f"{shares['ties_histogram'].mean():.1f} % by the histogram",
         (above(fewer) if finer else above(minimum, 50.0),),
-        f"selections of {_sets_and_folds(counted_ties)}; minimum, by set: {minimum.min():.0f} to "
+        f"selections of {sets_and_folds(counted_ties)}; minimum, by set: {minimum.min():.0f} to "
         f"{minimum.max():.0f} %" + ("" if finer else "; many: more than half"),
     )
 
@@ -177,16 +176,17 @@ def _grows(rows: "pd.DataFrame") -> ClaimFinding:
         both = smoothed.pivot_table(index=list(FOLD), columns="method", values=["size", "accuracy"])
         still = int((both["size"]["online-smoothed"] == 1).sum())
         gained = 100 * (both["accuracy"]["online-smoothed"] - both["accuracy"]["online"])
-        stuck = gained[both["size"]["online"] == 1]
+        stuck = gained[both["size"]["online"] == 1].groupby(level="dataset").mean()
         if still < n_alone:
             why = (
                 "With one member, rows count 0 or 1, and nothing that is bred for them improves the vote. "
                 f"With 1 added to the members that get a row wrong {counted(still, 'fold')} stay at one "
-                f"member, and the accuracy of those that did changes by {shown_mean(stuck, 'points')}."
+                f"member, and the accuracy of those that did changes by "
+                f"{shown_mean(stuck, 'points')}, the mean of {counted(len(stuck), 'set')}."
             )
     return ClaimFinding(
         f"one member in {n_alone} of {counted(len(runs), 'fold')}" + (f" ({where})" if where else ""),
-        facts(alone == 0), f"{_sets_and_folds(runs)}, each counted", why,
+        facts(alone == 0), f"{sets_and_folds(runs)}, each counted", why,
     )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _trade_off(rows: "pd.DataFrame") -> ClaimFinding:
         f"Off-EEL {sizes['offline'].mean():.0f} members and {trained['offline'].mean():.1f} % training "
         f"error, On-EEL {sizes['online'].mean():.0f} and {trained['online'].mean():.1f} %",
         (_differs(times), _differs(error)),
-        f"{_sets_and_folds(runs)}; On-EEL has {np.exp(times.mean()):.1f} times the members "
+        f"{sets_and_folds(runs)}; On-EEL has {np.exp(times.mean()):.1f} times the members "
         "(geometric mean) and "
         f"{shown_mean(error, 'points')} less error on training rows",
     )
@@ -221,11 +221,13 @@ CLAIMS = (
                needs=BOOSTED),
     PaperClaim("The new fitness makes classifiers diverse", _ABSTRACT, "", _diverse,
                needs=(FOLDS, Need(40, "populations with their diversity", "disagreement"), *BRED)),
-    PaperClaim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False)),
+    PaperClaim("The minimum margin alone leads to many ties", "3.2", "many", partial(_ties, finer=False),
+               needs=EVOLVED),
     PaperClaim("The margin histogram is a finer criterion",
-               "3.2, Equation 5", "", partial(_ties, finer=True)),
+               "3.2, Equation 5", "", partial(_ties, finer=True),
+               needs=EVOLVED),
     PaperClaim("Bounded weights avoid the instability that noise gives to boosting", "3.3", "", _noise,
-               needs=(FOLDS, Need(4, "sets with noise", "dataset", {"method": "offline-noise"}), *BRED)),
+               needs=(*NOISY, *BRED)),
     PaperClaim("On-EEL's ensemble is updated in every generation", "3.4", "", _grows,
                needs=EVOLVED),
     PaperClaim("Off-EEL and On-EEL differ in their trade-off", "3.4", "", _trade_off,
