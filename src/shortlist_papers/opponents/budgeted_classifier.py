@@ -152,7 +152,7 @@ class BudgetedClassifier(TableClassifier):
     `answer_rejected`: whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
     `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the settings
     that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost``, ``aggregate`` and ``right``
-    (see :data:`RULES_OF_TUNING`) on the validation rows. `chosen_`: settings and model that each rule
+    (see :data:`RULES_OF_TUNING`) on the validation rows. `by_rule_`: settings and model that each rule
     chooses; :meth:`tuned_by` takes another one. `model_`: what predicts, from encoded rows. `reject_label_`:
     answer for rejected rows.
     """
@@ -202,7 +202,7 @@ class BudgetedClassifier(TableClassifier):
         )
         self._encoding = rows.encoding
         self.tuning_: list[dict[str, Any]] = []
-        self.chosen_: dict[str, tuple[dict[str, Any], BudgetedModel]] = {}
+        self.by_rule_: dict[str, tuple[dict[str, Any], BudgetedModel]] = {}
         best = dict.fromkeys(RULES_OF_TUNING, -np.inf)
         report(Progress("fitting", 0, 0))
         for settings, model in self._candidates(AskedOpponent(rows, self.costs_, self._rule, seed)):
@@ -210,20 +210,20 @@ class BudgetedClassifier(TableClassifier):
             self.tuning_.append(settings | measured)
             for rule, column in RULES_OF_TUNING.items():
                 if measured[column] > best[rule]:
-                    best[rule], self.chosen_[rule] = measured[column], (settings, model)
+                    best[rule], self.by_rule_[rule] = measured[column], (settings, model)
             report(Progress("fitting", len(self.tuning_), 0))
             if cancellation is not None and cancellation.cancelled:
                 break
         if not self.tuning_:
             raise FitsStoppedError(STOPPED)
-        self.settings_, self.model_ = self.chosen_["sum"]
+        self.settings_, self.model_ = self.by_rule_["sum"]
         return self
 
     def tuned_by(self, rule: str) -> Self:
         """Return the same fit with the settings that another rule chooses, of :data:`RULES_OF_TUNING`."""
-        check_is_fitted(self, "chosen_")
+        check_is_fitted(self, "by_rule_")
         other = copy(self)
-        other.settings_, other.model_ = self.chosen_[rule]
+        other.settings_, other.model_ = self.by_rule_[rule]
         return other
 
     def _reject_rule(self) -> RejectRule:

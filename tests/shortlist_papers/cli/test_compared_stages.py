@@ -41,6 +41,7 @@ def test_a_saved_opponent_explains_its_answers_and_has_no_front(folder: Path) ->
     save_model(SavedModel(opponent.fit(X, y), tuple(X), "approved"), folder / "co-t.joblib")
 
     predicted = shortlist("predict", "co-t.joblib", "new.csv", "--explain", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
     (folder / "answers.csv").write_text(predicted.stdout)
     answers = pd.read_csv(folder / "answers.csv")
     assert list(answers) == ["prediction", "confidence", "features", "cost"]
