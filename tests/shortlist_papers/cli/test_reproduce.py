@@ -64,7 +64,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert "| bld | Off-EEL |" in (written / "evolution.md").read_text()
     short = shortlist(*line, cwd=sets).stdout.splitlines()
     assert short[0].startswith("Scale small. What the paper claims: ")
-    assert any(line.startswith("--scale medium takes ") for line in short)
+    assert any(line.startswith("--scale medium measures ") for line in short)
     assert len(short) <= 24
     failed = list(csv.DictReader((written / "evolution-claims.csv").read_text().splitlines()))
     n_failed = sum(row["verdict"] == "does not hold" for row in failed)
