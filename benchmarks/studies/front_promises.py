@@ -102,7 +102,7 @@ def _points(stages: MultiStageClassifier, X: pd.DataFrame, y: Any) -> list[Point
     decisions = stages.front_.decisions.astype(np.int8)
     asked = point_answers(
         decisions,
-        lambda subset, _: answers_of_model(models[subset.tobytes()], rule, encoding, given, subset),
+        lambda subset, _: answers_of_model((models[subset.tobytes()], 0.0), rule, encoding, given, subset),
     )
     bought = [acquired(one[None, :], len(own))[0] for one, own in zip(decisions, asked, strict=True)]
     costs = stages.costs_
