@@ -1,7 +1,7 @@
 """A feature model as linear inequalities over 0/1 columns, by the lemmas of Xue & Li (2018)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,8 @@ def _add_group(table: _Rows, group: Group) -> None:
 
 def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> None:
     match formula:
-        case Linear(coefficients, variables, upper):
+        case Linear(coefficients, variables):
+            upper = within_reach(formula).upper
             table.add([variable - 1 for variable in variables], list(coefficients), upper=upper)
         case Iff(Literal(left), Literal(right)) if abs(left) != abs(right):
             sign = -1 if (left > 0) == (right > 0) else 1
@@ -135,6 +136,16 @@ def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> No
         case _:
             for clause in formula_clauses(formula, definitions):
                 table.add_clause(clause)
+
+
+def within_reach(linear: Linear) -> Linear:
+    """Return a limit that is at most one step beyond what variables can sum to, so that solvers can hold it.
+
+    The same choices meet it, and where none does, each misses it by less by one and the same number.
+    """
+    least = sum(factor for factor in linear.coefficients if factor < 0)
+    most = sum(factor for factor in linear.coefficients if factor > 0)
+    return replace(linear, upper=min(max(linear.upper, least - 1), most))
 
 
 def _add_definitions(table: _Rows, definitions: Definitions) -> None:

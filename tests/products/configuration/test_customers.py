@@ -174,3 +174,12 @@ def test_limits_that_no_product_comes_near_are_missed_by_the_least_and_it_is_pro
         least = min(loss(one.customer, goals, ranges, each, COST) for each in within)
         assert one.loss == pytest.approx(least, rel=1e-12, abs=2e-6)
     assert [one.fewest for one in service.served] == [1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("text", ["cost>=9e16", "cost>=1e18", "cost<=-9e18", "selected==9e16"])
+def test_a_limit_of_all_that_no_product_comes_near_leaves_none(text: str) -> None:
+    with pytest.raises(BadInputError, match="no product meets what is asked of all"):
+        serve_products(PHONE, "min cost", [Customer("Ann")], attributes=COST, limits=[text])
+    far = ["cost<=9e18", "selected>=-9e18"]
+    service = serve_products(PHONE, "min cost", [Customer("Ann")], attributes=COST, limits=far)
+    assert service.served[0].proved

@@ -208,3 +208,10 @@ def test_numbers_that_no_solver_tells_apart_are_no_advice(monkeypatch: pytest.Mo
 
 def _refused(*_: object, **__: object) -> None:
     raise BadInputError("sums are too large.")
+
+
+@pytest.mark.parametrize("text", ["cost>=9e16", "cost>=1e18", "cost<=-9e17"])
+def test_a_limit_that_no_product_comes_near_has_advice_too(text: str) -> None:
+    found = find_relaxations(PHONE, [parse_limit(text, PHONE, ATTRIBUTES)], [])
+    nearest = "cost<=5" if "<" in text else "cost>=14"
+    assert [[change.limit for change in changes] for changes in found.enough] == [[nearest]]

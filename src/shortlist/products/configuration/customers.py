@@ -27,7 +27,7 @@ from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.question import FeatureObjective, parse_limit, parse_question
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.formulas import And, Linear
-from shortlist.products.inequalities import to_program
+from shortlist.products.inequalities import to_program, within_reach
 from shortlist.products.model import Constraint, FeatureModel, with_constraints
 from shortlist.products.rules import are_valid
 from shortlist.results.customers import Customer, Served, Service, wish_text
@@ -165,7 +165,7 @@ class _ProductLine:
     def best(self, customer: Customer) -> _Found:
         """Return the best product for a customer."""
         costs = self._loss(customer)
-        parts = [[_clipped(part) for part in self._parts(limit)] for limit in customer.limits]
+        parts = [[within_reach(part) for part in self._parts(limit)] for limit in customer.limits]
         if self.budget.stopped:
             return _Found(None, 0, proved=False, limit="seconds")
         if not any(-literal in customer.features for literal in customer.features):
@@ -334,16 +334,6 @@ class _ProductLine:
             * (low - goal.offset * goal.objective.sign) / (width or 1)
             for goal, (low, width) in zip(self.goals, self.ranges, strict=True)
         )  # fmt: skip
-
-
-def _clipped(part: Linear) -> Linear:
-    """Return a limit that is at most one step beyond what features can sum to, so that solvers can hold it.
-
-    The same products meet it, and each of them misses it by less by one and the same number.
-    """
-    least = sum(factor for factor in part.coefficients if factor < 0)
-    most = sum(factor for factor in part.coefficients if factor > 0)
-    return dataclasses.replace(part, upper=min(max(part.upper, least - 1), most))
 
 
 def _sum(part: Linear, product: Mask) -> int:

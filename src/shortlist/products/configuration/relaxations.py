@@ -15,6 +15,7 @@ from shortlist.products.configuration.contradictions import limit_sums
 from shortlist.products.configuration.explanation import best_product
 from shortlist.products.configuration.question import QuantityLimit
 from shortlist.products.formulas import And, Formula, Linear, Literal, Or, formula_text, holds
+from shortlist.products.inequalities import within_reach
 from shortlist.products.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
@@ -196,8 +197,9 @@ def _unless(formula: Formula, switch: int) -> Formula:
         return And(tuple(_unless(part, switch) for part in formula.parts))
     if not isinstance(formula, Linear):
         return Or((formula, Literal(switch)))
-    beyond = sum(factor for factor in formula.coefficients if factor > 0) - formula.upper
-    return Linear((*formula.coefficients, -max(0, beyond)), (*formula.variables, switch), formula.upper)
+    near = within_reach(formula)
+    beyond = sum(factor for factor in near.coefficients if factor > 0) - near.upper
+    return Linear((*near.coefficients, -max(0, beyond)), (*near.variables, switch), near.upper)
 
 
 def _changes(
