@@ -72,7 +72,7 @@ def _off_the_front(service: Service, front: Front | None) -> list[str]:
     if front.proof.kind is not ProofKind.COMPLETE:
         lack = "The front is not complete, and a product that it lacks"
     is_of_model = front.method not in {*STAGED_METHODS, COMMITTEES} and PROGRAM not in front.extras
-    where = ": `configure MODEL` with these customers looks at all" if is_of_model else ""
+    where = ": `configure` with these customers looks at all" if is_of_model else ""
     return [f"{lack} may meet more{where}."]
 
 
