@@ -27,7 +27,7 @@ def test_a_proof_on_a_front_names_its_products_and_where_others_are(n_points: in
     told = service_sentences(serve(front, [ANN, BOB], n_points), front)
     assert any("of these 3 products" in sentence for sentence in told)
     assert told[-1].startswith("A product that is not on the front")
-    assert "`configure MODEL --customers FILE`" in told[-1]
+    assert "`configure` with these customers" in told[-1]
     within = serve(front, [ANN], n_points, limits=[read_limit("cost<=4")])
     assert any("of these 2 products" in sentence for sentence in service_sentences(within, front))
 
