@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import shortlist
 import shortlist_papers
@@ -191,3 +192,9 @@ def test_a_pool_of_every_family_holds_no_private_module(rows: tuple[pd.DataFrame
 def test_several_classes_hold_no_private_module(rows: tuple[pd.DataFrame, Any]) -> None:
     X, _ = rows
     assert_public(shortlist.ExactPruner(n_classifiers=6, random_state=0).fit(X, np.arange(150) % 3))
+
+
+def test_a_model_keeps_an_estimator_that_calls_something_else_chosen() -> None:
+    fitted = DecisionTreeClassifier().fit([[0], [1]], [0, 1])
+    fitted.chosen_ = {"sum": 1}
+    assert SavedModel(fitted, ("a",), "y").estimator is fitted

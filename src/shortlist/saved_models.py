@@ -37,7 +37,7 @@ class SavedModel:
     def __post_init__(self) -> None:
         """Keep of a fitted pruner its choice alone, without the search."""
         chosen = getattr(self.estimator, "chosen_", None)
-        if chosen is not None:
+        if hasattr(chosen, "predict"):  # estimators of others may call something else so
             object.__setattr__(self, "estimator", chosen)
 
 
