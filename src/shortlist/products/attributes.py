@@ -13,7 +13,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
 from shortlist.pickles import saved_from
 from shortlist.products.model import FeatureModel, Value, suggestion
-from shortlist.tables.numbers import DECIMALS, as_plain, misfit
+from shortlist.tables.numbers import misfit, readings
 
 BUILT_IN = ("selected", "deselected")
 """Objectives that every model has: how many features are selected and deselected."""
@@ -335,7 +335,7 @@ def _is_like_a_number(value: Value) -> bool:
         isinstance(value, bool)
         or as_decimal(text) is not None
         or bool(_LIKE_A_NUMBER.fullmatch(text[:_LONGEST]))
-        or any(as_plain(text[:_LONGEST], notation) for notation in DECIMALS)
+        or bool(readings(text[:_LONGEST]))
     )
 
 

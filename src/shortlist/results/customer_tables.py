@@ -13,7 +13,7 @@ from shortlist.exact import LARGEST_INTEGER, MOST_PLACES, as_decimal
 from shortlist.results.customers import Customer
 from shortlist.results.objective import Limit
 from shortlist.tables.files import cells_of, read_content
-from shortlist.tables.numbers import DECIMALS, as_plain
+from shortlist.tables.numbers import readings
 from shortlist.tables.spreadsheets import unguarded
 
 YES = frozenset(
@@ -440,18 +440,17 @@ def _answer(cell: str, feature: int, what: str) -> list[int]:
 
 def _number(text: str) -> Decimal | None:
     """Return a number as people write it; None if it is none, or one in two ways; infinity if too large."""
-    read = {as_plain(text, notation) for notation in DECIMALS} - {None}
-    plain = {one[0] for one in read if one}
+    plain = readings(text)
     if len(plain) != 1:
         return None
-    number = as_decimal(plain.pop())
+    number = as_decimal(plain[0])
     return Decimal("Infinity") if number is None else number
 
 
 def _needed(cell: str, what: str) -> Decimal:
     number = _number(cell)
     if number is None:
-        both = [one[0] for notation in DECIMALS if (one := as_plain(cell, notation))]
+        both = readings(cell)
         why = f", which is {' or '.join(both)}. Write one of these" if both else ". Correct it, or empty it"
         raise BadFileError(f"{what} must be a number, got {cell!r}{why}.")
     return _within(number, cell, what)

@@ -94,6 +94,44 @@ def as_plain(text: str, notation: str) -> tuple[str, str] | None:
     return ("-" if (sign or other_sign) in {"-", "\u2212"} else "") + number, before or after
 
 
+def readings(text: str) -> list[str]:
+    """Return the different plain numbers that a text may be: none, one, or two where notations disagree.
+
+    >>> readings("1,5"), readings("1,234"), readings("five")
+    (['1.5'], ['1234', '1.234'], [])
+    """
+    return [*dict.fromkeys(one[0] for notation in DECIMALS if (one := as_plain(text, notation)))]
+
+
+def is_plain_number(text: str) -> bool:
+    """Whether a text is a number with a point, without marks between thousands or a currency."""
+    return as_plain(text, POINT) == (text.strip(), "")
+
+
+def agreed_by_cells(cells: Iterable[str]) -> str | None:
+    """Return the notation of cells with both marks, such as ``1.300,50``; None if none or both are there."""
+    told = {
+        notation
+        for one in cells
+        for notation in DECIMALS
+        if "." in one and "," in one and as_plain(one, notation)
+    }
+    return told.pop() if len(told) == 1 else None
+
+
+def number_in_table(name: str, column: str, cell: str, agreed: str | None) -> str | None:
+    """Return a cell as a plain number in the notation of its table, None if it is no number in that.
+
+    `agreed`: the notation; None where nothing tells it. Raises BadFileError then if both fit and differ.
+    """
+    by_point, by_comma = as_plain(cell, POINT), as_plain(cell, COMMA)
+    if agreed is None and by_point and by_comma and by_point[0] not in {by_comma[0], cell.strip()}:
+        raise _ambiguous(name, column, cell, (by_point[0], by_comma[0]))
+    is_plain = by_point is not None and by_point[0] == cell.strip()
+    found = by_comma or (by_point if is_plain else None) if agreed == COMMA else by_point
+    return None if found is None else found[0]
+
+
 def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None:
     """Return the notation of the different cells of a column as numbers; None if some are words.
 
@@ -178,7 +216,8 @@ def told_numbers(
     for column, one in written.items():
         notation = _notation(one, certain, rules, separator)
         if notation == "":
-            raise _ambiguous(name, column, one)
+            cell = next(text for text, plain in one.plain[POINT].items() if plain != one.plain[COMMA][text])
+            raise _ambiguous(name, column, cell, (one.plain[POINT][cell], one.plain[COMMA][cell]))
         if notation is None:
             continue
         cells = found[column] = one.plain[notation]
@@ -247,12 +286,10 @@ def _notation(one: Written, certain: set[str], rules: CellRules, separator: str)
     return POINT if one.is_plain else ""
 
 
-def _ambiguous(name: str, column: str, one: Written) -> BadFileError:
-    cell = next(text for text, plain in one.plain[POINT].items() if plain != one.plain[COMMA][text])
+def _ambiguous(name: str, column: str, cell: str, either: tuple[str, str]) -> BadFileError:
     return BadFileError(
-        f"{name} has numbers such as {cell!r} in column {column!r}, which is {one.plain[POINT][cell]} or "
-        f"{one.plain[COMMA][cell]}. Say which by `decimal='point'` or `decimal='comma'`, or write numbers "
-        "without marks between thousands."
+        f"{name} has numbers such as {cell!r} in column {column!r}, which is {either[0]} or {either[1]}. Say "
+        "which by `decimal='point'` or `decimal='comma'`, or write numbers without marks between thousands."
     )
 
 

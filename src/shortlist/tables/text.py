@@ -13,13 +13,12 @@ from shortlist.errors import BadFileError
 from shortlist.tables.numbers import (
     AGREED,
     COMMA,
-    DECIMALS,
     TRUTHS,
     USUAL,
     CellRules,
     agreed_notation,
-    as_plain,
     as_written,
+    readings,
     told_numbers,
 )
 
@@ -187,7 +186,7 @@ def _note_words_among_numbers(
 
     wrong: dict[str, tuple[int, int]] = {}
     for column, (codes, told) in different.items():
-        is_number = np.array([any(as_plain(str(one), each) for each in DECIMALS) for one in told], dtype=bool)
+        is_number = np.array([bool(readings(str(one))) for one in told], dtype=bool)
         is_gap = np.array([rules.is_gap(str(one)) for one in told], dtype=bool)
         known = np.flatnonzero((codes >= 0) & ~np.append(is_gap, True)[codes])
         numbers = np.append(is_number, False)[codes[known]]

@@ -11,7 +11,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import FALLBACKS, SINGLE, shape_of
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.logs.numbers import TokenPrices, token_prices_of
+from shortlist.panels.logs.prices import TokenPrices, token_prices_of
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.tables.numbers import CellRules

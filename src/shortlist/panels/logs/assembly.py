@@ -16,7 +16,7 @@ from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Coded, Measures, label_of, make_log, sorted_labels
 from shortlist.panels.log_checks import CASE, PUNCTUATION, SILENT, UNASKED, checked_probabilities, folded
-from shortlist.panels.logs.numbers import prices_by_name, read_prices
+from shortlist.panels.logs.prices import prices_by_name, read_prices
 from shortlist.panels.logs.records import (
     LogColumns,
     Records,

@@ -19,15 +19,14 @@ from shortlist.panels.logs.assembly import Wide, assembled, wide_log
 from shortlist.panels.logs.evaluation_logs import TASK_IN_NAME
 from shortlist.panels.logs.json_content import listed, refusing_depth, with_fields
 from shortlist.panels.logs.long_roles import LONG_ROLES
-from shortlist.panels.logs.numbers import (
+from shortlist.panels.logs.number_labels import (
     BESIDE_NUMBERS,
     holds_numbers,
-    priced_by_tokens,
-    read_prices,
     refuse_ratings,
     with_number_labels,
     with_plain_cells,
 )
+from shortlist.panels.logs.prices import priced_by_tokens, read_prices
 from shortlist.panels.logs.records import (
     KNOWN_COLUMNS,
     MAYBE_TRUTHS,

@@ -13,7 +13,7 @@ from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.log_checks import RIGHT_ABOVE
-from shortlist.tables.numbers import POINT, as_plain, misfit, told_numbers
+from shortlist.tables.numbers import is_plain_number, misfit, told_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +285,7 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
         if unlike is not None:
             row = cells.index(unlike[0])
         beside = ""
-        if unlike is not None and as_plain(unlike[1], POINT) != (unlike[1].strip(), ""):
+        if unlike is not None and not is_plain_number(unlike[1]):
             beside = f", where others are written like {_short(unlike[1])}"
         least = "" if name == "confidence" else " of at least 0"
         raise BadFileError(

@@ -8,7 +8,7 @@ from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.assembly import Wide
 from shortlist.panels.logs.long_roles import LONG_ROLES
-from shortlist.panels.logs.numbers import with_number_labels
+from shortlist.panels.logs.number_labels import with_number_labels
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, records_of, seconds_of
 from shortlist.panels.logs.table_forms import (
     TableForm,

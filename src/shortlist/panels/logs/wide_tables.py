@@ -12,7 +12,7 @@ from shortlist.errors import BadFileError
 from shortlist.panels.log_checks import FOLDS, folded
 from shortlist.panels.logs.assembly import Wide, coded
 from shortlist.panels.logs.long_roles import has_fractions, words_of
-from shortlist.panels.logs.numbers import with_number_labels
+from shortlist.panels.logs.number_labels import with_number_labels
 from shortlist.panels.logs.records import (
     LogColumns,
     Records,

@@ -17,7 +17,7 @@ from shortlist.products.model import (
     make_model,
     with_details,
 )
-from shortlist.tables.numbers import COMMA, POINT, as_plain
+from shortlist.tables.numbers import readings
 
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -72,10 +72,9 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
 def _no_name(before: str, part: str, fail: Callable[[str], BadFileError]) -> BadFileError:
     """Refuse a name that may be the rest of a number; say which number, if the part before it fits."""
     number = f"{(before.split() or [''])[-1]},{part.strip()}"
-    for notation in (COMMA, POINT):
-        meant = as_plain(number, notation)
-        if meant is not None and before:
-            return fail(f"a number must have a decimal point, got {number[:40]!r}: write {meant[0]}.")
+    meant = readings(number)
+    if meant and before:
+        return fail(f"a number must have a decimal point, got {number[:40]!r}: write {meant[-1]}.")
     return fail(
         f"an attribute's name must begin with a letter, got {part.strip()[:40]!r}. Put it in double quotes; "
         "if it is the rest of a number with a decimal comma, write a decimal point."
