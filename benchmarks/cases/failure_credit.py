@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.goals.selection_limits import failure_credit
+from shortlist.ensembles.goals.diversity import failure_credit
 from shortlist.ensembles.votes.hard_votes import Votes
 
 

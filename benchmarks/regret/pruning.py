@@ -10,7 +10,8 @@ from sklearn.model_selection import train_test_split
 from benchmarks.data.uci import read_uci, validation_votes
 from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, Kind, solvers
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.fitting import make_pool

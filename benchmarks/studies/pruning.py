@@ -15,7 +15,8 @@ import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
 from shortlist._validation import AUTO
-from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pruning.engines import (
     CUTS,

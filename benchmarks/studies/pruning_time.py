@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pools.answers import positive_votes
 from shortlist.ensembles.proofs.subset_walk import walk_subsets

@@ -1,7 +1,7 @@
 """The integer program of :cite:t:`Bastos2022` exactly as printed: Equations 1 to 20, for tests beside ours.
 
 Where ours stands: Equations 2 to 7 with the least constants in ``ensembles/proofs/pruning_program.py``, 13 in
-``ensembles/votes/hard_votes.py``, PFC and FC in ``ensembles/goals/selection_limits.py``, θ and Theorem 1 in
+``ensembles/votes/hard_votes.py``, PFC and FC in ``ensembles/goals/diversity.py``, θ and Theorem 1 in
 ``ensembles/goals/weights.py``.
 """
 

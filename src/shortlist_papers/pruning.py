@@ -16,7 +16,7 @@ from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner
-from shortlist.ensembles.goals.selection_limits import CREDIT_UNITS, DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.diversity import CREDIT_UNITS, DiversityLimits, diversity_limits
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.pool import Pool

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from shortlist.ensembles.goals.selection_limits import failure_credit, selection_limits
+from shortlist.ensembles.goals.diversity import failure_credit
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.votes.hard_votes import merge_rows

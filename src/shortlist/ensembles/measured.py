@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import Floats, Labels, Mask
-from shortlist.ensembles.goals.selection_limits import (
+from shortlist.ensembles.goals.diversity import (
     CREDIT_UNITS,
     MEASURES,
     PFC,
@@ -61,7 +61,7 @@ def reached_facts(
     `right`: where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
     nothing else, whatever the classes. `selection`: the members, ``(n_classifiers,)``; `names`: of these.
     `costs`: cost of each classifier, ``(n_classifiers,)``. `diversity`: as of
-    :func:`shortlist.ensembles.goals.selection_limits.diversity_limits`; pairwise failure credit (PFC) is told
+    :func:`shortlist.ensembles.goals.diversity.diversity_limits`; pairwise failure credit (PFC) is told
     in any case, and the measure of the limits where it is another one.
 
     >>> right = np.array([[True, False, True], [False, True, True], [True, True, False]])

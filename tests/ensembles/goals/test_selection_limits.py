@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.selection_limits import (
+from shortlist.ensembles.goals.diversity import (
     CREDIT_UNITS,
     MEASURES,
     DiversityLimits,
@@ -16,8 +16,8 @@ from shortlist.ensembles.goals.selection_limits import (
     failure_credit,
     pair_credit,
     pairwise_failure_crediting,
-    selection_limits,
 )
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.verification.recheck_selections import is_diverse
 from shortlist.ensembles.votes.hard_votes import Votes, merge_rows
 from shortlist.errors import BadInputError

@@ -15,7 +15,8 @@ from sklearn.model_selection import train_test_split
 from shortlist import BadInputError, ensembles
 from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.goals.selection_limits import DiversityLimits, diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import (
     LARGEST_DENOMINATOR,
     class_weights,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import tight_program

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.selection_limits import diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, class_weights, named_weights
 from shortlist.ensembles.pruning.search_starts import (
     START_RULES,

@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.selection_limits import (
-    CREDIT_SLACK,
-    SelectionLimits,
-    diversity_limits,
-    selection_limits,
-)
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     ClassWeights,

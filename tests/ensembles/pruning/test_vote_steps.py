@@ -13,11 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from shortlist.ensembles.goals.selection_limits import (
-    SelectionLimits,
-    diversity_limits,
-    selection_limits,
-)
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import (
     ClassWeights,
     Weights,

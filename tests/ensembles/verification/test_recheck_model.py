@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.goals.selection_limits import MEASURES
+from shortlist.ensembles.goals.diversity import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck_model import verify
 from shortlist_papers import OrderedPruner

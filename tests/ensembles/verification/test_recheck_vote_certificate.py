@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, diversity_limits, selection_limits
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import (
     ClassWeights,
     Weights,

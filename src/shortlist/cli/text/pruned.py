@@ -388,7 +388,7 @@ def _asking_text(ask: dict[str, Any]) -> str:
 
 
 def _reached(facts: Mapping[str, Any]) -> list[str]:
-    from shortlist.ensembles.goals.selection_limits import MEASURES, PFC
+    from shortlist.ensembles.goals.diversity import MEASURES, PFC
 
     lines, cost, diversity = [], facts["cost"], facts["diversity"]
     if cost is not None:

@@ -17,13 +17,8 @@ from shortlist.ensembles.estimators.base import (
     SOFT,
     PoolPruner,
 )
-from shortlist.ensembles.goals.selection_limits import (
-    DiversityLimits,
-    SelectionLimits,
-    Setting,
-    diversity_limits,
-    selection_limits,
-)
+from shortlist.ensembles.goals.diversity import DiversityLimits, Setting, diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import for_classes, weights_of
 from shortlist.ensembles.pools.answers import (
     check_probabilities,

@@ -26,10 +26,8 @@ from shortlist.ensembles.estimators.exact_options import (
     price_settings,
 )
 from shortlist.ensembles.estimators.rows import PruningRows, check_pool_classes
-from shortlist.ensembles.goals.selection_limits import (
-    SelectionLimits,
-    diversity_limits,
-)
+from shortlist.ensembles.goals.diversity import diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import for_classes
 from shortlist.ensembles.pools.answers import (
     class_answers,
@@ -99,7 +97,7 @@ class ExactPruner(ExactOptions):
         ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``; of
         other measures ``"disagreement-average"``, ``"double-fault-each"``, ``"q-average"`` and the like, or
         ``{"measure": "double-fault", "mean": 0.1}``. See
-        :func:`shortlist.ensembles.goals.selection_limits.diversity_limits`.
+        :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
     min_size, max_size : int, default=1 and None
         Smallest and largest number of members.
     member_costs, max_cost : sequence of float and float, default=None

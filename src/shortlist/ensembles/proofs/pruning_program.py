@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.selection_limits import (
-    CREDIT_SLACK,
-    CREDIT_UNITS,
-    DiversityLimits,
-    SelectionLimits,
-)
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.certificate import Cut, CutTerms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows

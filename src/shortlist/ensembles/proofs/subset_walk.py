@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from shortlist._jit import kernel
 from shortlist.arrays import Bytes, Longs, LongTable, Mask, Records, Shorts, record_type
-from shortlist.ensembles.goals.selection_limits import CREDIT_SLACK, SelectionLimits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.runs.budget import Budget
 

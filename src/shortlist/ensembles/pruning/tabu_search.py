@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Longs, Mask, Shorts
-from shortlist.ensembles.goals.selection_limits import CREDIT_SLACK, SelectionLimits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning import _tabu_kernels as kernels
 from shortlist.ensembles.pruning._tabu_kernels import WINDOW, SearchLimits, SearchRoom, SearchRows, SearchWalk

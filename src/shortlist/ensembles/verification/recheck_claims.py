@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by
-from shortlist.ensembles.goals.selection_limits import (
-    DiversityLimits,
-    SelectionLimits,
-    diversity_limits,
-    selection_limits,
-)
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import weights_of
 from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.mean_problem import mean_goal, plain_mean_problem

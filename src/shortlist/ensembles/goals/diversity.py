@@ -1,0 +1,247 @@
+"""Diversity of members, pair by pair: measures, and limits on the least that a selection must have."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import any_of, did_you_mean
+from shortlist.arrays import CreditMatrix, Mask
+from shortlist.ensembles.votes.hard_votes import ClassVotes, Votes
+from shortlist.errors import BadInputError
+
+CREDIT_UNITS = 10**9
+"""Credits are kept in billionths, so that limits are decided on integers."""
+
+MOST_ROWS_IN_64_BITS = 100_000
+"""Products of two counts, in billionths, stay below 2^63 with that number of rows."""
+
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class PairMeasure:
+    """A measure of a pair, and the credit that stands for it: the larger, the more diverse."""
+
+    title: str
+    """Title in the report."""
+    at_none: int
+    at_full: int
+    """The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
+    are limits on means of the other.
+    """
+    credit: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], tuple[Any, Any]]
+    """Receives the rows on which both fail, those on which each of them fails, and all rows; returns
+    numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
+    """
+
+    @property
+    def is_least(self) -> bool:
+        """Whether limits on the measure are lower ones."""
+        return self.at_full > self.at_none
+
+    def in_units(self, value: float) -> int:
+        """Return a limit on the measure as one on the credit, in billionths."""
+        return int(np.floor((value - self.at_none) / (self.at_full - self.at_none) * CREDIT_UNITS + 0.5))
+
+    def of_credit(self, credit: float) -> float:
+        """Return the measure of a credit between 0 and 1."""
+        return self.at_none + credit * (self.at_full - self.at_none)
+
+
+def _q_credit(both: NDArray[Any], ours: NDArray[Any], theirs: NDArray[Any], n: int) -> tuple[Any, Any]:
+    """Return (1 − Q)/2 = bc / (ad + bc), where a, b, c, d count rows by who of the two is right."""
+    d, b, c = both, ours - both, theirs - both
+    a = n - d - b - c
+    # 0/0 says nothing of two that differ somewhere; Q is 0 then
+    unknown = (a * d + b * c == 0) & (b + c > 0)
+    return b * c + unknown, a * d + b * c + 2 * unknown
+
+
+MEASURES = {
+    "pfc": PairMeasure("PFC", 0, 1, lambda both, ours, theirs, _: (ours + theirs - 2 * both, ours + theirs)),
+    "disagreement": PairMeasure(
+        "disagreement", 0, 1, lambda both, ours, theirs, n: (ours + theirs - 2 * both, n)
+    ),
+    "double-fault": PairMeasure("double fault", 1, 0, lambda both, _ours, _theirs, n: (n - both, n)),
+    "q": PairMeasure("Q", 1, -1, _q_credit),
+}
+"""Measures by name.
+
+``pfc`` is failure credit (Section 4 of :cite:t:`Bastos2022`): rows on which one of the two fails, over the
+failures of both. ``disagreement`` is the share of such rows among all, ``double-fault`` the share on which
+both fail, and ``q`` Yule's Q, (ad − bc)/(ad + bc), where both are right on a rows, both fail on d, and one of
+them on b and c. The paper leaves alternatives to PFC as future work and names none.
+"""
+
+
+def common_failures(votes: Votes) -> NDArray[np.int64]:
+    """Count the rows on which both of two classifiers fail, ``(n_classifiers, n_classifiers)``.
+
+    Merged rows count as often as they stand for.
+
+    One matrix product by blocks of rows: O(n_rows · n_classifiers²) time, O(n_classifiers²) memory.
+    """
+    common = np.zeros((votes.n_classifiers, votes.n_classifiers))
+    for start in range(0, len(votes.labels), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        fails = (votes.votes[rows] != votes.labels[rows, None]).astype(np.float32)
+        counts = votes.counts[rows]
+        # single precision counts exactly below 2^24
+        exact = np.float32 if counts.sum() < 2**24 else np.float64
+        common += fails.T.astype(exact) @ (fails * counts[:, None].astype(exact))
+    return np.rint(common).astype(np.int64)
+
+
+def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
+    """Return the credit of every pair of classifiers in billionths, by a name in :data:`MEASURES`.
+
+    Two classifiers that never fail have PFC 0, where the paper's quotient is 0/0, and Q 1. Where Q is 0/0 and
+    the two differ, it is 0.
+
+    `credit`, which it returns: symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers,
+    n_classifiers)``.
+
+    >>> from shortlist.ensembles.votes.hard_votes import merge_rows
+    >>> votes = merge_rows([[1, 0], [0, 0], [1, 1], [0, 0]], [1, 1, 1, 0])
+    >>> pair_credit(votes, "double-fault").tolist()
+    [[0, 750000000], [750000000, 0]]
+    """
+    both, n = common_failures(votes), int(votes.counts.sum())
+    if n > MOST_ROWS_IN_64_BITS:
+        both = both.astype(object)  # Python's integers
+    fails = np.diag(both)
+    over, under = MEASURES[measure].credit(both, fails[:, None], fails[None, :], n)
+    credit = (2 * CREDIT_UNITS * over + under) // np.maximum(2 * under, 1)
+    rounded = np.asarray(credit, dtype=np.int64)
+    np.fill_diagonal(rounded, 0)
+    return rounded
+
+
+CREDIT_SLACK = 1000
+"""A limit may be missed by this many billionths in the sum that it bounds, as solvers' rows may by 1e-6."""
+
+PFC = "pfc"
+
+SETTINGS = {
+    "none": "no limit (F1)",
+    "average": "mean PFC at least halfway between the lowest and the mean PFC of the full ensemble (F2)",
+    "each": "as average, and every member's PFC at least the lowest of the full ensemble (F3)",
+}
+"""The settings of Section 5.4 of :cite:t:`Bastos2022` by name."""
+
+KINDS = ("average", "each")
+"""The limits that names ask for; a name such as ``q-average`` asks for those of another measure."""
+
+NAMES = (*SETTINGS, *(f"{measure}-{kind}" for measure in MEASURES if measure != PFC for kind in KINDS))
+
+Setting: TypeAlias = str | Mapping[str, Any]
+"""A name in :data:`NAMES`, or ``{"measure": name, "each": limit, "mean": limit}``."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiversityLimits:
+    """Credit of all pairs, and the least that a selection must have, in billionths."""
+
+    credit: CreditMatrix
+    """Credit of every pair, such as FC, ``(n_classifiers, n_classifiers)``."""
+    each: int
+    """τ: least mean credit of every member with the others (Eq. 18)."""
+    mean: int
+    """γ: least mean credit over pairs (Eq. 20)."""
+    measure: str = PFC
+    """Measure of the credit: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
+
+    def satisfied_by(self, mask: Mask) -> bool:
+        """Whether a selection keeps the limits; fewer than two members always do."""
+        size = int(mask.sum())
+        if size < 2:
+            return True
+        sums = self.credit[np.ix_(mask, mask)].sum(axis=1)
+        if sums.min() < self.each * (size - 1) - CREDIT_SLACK:
+            return False
+        # Python integers: the sum over pairs times the number of pairs may pass 2^63
+        return int(sums.sum()) // 2 >= self.mean * (size * (size - 1) // 2) - CREDIT_SLACK
+
+
+def failure_credit(votes: Votes) -> CreditMatrix:
+    """Return the failure credit (FC) of every pair of classifiers in billionths.
+
+    See :func:`shortlist.ensembles.goals.diversity.pair_credit`, whose first measure it is (after
+    :cite:t:`Chandra2006`).
+    """
+    return pair_credit(votes, PFC)
+
+
+def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
+    """Return the PFC of every member of a selection: the mean FC with the other members, in [0, 1].
+
+    `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
+    the selection; default all. `pfc`, which it returns, ``(n_members,)``: a single member has PFC 0. Its mean
+    over members equals the mean FC over pairs (Section 4).
+    """
+    chosen = credit if mask is None else credit[np.ix_(mask, mask)]
+    return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
+
+
+def diversity_limits(setting: Setting, votes: Votes | ClassVotes) -> DiversityLimits | None:
+    """Return the limits of a named setting, or explicit ones; None when there is no limit.
+
+    All measures ask only who is right and who fails, so that of several classes they are those of votes
+    "right" on rows that are all positive.
+
+    Raises BadInputError if a name is unknown or a number is out of its range.
+
+    `setting`: a name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
+    ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
+    ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault", "mean":
+    0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in [0, 1], and
+    on Q, in [-1, 1], are upper ones.
+
+    >>> from shortlist.ensembles.votes.hard_votes import class_votes
+    >>> diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
+    [[0, 1000000000], [1000000000, 0]]
+    """
+    if isinstance(votes, ClassVotes):
+        right = (votes.codes == votes.labels[:, None]).astype(np.uint8)
+        votes = Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts)
+    if isinstance(setting, Mapping):
+        return _explicit(setting, votes)
+    if setting not in NAMES:
+        raise BadInputError(
+            "diversity",
+            f"must be {any_of(NAMES)}, or limits such as `each=0.2`",
+            repr(setting),
+            did_you_mean(str(setting), NAMES),
+        )
+    if setting == "none" or votes.n_classifiers < 2:
+        return None
+    measure, _, kind = setting.rpartition("-")
+    credit = pair_credit(votes, measure or PFC)
+    others = votes.n_classifiers - 1
+    sums = [int(row) for row in credit.sum(axis=1)]
+    lowest, mean = min(sums) // others, sum(sums) // (others * len(sums))
+    each = lowest if kind == "each" else 0
+    return DiversityLimits(credit, each=each, mean=(lowest + mean) // 2, measure=measure or PFC)
+
+
+def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:
+    name = limits.get("measure", PFC)
+    if name not in MEASURES:
+        raise BadInputError(
+            f"the measure of diversity must be {any_of(MEASURES)}, got "
+            f"{name!r}.{did_you_mean(str(name), MEASURES)}"
+        )
+    measure = MEASURES[name]
+    least, most = sorted((measure.at_none, measure.at_full))
+    for limit, value in limits.items():
+        if limit not in {"each", "mean", "measure"}:
+            raise BadInputError(f"diversity limits must be named 'each' and 'mean', got {limit!r}.")
+        if limit != "measure" and (isinstance(value, str) or not least <= value <= most):
+            raise BadInputError(
+                f"diversity limit {limit} of {name} must be between {least} and {most}, got {value!r}."
+            )
+    each, mean = (measure.in_units(limits.get(limit, measure.at_none)) for limit in ("each", "mean"))
+    return DiversityLimits(pair_credit(votes, name), each=each, mean=mean, measure=name)
