@@ -1,9 +1,10 @@
 """Mutations of the library that tests have to catch: ``python -m tests.mutate`` or ``make mutate``.
 
 Each mutation changes one place of one function in a copy of the sources: a comparison, a sign, a number, a
-logical word or a truth value. The tests of the module run first, then those of its folder, then those of the
-files that name it, until one fails; slow tests count in the first step alone. Prints a row for each and ends with the survivors, which are read by hand:
-a survivor is a missing test, or a change that no answer can show.
+logical word or a truth value. The tests of the module run first, then those of its folder, then those that
+import it, until one fails; slow tests count in the first step alone. Prints a row for each and ends with the
+survivors and with those whose tests did not end in time, which are read by hand: a survivor is a missing
+test, or a change that no answer can show.
 """
 
 import argparse
@@ -48,8 +49,12 @@ SIGNS: dict[type[ast.AST], str] = {
 }
 
 
+NO_END = "NO END IN TIME"
+"""Answer about a mutation whose tests took too long: an endless loop, or slow tests."""
+
+
 class Mutation(NamedTuple):
-    """One changed place: its file, its line from 1, and the source from `start` to `end` with what replaces it."""
+    """One changed place: file, line from 1, and the source from `start` to `end` with its replacement."""
 
     file: Path
     line: int
@@ -117,17 +122,18 @@ def _replaced(file: Path, place: tuple[int, int, str], old: str, new: str) -> Mu
 
 
 def steps_of(file: Path) -> list[list[str]]:
-    """Return the tests of a module in the order to run them: its own, its folder's, and those that name it."""
+    """Return the tests of a module in the order to run them: its own, its folder's, and the importers."""
     place = file.relative_to(ROOT / "src")
     place = place.relative_to("shortlist") if place.parts[0] == "shortlist" else place
     own = ROOT / "tests" / place.parent / f"test_{place.stem.removeprefix('_')}.py"
     folders = [ROOT / "tests" / parent for parent in place.parents if (ROOT / "tests" / parent).is_dir()][:2]
-    naming = [
+    module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
+    importing = [
         path
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        if place.stem in path.read_text(encoding="utf-8")
+        if f"{module} import" in path.read_text(encoding="utf-8")
     ]
-    steps = [[own] if own.exists() else [], folders[:1] if len(folders) > 1 else [], naming]
+    steps = [[own] if own.exists() else [], folders[:1] if len(folders) > 1 else [], importing]
     return [[str(path) for path in step] for step in steps if step]
 
 
@@ -154,7 +160,7 @@ def caught_by(mutation: Mutation, copy: Path, limit_s: float) -> str:
                 said = [line for line in run.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
                 return (said or ["an error outside tests"])[0][:120]
     except subprocess.TimeoutExpired:
-        return "no end in time"
+        return NO_END
     finally:
         target.write_bytes(source)
     return ""
@@ -182,7 +188,7 @@ def main() -> None:
             where = f"{mutation.file.relative_to(ROOT)}:{mutation.line}"
             what = f"{mutation.old.strip()} to {mutation.new.strip()}"
             print(f"{number} of {given.number}  {where}  {what}  {by or 'SURVIVED'}", flush=True)
-            survivors += [] if by else [f"{where}  {what}"]
+            survivors += [] if by and by != NO_END else [f"{where}  {what}  {by}".rstrip()]
     print(f"{given.number - len(survivors)} of {given.number} caught; read the others:", *survivors, sep="\n")
 
 
