@@ -39,6 +39,7 @@ from shortlist.results.verdicts import RuleVerdict, Word, decide, sentence
 from shortlist.runs import Budget
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
+    PAPER_STAGE_SHARES,
     Cases,
     RowNumbers,
     cases_of_rows,
@@ -55,9 +56,6 @@ REACHED = "reached"
 
 TESTED_APART = "tested_apart"
 """Fact of a front that was measured on rows that are no part of the table."""
-
-SHARES = (0.5, 0.25, 0.25)
-"""Shares of the rows that fit subclassifiers, choose stage assignments, and measure them (Sec. 4.3.1)."""
 
 
 @saved_from("shortlist.multistage")
@@ -342,7 +340,8 @@ def split_three(
             f"{counts[few][0]} of {labels[few].tolist()[0]!r} and {len(labels)} classes. "
             f"Add {what} or join classes."
         )
-    ends = SHARES[0], SHARES[0] + SHARES[1]
+    first, second, _ = PAPER_STAGE_SHARES
+    ends = first, first + second
     fit, held, test = split_cases(
         y,
         cases,

@@ -32,6 +32,9 @@ SELECTION_SHARE = 0.3
 STAGE_SHARE = 1 / 3
 """Share of rows held out where stages are not validated out of fold."""
 
+PAPER_STAGE_SHARES = (0.5, 0.25, 0.25)
+"""Shares of the rows that fit subclassifiers, choose stage assignments, and measure (Sec. 4.3.1 of EMSCO)."""
+
 CASE_SHARE = 0.25
 """Share of the cases of a log that is held out where not all of them choose."""
 
