@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.evolution.evolution import EvolutionSettings, evolve
+from shortlist.ensembles.evolution.evolution import evolve
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from shortlist.ensembles.evolution.settings import EvolutionSettings
 
 
 def build(size: int, mode: str) -> Callable[[], Any]:

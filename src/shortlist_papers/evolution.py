@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.evolution.training_rows import CRITERIA, distinct_classifiers
+from shortlist.ensembles.evolution.settings import CRITERIA
+from shortlist.ensembles.evolution.training_rows import distinct_classifiers
 from shortlist.runs import Budget, Unit
 from shortlist.runs.budget import seconds_now
 from shortlist.tables.fit_inputs import take_rows

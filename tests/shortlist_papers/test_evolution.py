@@ -9,7 +9,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier
 
-from shortlist.ensembles.evolution.training_rows import CRITERIA, distinct_classifiers
+from shortlist.ensembles.evolution.settings import CRITERIA
+from shortlist.ensembles.evolution.training_rows import distinct_classifiers
 from shortlist_papers.evolution import (
     EVOLUTION,
     NAMES,

@@ -1,7 +1,6 @@
 """The command evolve, as a user runs it."""
 
 import dataclasses
-import inspect
 import io
 import json
 import os
@@ -16,8 +15,6 @@ from sklearn.datasets import load_iris, make_classification
 
 from shortlist.cli.commands.evolve import (
     MANY_MEMBERS,
-    MODES,
-    evolution,
     evolved_facts,
     evolved_notes,
     print_evolved,
@@ -119,20 +116,6 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
     assert facts["rows"] == {"train": 270, "test": 30}
     assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
     done("predict", "stopped.joblib", "cmc.csv", cwd=folder)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_defaults_of_the_command_are_those_of_the_classifier(mode: str) -> None:
-    made = evolution(mode, {}).classifier(mode, 0).get_params()
-    parameters = inspect.signature(EvolutionaryEnsembleClassifier).parameters
-    named = {name for name in made if name not in {"random_state", "mode"}}
-    assert {name: made[name] for name in named} == {name: parameters[name].default for name in named}
-
-
-def test_every_option_reaches_the_classifier() -> None:
-    given: dict[str, Any] = {"space": "rules", "n_generations": 3, "population_size": 7, "max_members": 5}
-    made = evolution("online", given).classifier("online", 9)
-    assert made.get_params() == EvolutionaryEnsembleClassifier("online", random_state=9, **given).get_params()
 
 
 @pytest.fixture(scope="module")

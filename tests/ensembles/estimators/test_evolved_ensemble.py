@@ -41,7 +41,7 @@ def test_text_gaps_and_labels_of_any_kind_are_evolved(mode: str) -> None:
     [
         pytest.param(EvolutionaryEnsembleClassifier(space="trees"), Y, "space must be one of", id="space"),
         pytest.param(
-            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),  # type: ignore[arg-type,return-value]  # on purpose
+            EvolutionaryEnsembleClassifier(space=lambda _n_features, _n_classes: {}),
             Y,
             "sample, mutate, recombine and predict, got a dict",
             id="no space",

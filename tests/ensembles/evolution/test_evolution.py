@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles.evolution.evolution import (
-    EvolutionSettings,
     Evolved,
     Generation,
     evolve,
     room_for_members,
 )
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from shortlist.ensembles.evolution.settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, open_space
 from shortlist.ensembles.evolution.training_rows import TrainingRows, row_weights
 from shortlist.errors import BadInputError
@@ -498,7 +498,7 @@ def test_whoever_stops_evolution_gets_the_ensemble_so_far() -> None:
 )
 def test_bad_options_are_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
-        EvolutionSettings(**{"population_size": 30, **options})
+        EvolutionSettings(**{"population_size": 30, **options}).check()
 
 
 @pytest.mark.parametrize("mode", ["offline", "online", "single"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles.evolution.evolution import EvolutionSettings, evolve
+from shortlist.ensembles.evolution.evolution import evolve
 from shortlist.ensembles.evolution.scored_spaces import (
     CONSTANT,
     END,
@@ -20,6 +20,7 @@ from shortlist.ensembles.evolution.scored_spaces import (
     subtree_end,
     weighted_sums,
 )
+from shortlist.ensembles.evolution.settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, RuleSystems, SearchSpace, open_space
 from shortlist.export import reader
 from tests.layouts import check_rows_stand_alone

@@ -1,6 +1,6 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +8,13 @@ import typer
 
 from shortlist._words import counted
 from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
-from shortlist.cli.options.settings import grouped, having, note_settings
+from shortlist.cli.options.settings import (
+    grouped,
+    having,
+    note_settings,
+    options_of_methods,
+    refuse_unmet,
+)
 from shortlist.cli.options.shared import (
     PROTOCOL,
     Details,
@@ -24,101 +30,32 @@ from shortlist.cli.options.shared import (
 )
 from shortlist.cli.text.measured_table import one_answer_notes, print_measured
 from shortlist.cli.text.output import print_json, print_lines, print_notes, run_facts, save
-from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from shortlist.cli.text.pruned import WrittenFiles
-    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.evolved_table import EvolvedTable
     from shortlist.report.page import Parts
     from shortlist.results.measured_again import Figure
 
 
-@dataclass(frozen=True)
-class SingleEvolution:
-    """A plain genetic algorithm; None leaves an option as the estimator has it."""
+def _methods() -> dict[str, type]:
+    from shortlist.ensembles.evolution.settings import MODES, EvolutionSettings
 
-    space: Annotated[str, "Search space: linear, networks, rules or genetic-programs."] = "linear"
-    n_generations: Annotated[int, "Most generations, of which the first is random."] = 200
-    population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
-    tournament: Annotated[int | None, "Individuals that compete to be a parent; by default 2."] = None
-    crossover_rate: Annotated[
-        float | None, "Share of the children with two parents; by default 0.9.", "crossover"
-    ] = None
-    survivors: Annotated[
-        str | None,
-        "Who stays: children (the default) and elites, or the best of parents and children (best).",
-    ] = None
-    n_elites: Annotated[
-        int | None, "Number of fittest parents kept with survivors=children; by default 1."
-    ] = None
-    patience: Annotated[int | None, "Stop after this many generations without a lower error."] = None
-
-    def __post_init__(self) -> None:
-        _refuse(self, ("n_elites",), self.survivors != "best", "`survivors='children'`")
-        _refuse(
-            self,
-            ("tournament", "crossover_rate", "survivors", "n_elites", "patience", "gamma", "smoothing"),
-            self.n_generations != 1,
-            "evolution of more than one generation",
-        )
-
-    def classifier(self, mode: str, seed: int) -> "EvolutionaryEnsembleClassifier":
-        """Return the unfitted classifier."""
-        from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        given = {name: value for name, value in given.items() if value is not None}
-        return EvolutionaryEnsembleClassifier(mode, random_state=seed, **given)
+    return options_of_methods(EvolutionSettings, MODES)
 
 
-@dataclass(frozen=True)
-class OfflineEvolution(SingleEvolution):
-    """The ensemble is chosen from the last generation."""
-
-    gamma: Annotated[
-        float | None, "Exponent of the hardness of rows; by default 1. With 0 all rows count the same."
-    ] = None
-    criterion: Annotated[
-        str, "What selection compares: margin histograms (histogram), or least margins (minimum)."
-    ] = "histogram"
-    max_members: Annotated[int | None, "Most members of the ensemble; by default there is no limit."] = None
-
-
-@dataclass(frozen=True)
-class OnlineEvolution(OfflineEvolution):
-    """The ensemble grows in every generation, and says which rows are hard."""
-
-    smoothing: Annotated[
-        int | None,
-        "Added to the number of members that are wrong on a row; by default 1. With 0, as in the paper, an "
-        "ensemble often keeps a single member.",
-    ] = None
-
-
-MODES: dict[str, type[SingleEvolution]] = {
-    "offline": OfflineEvolution,
-    "online": OnlineEvolution,
-    "single": SingleEvolution,
-}
-"""The options of each method."""
-
-
-def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
+def evolution(mode: str, given: dict[str, Any]) -> Any:
     """Return the options of a method.
 
-    Raises BadInputError if there is no such method, or it has no such option.
+    Raises BadInputError if there is no such method, it has no such option, or another makes it useless.
     """
     from shortlist._validation import as_choice, as_options
 
-    as_choice(mode, "mode", list(MODES))
-    return as_options(MODES[mode], given, f"`mode={mode!r}`")
-
-
-def _refuse(options: SingleEvolution, names: tuple[str, ...], used: bool, belongs_to: str) -> None:
-    for name in () if used else names:
-        if getattr(options, name, None) is not None:
-            raise BadInputError(f"`{name}` belongs to {belongs_to}. Leave it out.")
+    methods = _methods()
+    as_choice(mode, "mode", list(methods))
+    options: Any = as_options(methods[mode], given, f"`mode={mode!r}`")
+    refuse_unmet(methods[mode], given, vars(options))
+    return options
 
 
 SAVED = {"evolved": "ensemble", "best_single": "best-single"}
@@ -271,7 +208,7 @@ def _rows_in_words(rows: dict[str, int]) -> str:
     return f"{parts}, {rows['test']:,} to test" if "test" in rows else parts
 
 
-@having(lambda: MODES)
+@having(_methods)
 @grouped
 def evolve(
     context: typer.Context,
@@ -316,6 +253,7 @@ def evolve(
     from shortlist.cli.text.output import page_path, save_page
     from shortlist.cli.text.pruned import WrittenFiles
     from shortlist.cli.work import long_work
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.evolved_table import evolve_table
     from shortlist.results.measuring import Measuring, TableRows
     from shortlist.runs import Work
@@ -328,7 +266,7 @@ def evolve(
     notes: list[str] = []
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
-    classifier = breeding.classifier(mode, run.seed)
+    classifier = EvolutionaryEnsembleClassifier(mode, random_state=run.seed, **asdict(breeding))
     labels = y.to_numpy()
     tested = figures.test_rows(rows, learning, notes)
     classifier.set_params(error_costs=costs_of_labels(error_costs, labels) or None)

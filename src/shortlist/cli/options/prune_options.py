@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from shortlist._options import Needs
 from shortlist._words import any_of
 from shortlist.cli.options.error_costs import ErrorCostsText, costs_of_labels
-from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_numbers
+from shortlist.cli.options.settings import Fills, excludes, needs, read_numbers
 from shortlist.cli.options.shared import (
     POINT,
     POOL,

@@ -9,12 +9,13 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from shortlist._options import Needs, Of, marks_of
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 
@@ -88,6 +89,24 @@ def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) 
             if one.name not in but:
                 made[one.name] = (one.name, Annotated[hints[one.name].__origin__, *words], one.default)
     return dataclasses.make_dataclass(title, made.values(), frozen=True)
+
+
+def options_of_methods(kind: type, methods: Iterable[str]) -> dict[str, type]:
+    """Return a dataclass for each method: the settings of an estimator's dataclass that it has."""
+    words = setting_fields(kind)
+    fields = [one for one in dataclasses.fields(kind) if one.name in words]
+    return {
+        method: dataclasses.make_dataclass(
+            method,
+            [
+                (one.name, one.type, one.default)
+                for one in fields
+                if all(method in mark for mark in marks_of(one.type) if isinstance(mark, Of))
+            ],
+            frozen=True,
+        )
+        for method in methods
+    }
 
 
 def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) -> Kind:
@@ -331,20 +350,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature([*flat.values()])  # type: ignore[attr-defined]  # likewise
     run.__annotations__ = {name: one.annotation for name, one in flat.items()}
     return run
-
-
-@dataclasses.dataclass(frozen=True)
-class Needs:
-    """Marks a field whose option is used only together with something else."""
-
-    what: str
-    """Condition of the option, other parameters between backticks, which become the user's own words."""
-    met: Callable[[Mapping[str, Any]], bool]
-    """Takes the values of all parameters by name, and says whether that is there."""
-    instead: str = ""
-    """Advice on how to use the option, such as ``"add `answers=True`"``; empty where there is none."""
-    verb: str = "belongs to"
-    """Verb between the option and its condition."""
 
 
 NONE: Mapping[str, tuple[type, ...]] = {}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist._options import Needs
 from shortlist.cli.options.error_costs import FINAL, ErrorCostsText, read_error_costs
-from shortlist.cli.options.settings import Fills, Needs, excludes, needs, read_names, read_numbers, read_pairs
+from shortlist.cli.options.settings import Fills, excludes, needs, read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, check_shared
 
 if TYPE_CHECKING:

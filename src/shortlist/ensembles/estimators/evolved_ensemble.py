@@ -2,21 +2,22 @@
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_choice
+from shortlist._options import plain_signature
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
 from shortlist.ensembles.committees.evidence import cost_evidence, evidence_of_rule
 from shortlist.ensembles.estimators.base import EnsembleClassifier
 from shortlist.ensembles.estimators.rows import rows_with_values
-from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
-from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
+from shortlist.ensembles.evolution.evolution import Evolved, evolve
+from shortlist.ensembles.evolution.settings import EvolutionSettings
+from shortlist.ensembles.evolution.spaces import open_space
 from shortlist.ensembles.evolution.training_rows import errors_of
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.hard_votes import vote_shares
@@ -29,21 +30,21 @@ from shortlist.tables.fingerprints import RowsOfTable
 from shortlist.tables.fit_inputs import checked_rows, take_rows
 
 
-def costs_of(error_costs: Mapping[Any, int] | None, classes: Labels) -> tuple[int, ...] | None:
-    """Return the cost of a wrong answer about each class, ``(n_classes,)``; None where errors are counted."""
+def costs_of(error_costs: Any, classes: Labels) -> tuple[int, ...] | None:
+    """Return the cost of a wrong answer about each class, ``(n_classes,)``; None where errors are counted.
+
+    `error_costs`: mapping as of the estimator.
+    """
     if error_costs is None:
         return None
     labels = [label_text(label) for label in classes.tolist()]
     return costs_by_class(costs_as_text(error_costs, label_text), labels)
 
 
-def as_space(value: Any, argument: str) -> Any:
-    """Return the name of a search space if there is one; what makes a space is tried when it is opened."""
-    return as_choice(value, argument, list(SPACES)) if isinstance(value, str) else value
-
-
 @saved_from("shortlist")
-class EvolutionaryEnsembleClassifier(EnsembleClassifier):
+@plain_signature
+@dataclass(kw_only=True, eq=False, repr=False)
+class EvolutionaryEnsembleClassifier(EnsembleClassifier, EvolutionSettings):
     """An ensemble of evolved classifiers (Off-EEL and On-EEL of :cite:t:`Gagne2007`).
 
     Columns are encoded and standardised by :func:`shortlist.ensembles.pools.encoder.fit_table`, so text and
@@ -61,7 +62,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     gamma : float, default=1.0
         Exponent of the rows' hardness.
     smoothing, tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
-        See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
+        See :class:`shortlist.ensembles.evolution.settings.EvolutionSettings`.
     error_costs : mapping to whole numbers, or None, default=None
         Cost of a wrong answer by class, or by pair of answer and class, 1 for what is not named. A row counts
         as often as its error costs, in the fitness of individuals and in the choice of the ensemble, so that
@@ -95,57 +96,16 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     True
     """
 
-    CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
+    random_state: Any = None
 
     is_alone_ = False
     """Whether the best individual of the last generation answers in place of the ensemble."""
 
-    def __init__(
-        self,
-        mode: str = "offline",
-        *,
-        space: str | SpaceFactory = "linear",
-        population_size: int = 500,
-        n_generations: int = 200,
-        gamma: float = 1.0,
-        smoothing: int = 1,
-        tournament: int = 2,
-        crossover_rate: float = 0.9,
-        survivors: str = "children",
-        n_elites: int = 1,
-        patience: int | None = None,
-        criterion: str = "histogram",
-        max_members: int | None = None,
-        error_costs: Mapping[Any, int] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.space = space
-        self.population_size = population_size
-        self.n_generations = n_generations
-        self.gamma = gamma
-        self.smoothing = smoothing
-        self.tournament = tournament
-        self.crossover_rate = crossover_rate
-        self.survivors = survivors
-        self.n_elites = n_elites
-        self.patience = patience
-        self.criterion = criterion
-        self.max_members = max_members
-        self.error_costs = error_costs
-        self.random_state = random_state
-
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""
         super().check_options(y)
-        self._settings(costs_of(self.error_costs, np.unique(y)))
-
-    def _settings(self, error_costs: tuple[int, ...] | None = None) -> EvolutionSettings:
-        own = self.get_params(deep=False)
-        apart = ("space", "random_state", "error_costs")
-        return EvolutionSettings(
-            **{name: value for name, value in own.items() if name not in apart}, error_costs=error_costs
-        )
+        self.check()
+        costs_of(self.error_costs, np.unique(y))
 
     @property
     def error_costs_(self) -> tuple[int, ...] | None:
@@ -203,7 +163,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
             self.space_,
             encoded[kept],
             codes[kept],
-            self._settings(self.error_costs_),
+            self.with_costs(self.error_costs_),
             n_classes=len(self.classes_),
             rng=np.random.default_rng(seed),
             callback=callback,
@@ -223,12 +183,11 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     @property
     def most_asked(self) -> int:
         """Upper bound on the members asked per row: with ``online`` all individuals of all generations."""
-        settings = self._settings()
-        if settings.mode == "single":
+        self.check()
+        if self.mode == "single":
             return 1
-        generations = settings.n_generations if settings.mode == "online" else 1
-        bred = settings.population_size * generations
-        return bred if settings.max_members is None else min(bred, settings.max_members)
+        bred = self.population_size * (self.n_generations if self.mode == "online" else 1)
+        return bred if self.max_members is None else min(bred, self.max_members)
 
     def predict(self, X: Any) -> Labels:
         """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first.

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._validation import as_choice, as_count
+from shortlist.ensembles.evolution.settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
-from shortlist.ensembles.evolution.training_rows import CRITERIA, GrownEnsemble, TrainingRows
+from shortlist.ensembles.evolution.training_rows import GrownEnsemble, TrainingRows
 from shortlist.ensembles.votes.hard_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -19,88 +19,6 @@ from shortlist.runs import NO_STUDY, Progress, Study
 from shortlist.runs.budget import Budget
 from shortlist.runs.records import KeptState, digest_of_arrays, random_facts
 from shortlist.runs.study import Checkpoint
-
-MODES = {
-    "offline": "Off-EEL: the population is the reference, the ensemble is chosen at the end",
-    "online": "On-EEL: the ensemble is the reference, and grows every generation",
-    "single": "a plain genetic algorithm: accuracy is the fitness, the best classifier is the answer",
-}
-"""The algorithms by name."""
-
-SURVIVORS = ("children", "best")
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvolutionSettings:
-    """Settings of :func:`shortlist.ensembles.evolution.evolution.evolve`.
-
-    Raises BadInputError if one is out of range; the sentence names the first.
-    """
-
-    mode: str = "offline"
-    """See :data:`MODES`. One of ``"offline"``, ``"online"``, ``"single"``."""
-    population_size: int = 500
-    """Individuals of a generation."""
-    n_generations: int = 200
-    """Generations in all; the first one is random."""
-    gamma: float = 1.0
-    """γ of the fitness, at least 0."""
-    smoothing: int = 1
-    """Added to the number of members that get a row wrong, in ``online``, from 0 to 1,000. With 0, as the
-    paper prints it, only the rows that an ensemble of one member gets wrong count, so that the population may
-    lose whatever could join it, and the reference set never changes again.
-    """
-    tournament: int = 2
-    """Individuals that compete for being a parent, from 1 to 1,000."""
-    crossover_rate: float = 0.9
-    """Share of the children with two parents."""
-    survivors: str = "children"
-    """Children replace all but the `n_elites` fittest parents; or the fittest of parents and children
-    together survive, weighed by the same reference set, which in ``offline`` is then all of them. One of
-    ``"children"``, ``"best"``.
-    """
-    n_elites: int = 1
-    """Parents that live on with ``survivors="children"``, from 0 to `population_size`."""
-    patience: int | None = None
-    """Stop after this many generations in which ``ensemble_error`` did not fall; default never."""
-    criterion: str = "histogram"
-    """Criterion of the selection; see :func:`shortlist.ensembles.evolution.training_rows.grow_by_margins`.
-    One of ``"histogram"``, ``"minimum"``.
-    """
-    max_members: int | None = None
-    """Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
-    thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
-    ``online`` shares the room out over the generations
-    (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
-    best, still have some.
-    """
-    error_costs: tuple[int, ...] | None = None
-    """Cost of a wrong answer about a row of each class: a row counts as often as that. Errors of generations
-    and of the ensemble are then mean costs of a row. None: errors are counted.
-    """
-
-    def __post_init__(self) -> None:
-        as_choice(self.mode, "mode", list(MODES))
-        as_choice(self.survivors, "survivors", SURVIVORS)
-        as_choice(self.criterion, "criterion", CRITERIA)
-        size = as_count(self.population_size, "population_size")
-        as_count(self.n_generations, "n_generations")
-        as_count(self.smoothing, "smoothing", at_least=0, at_most=1000)
-        as_count(self.tournament, "tournament", at_most=1000)
-        as_count(self.n_elites, "n_elites", at_least=0, at_most=size)
-        if self.patience is not None:
-            as_count(self.patience, "patience")
-        if self.max_members is not None:
-            as_count(self.max_members, "max_members")
-        if not (_is_number(self.gamma) and 0 <= self.gamma < np.inf):
-            raise BadInputError("gamma", "must be a number of at least 0", repr(self.gamma))
-        if not (_is_number(self.crossover_rate) and 0 <= self.crossover_rate <= 1):
-            raise BadInputError("crossover_rate", "must be between 0 and 1", repr(self.crossover_rate))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
 
 DIGEST_BYTES = 16
 """Size of the digests by which members with the same votes are known."""
@@ -119,8 +37,8 @@ def evolution_checkpoint(
             {
                 "the rows": digest_of_arrays([np.asarray(rows.X), rows.labels]),
                 "n_classes": rows.n_classes,
-                "space": repr(space) if dataclasses.is_dataclass(space) else type(space).__qualname__,
                 **dataclasses.asdict(settings),
+                "space": repr(space) if dataclasses.is_dataclass(space) else type(space).__qualname__,
                 "the random state": random_facts(rng),
             }
         )
@@ -280,8 +198,8 @@ def evolve(
     pool, so that it never shrinks within a selection; ``smoothing`` keeps it from staying one individual.
     Individuals with the votes of another or of
     a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
-    if the space answers no class indices of the right shape, the study belongs to something else, or it is to
-    keep individuals that are Python objects.
+    if a setting is out of range, the space answers no class indices of the right shape, the study belongs to
+    something else, or it is to keep individuals that are Python objects.
 
     `X`: rows as the space wants them, ``(n_rows, n_features)``; the spaces that ship expect finite,
     standardised columns. `labels`: index of the true class, ``(n_rows,)``. `settings`: how individuals are
@@ -296,12 +214,12 @@ def evolve(
     >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], few, n_classes=2).error
     0.0
     """
+    settings.check()
     budget = budget or Budget()
     size, total = settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
-    rows = TrainingRows(
-        space, X, np.asarray(labels), n_classes, settings.criterion, error_costs=settings.error_costs
-    )
+    costs: Any = settings.error_costs
+    rows = TrainingRows(space, X, np.asarray(labels), n_classes, settings.criterion, error_costs=costs)
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
     history: list[Generation] = []

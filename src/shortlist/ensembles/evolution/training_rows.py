@@ -13,6 +13,7 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Counts, products_in_order
 from shortlist.ensembles._rule_kernels import coded_rows, count_prefixes
 from shortlist.ensembles.evolution import _margin_kernels
+from shortlist.ensembles.evolution.settings import CRITERIA
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.votes.hard_votes import (
     ClassCodes,
@@ -25,8 +26,6 @@ from shortlist.ensembles.votes.hard_votes import (
     plurality,
 )
 from shortlist.errors import BadInputError
-
-CRITERIA = ("histogram", "minimum")
 
 
 def vote_digests(codes: ClassCodes) -> list[bytes]:

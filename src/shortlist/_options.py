@@ -1,0 +1,103 @@
+"""Options written once, as annotated fields: type, help, typed name, check and use stand beside each other.
+
+An estimator is a dataclass of such fields, and so its signature is the list of its options. The command reads
+help and typed names from the same annotation (:mod:`shortlist.cli.options.settings`).
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Annotated, Any, Self, TypeVar, get_origin
+
+from shortlist._validation import as_choice, as_count
+from shortlist.errors import BadInputError
+
+Check = Callable[[Any, str], object]
+"""Refusal of a bad value of the named option, with one sentence."""
+
+Kind = TypeVar("Kind", bound=type)
+
+
+@dataclasses.dataclass(frozen=True)
+class Needs:
+    """Marks a field whose option is used only together with something else."""
+
+    what: str
+    """Text on what it belongs to, other parameters between backticks, which become what the user types."""
+    met: Callable[[Mapping[str, Any]], bool]
+    """Takes the values of all parameters by name, and says whether that is there."""
+    instead: str = ""
+    """Way to use the option, such as ``"add `answers=True`"``; empty where there is none."""
+    verb: str = "belongs to"
+    """Relation between the option and that."""
+
+
+class Of(frozenset[str]):
+    """Marks a field that only these methods have."""
+
+    def __new__(cls, *methods: str) -> Self:
+        """Return the mark of some methods, by name."""
+        return super().__new__(cls, methods)
+
+
+def one_of(*choices: str) -> Check:
+    """Return the check of a name."""
+    return functools.partial(as_choice, choices=choices)
+
+
+def count(at_least: int = 1, at_most: int | None = None) -> Check:
+    """Return the check of a whole number."""
+    return functools.partial(as_count, at_least=at_least, at_most=at_most)
+
+
+def at_least_0(value: Any, name: str) -> None:
+    """Refuse all but finite numbers of at least 0, NumPy's among them."""
+    if not (_is_number(value) and 0 <= value < math.inf):
+        raise BadInputError(name, "must be a number of at least 0", repr(value))
+
+
+def share(value: Any, name: str) -> None:
+    """Refuse all but numbers from 0 to 1, NumPy's among them."""
+    if not (_is_number(value) and 0 <= value <= 1):
+        raise BadInputError(name, "must be between 0 and 1", repr(value))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_fields(options: object) -> None:
+    """Apply the checks of a dataclass with annotated fields, in their order, to all values but None.
+
+    Raises BadInputError for the first option that has a bad value.
+    """
+    for one in dataclasses.fields(options):  # type: ignore[arg-type]  # a dataclass
+        value = getattr(options, one.name)
+        for mark in marks_of(one.type):
+            if callable(mark) and value is not None:
+                mark(value, one.name)
+
+
+def marks_of(hint: Any) -> tuple[Any, ...]:
+    """Return the marks of an annotation."""
+    return getattr(hint, "__metadata__", ())
+
+
+def plain_signature(kind: Kind) -> Kind:
+    """Return a dataclass whose signature shows types without marks, as readers and scikit-learn want it.
+
+    >>> @plain_signature
+    ... @dataclasses.dataclass
+    ... class Size:
+    ...     rows: Annotated[int, "Number of rows.", count()] = 20
+    >>> import inspect
+    >>> print(inspect.signature(Size))
+    (rows: int = 20) -> None
+    """
+    hints = kind.__init__.__annotations__  # type: ignore[misc]  # made by dataclass
+    for name, hint in hints.items():
+        if get_origin(hint) is Annotated:
+            hints[name] = hint.__origin__
+    return kind
