@@ -20,10 +20,13 @@ from shortlist_papers.paper import SCALES, Extent, PaperLine, ResultTable, all_t
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.stored import (
     KEYS,
+    ROWS_HOLD_SINCE,
     VERDICTS,
     checked_rows,
     drawn_units,
+    of_older_versions,
     stored_rows,
+    versions_of,
 )
 from shortlist_papers.tables import as_markdown, whole_numbers
 
@@ -104,7 +107,7 @@ def page_of(paper: str, text: str, tables: Sequence[ResultTable] | None = None) 
         name: as_markdown(table).replace("## ", "**", 1).replace("\n", "**\n", 1)
         for name, table in made.items()
     }
-    blocks["measured"] = as_markdown(measured(rows_of(paper))).split("\n", 2)[2]
+    blocks["measured"] = as_markdown(measured(paper, rows_of(paper))).split("\n", 2)[2]
     blocks["checked"] = checked(paper)
     blocks["deviations"] = "".join(f"- {one}\n" for one in PAPERS[paper].deviations)
     return BLOCK.sub(
@@ -115,9 +118,9 @@ def page_of(paper: str, text: str, tables: Sequence[ResultTable] | None = None) 
     )
 
 
-def measured(rows: pd.DataFrame) -> ResultTable:
-    """Return when, where and by which version the rows of each method were measured."""
-    versions = rows["versions"].str.extract(r"shortlist ([\w.]+)")[0].rename("version")
+def measured(paper: str, rows: pd.DataFrame) -> ResultTable:
+    """Return when, where and by which version the rows of each method were measured, and how many hold."""
+    versions = pd.Series(versions_of(rows), rows.index, name="version")
     names = (rows["method"] if "method" in rows else rows["kind"]).fillna("data").rename("method")
     found = []
     for (version, day, processor), part in names.groupby([versions, rows["day"], rows["processor"]]):
@@ -127,7 +130,9 @@ def measured(rows: pd.DataFrame) -> ResultTable:
                 "methods": ", ".join(part.unique()),
             }
         )  # fmt: skip
-    return ResultTable("measured", "", found)
+    older = of_older_versions(paper, rows).removeprefix("; ") or "there are no others"
+    note = f"Rows of version {ROWS_HOLD_SINCE[paper]} and later are those of today's code; {older}."
+    return ResultTable("measured", "", found, note)
 
 
 def checked(paper: str) -> str:
@@ -154,7 +159,7 @@ def check(paper: str, folder: Path) -> None:
     rows = rows_of(paper)
     extent = Extent(rows["case"].iloc[0].split()[-1])
     units = drawn_units(PAPERS[paper].plan(folder, extent).units)
-    found = checked_rows(rows, units, Cancellation())
+    found = checked_rows(paper, rows, units, Cancellation())
     new = pd.DataFrame(
         [{"paper": paper, **row_facts(), "units": found.n_units, **row} for row in found.counts]
     )

@@ -8,9 +8,10 @@ from shortlist.multistage.problem.stages import space_size
 from shortlist.results.intervals import CHANCE
 from shortlist_papers.claims import ClaimFinding, Part, above, facts, needed, shown_mean
 from shortlist_papers.emsco_judges import SPACES
-from shortlist_papers.emsco_rows import ONE_SPLIT, EmscoRows, of_older_versions, over, printed_figure
+from shortlist_papers.emsco_rows import ONE_SPLIT, EmscoRows, over, printed_figure
 from shortlist_papers.emsco_tables import PAPER_FRONTS
 from shortlist_papers.stage_opponents import OVERLAP
+from shortlist_papers.stored import of_older_versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ def keeps(rows: EmscoRows) -> ClaimFinding:
     return ClaimFinding(
         f"{falls} of {counted(len(part), 'run')} lose a chromosome",
         facts([falls == 0]),
-        f"rules as printed{of_older_versions(part)}",
+        f"rules as printed{of_older_versions('emsco', part)}",
     )
 
 
@@ -51,7 +52,9 @@ def share(rows: EmscoRows, name: str, printed: float, *, at_least: bool = False)
         f"{counted(len(shares), 'plain split')}, {shares.min():.0f} to {shares.max():.0f} %"
         + ("" if at_least else "; ± for one split")
         + (
-            f"; chosen split: {counted(len(chosen), 'run')}{of_older_versions(chosen)}" if len(chosen) else ""
+            f"; chosen split: {counted(len(chosen), 'run')}{of_older_versions('emsco', chosen)}"
+            if len(chosen)
+            else ""
         ),
         _filled(plain) if at_least else "",
     )
@@ -95,7 +98,7 @@ def several_optima(rows: EmscoRows) -> ClaimFinding:
     if len(chosen):
         means = held_shares(chosen).groupby([chosen["set"], chosen["stages"]]).mean()
         here += f"; chosen splits {means.min():.0f} to {means.max():.0f} % of the fronts"
-        sure += f"; chosen splits: {counted(len(chosen), 'run')}{of_older_versions(chosen)}"
+        sure += f"; chosen splits: {counted(len(chosen), 'run')}{of_older_versions('emsco', chosen)}"
     return ClaimFinding(here, facts(held_shares(plain) > 0), sure, " ".join(why))
 
 

@@ -77,20 +77,6 @@ def evidence_of(found: Measured) -> str:
     return splits if len(n) == 1 else f"{counted(len(n), 'set')}, {splits} of each"
 
 
-def of_older_versions(rows: "pd.DataFrame") -> str:
-    """Say how many rows are of versions before the newest of them; empty where all are of one.
-
-    >>> import pandas as pd
-    >>> of_older_versions(pd.DataFrame({"versions": ["shortlist 0.10.0; x"] + ["shortlist 0.9.0; x"] * 2}))
-    ', 2 of version 0.9.0'
-    """
-    if "versions" not in rows:
-        return ""
-    counts = rows["versions"].str.extract(r"shortlist ([\d.]+)")[0].value_counts()
-    ordered = sorted(counts.index, key=lambda version: [int(n) for n in version.split(".")])
-    return "".join(f", {counts[version]:,} of version {version}" for version in ordered[:-1])
-
-
 def mean(methods: "Mapping[str, pd.DataFrame]", method: str, measure: str) -> float:
     """Return the mean of a measure over the splits that have it, rounded so that equal means are equal.
 

@@ -8,7 +8,6 @@ from shortlist._words import counted
 from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist_papers.comparison import margin, with_margin
-from shortlist_papers.emsco_rows import of_older_versions
 from shortlist_papers.landscapes import CREDIT_WAS_CHOSEN, PAPER_EXAMPLE, landscape_tables
 from shortlist_papers.paper import PaperLine, PaperPicture, ResultTable, Rows
 from shortlist_papers.stage_opponents import (
@@ -17,6 +16,7 @@ from shortlist_papers.stage_opponents import (
     stage_means,
     sums_of_measures,
 )
+from shortlist_papers.stored import of_older_versions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +168,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         found,
         "Means over runs, with margins of the 95 % confidence intervals. The rules paper are those as "
         "printed; distinct are the better ones, which keep one chromosome for each objective vector. "
-        f"{counted(len(rows), 'run')}{of_older_versions(rows)}. "
+        f"{counted(len(rows), 'run')}{of_older_versions('emsco', rows)}. "
         f"{CREDIT_WAS_CHOSEN}",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
         PaperPicture(

@@ -15,6 +15,7 @@ from shortlist_papers.product_rows import (
     ProductRows,
     compared,
     label,
+    older_rows,
     points_of,
     side_of,
 )
@@ -49,7 +50,7 @@ def _runs_of(rows: ProductRows, pairs: Pairs, method: str = "ibed") -> str:
     """Say the extent of the rows behind some comparisons, and how many are of an older version."""
     runs, points = (sorted({row[key] for row in pairs.values()}) for key in ("runs", "points"))
     each = [f"{one[0]:,} to {one[-1]:,}" if len(one) > 1 else f"{one[0]:,}" for one in (runs, points)]
-    older = rows.older(*rows.behind(pairs, method))
+    older = older_rows(*rows.behind(pairs, method))
     return f"{counted(len(pairs), 'row')}; {each[0]} runs, {each[1]} reference points{older}"
 
 
@@ -225,7 +226,7 @@ def true_optima(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         "; ".join(told),
         facts(flags),
-        f"{counted(len(flags), 'set')}, point by point beside complete fronts{rows.older(*judged)}",
+        f"{counted(len(flags), 'set')}, point by point beside complete fronts{older_rows(*judged)}",
         why,
     )
 
@@ -242,7 +243,7 @@ def beside_ibea(rows: ProductRows) -> ClaimFinding:
         ", ".join(f"{label(system)} {a:,} and {b:,}" for system, (a, b) in unique.items()),
         facts((a > b) == (system[0] == "ecos") for system, (a, b) in unique.items()),
         f"{counted(len(unique), 'set')} of attributes, points that the other one has not, each counted"
-        + rows.older(*_runs(rows, unique), *_runs(rows, unique, "ibea")),
+        + older_rows(*_runs(rows, unique), *_runs(rows, unique, "ibea")),
     )
 
 
@@ -255,7 +256,7 @@ def coverage(rows: ProductRows, name: str, printed: float) -> ClaimFinding:
     return ClaimFinding(
         f"{shown_mean(shares, '%', 0)} ({min(shares):.0f} to {max(shares):.0f})",
         (figure(shares, printed, 100.0),),
-        f"{counted(len(shares), 'set')}, {all_of(runs)} runs together{rows.older(*_runs(rows, missed))}",
+        f"{counted(len(shares), 'set')}, {all_of(runs)} runs together{older_rows(*_runs(rows, missed))}",
         _stronger(rows),
     )
 
@@ -266,7 +267,7 @@ def whole(rows: ProductRows) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(f"{label(system)} {n}" for system, n in missed.items()) + " points missed",
         facts((n == 0) == (system == ("jcs", 1)) for system, n in missed.items()),
-        f"{counted(len(missed), 'complete front')}, each counted{rows.older(*_runs(rows, missed))}",
+        f"{counted(len(missed), 'complete front')}, each counted{older_rows(*_runs(rows, missed))}",
         _stronger(rows),
     )
 
@@ -293,7 +294,7 @@ def shared(rows: ProductRows, name: str, most_times: float | None = None) -> Cla
         ", ".join(f"{label(system)} {one:,} and {n:,}" for system, (one, n) in found.items()),
         facts(n < (most_times or n_runs[system]) * one for system, (one, n) in found.items()),
         f"median run and {all_of(sorted({n_runs[system] for system in found}))} runs together, each counted"
-        + rows.older(*_runs(rows, found)),
+        + older_rows(*_runs(rows, found)),
     )
 
 
@@ -360,7 +361,7 @@ def alike(rows: ProductRows) -> ClaimFinding:
             Part(len(set(one)) == 1, len(set(one)) == 1 and name not in fewer)
             for name, one in several.items()
         ),
-        f"{counted(len(several), 'system')}, each counted{rows.older(*rows.behind(pairs))}",
+        f"{counted(len(several), 'system')}, each counted{older_rows(*rows.behind(pairs))}",
     )
 
 
@@ -403,7 +404,7 @@ def found_of(rows: ProductRows, n_points: int, printed: int) -> ClaimFinding:
         m = len(short["points"].iloc[0])
         why = f"With the paper's {SHORT_LIMIT_S:g} s a program ours finds {m:,}"
         why += "." if abs(m - printed) < abs(n - printed) else ", which is no nearer."
-    return ClaimFinding(told, tuple(parts), f"one run of SolRep{rows.older(part)}", why)
+    return ClaimFinding(told, tuple(parts), f"one run of SolRep{older_rows(part)}", why)
 
 
 def fifty(rows: ProductRows) -> ClaimFinding:
@@ -428,6 +429,6 @@ def fifty(rows: ProductRows) -> ClaimFinding:
         facts((*more.values(), *quick.values())),
         f"{counted(len(pairs), 'row')}, the median run each; similar: up to {SIMILAR:g} times; "
         + clock_of(*rows.behind(pairs))
-        + rows.older(*rows.behind(pairs)),
+        + older_rows(*rows.behind(pairs)),
         " ".join(why),
     )

@@ -1,19 +1,18 @@
 """Rows measured for :cite:t:`Xue2018`, as its tables and the judges of its claims read them."""
 
-import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from shortlist._words import all_of, counted
 from shortlist.arrays import Points
 from shortlist.pareto import hypervolume, nondominated_unique, spread
 from shortlist_papers.claims import PaperRows, once
 from shortlist_papers.comparison import margin
 from shortlist_papers.front_quality import Box, Vectors, as_set, box_of, count_pair, in_box
 from shortlist_papers.product_runs import BY_RANGE, CWMOIP, NAMES, System
+from shortlist_papers.stored import of_older_versions, versions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +33,8 @@ WORDS = ("order", "processor", "versions")
 """Columns of words, which hold no numbers where no unit fills them."""
 
 _ORDER = {name: place for place, name in enumerate(NAMES)}
+
+older_rows = partial(of_older_versions, "products")
 
 Compared: TypeAlias = dict[str, Any]
 """A row of Tables 3 to 6; see :func:`compared`."""
@@ -70,7 +71,6 @@ class ProductRows(PaperRows):
         full = full.astype(dict.fromkeys(WORDS, object))
         unordered = (full["method"] == CWMOIP) & (full["kind"] == "printed") & full["order"].isna()
         super().__init__(full.assign(order=full["order"].mask(unordered, BY_RANGE)))
-        self._newest = max(set(_versions(full)), key=_numbers, default="")
 
     @once
     def by_system(self, kind: str, /, **wanted: Any) -> "dict[System, pd.DataFrame]":
@@ -176,15 +176,6 @@ class ProductRows(PaperRows):
             found += [part[part["reference_points"] == row["points"]], self.evolved(method)[system]]
         return found
 
-    def older(self, *parts: "pd.DataFrame") -> str:
-        """Say, after a semicolon, how many of some rows are of an older version; empty where none is."""
-        versions = [version for part in parts for version in _versions(part)]
-        told = [
-            f"{versions.count(one):,} of {counted(len(versions), 'row')} of version {one}"
-            for one in sorted(set(versions) - {"", self._newest}, key=_numbers)
-        ]
-        return f"; {all_of(told)}" if told else ""
-
     @once
     def fifty(self) -> Pairs:
         """Compare 50 reference points with the run of IBED that has the middle number of points."""
@@ -220,17 +211,7 @@ def side_volume(side: TableSide, box: Box) -> float:
 
 def origin_of(part: "pd.DataFrame") -> set[tuple[str, str]]:
     """Return the processors and versions that rows are of; rows of a run of today name none."""
-    return set(zip(part["processor"].fillna("").astype(str), _versions(part), strict=True))
-
-
-def _versions(part: "pd.DataFrame") -> list[str]:
-    """Return the version of this library that each row is of; empty of a run of today."""
-    return list(part["versions"].astype(str).str.extract(r"shortlist (\S+?);")[0].fillna(""))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers in a version, by which versions are ordered."""
-    return tuple(int(one) for one in re.findall(r"\d+", version))
+    return set(zip(part["processor"].fillna("").astype(str), versions_of(part), strict=True))
 
 
 def one_origin(*parts: "pd.DataFrame") -> bool:

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted
 from shortlist_papers.claims import ClaimFinding, Part, above, facts, needed
-from shortlist_papers.product_rows import SPLOT, ProductRows, label, one_origin, origin_of, points_of
+from shortlist_papers.product_rows import (
+    SPLOT,
+    ProductRows,
+    label,
+    older_rows,
+    one_origin,
+    origin_of,
+    points_of,
+)
 from shortlist_papers.product_runs import BY_RANGE, BY_TEXT, CWMOIP, EPSILON, LINUX, NAMES, System
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ def complete_fronts(rows: ProductRows) -> ClaimFinding:
     """Judge whether both complete methods find what enumeration finds, ours and as printed."""
     part = rows.of_kind("complete")
     part = needed(part[part["method"].isin(COMPLETE)])
-    older = rows.older(part, _four(rows, "printed", SPLOT[:2]))
+    older = older_rows(part, _four(rows, "printed", SPLOT[:2]))
     right = part["same"].astype(bool) & part["ended"].astype(bool)
     printed = [
         side.vectors == rows.front(system)
@@ -96,7 +104,7 @@ def faster(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
         parts = [dataclasses.replace(part, sure=False) for part in parts]
         why = f"{all_of([NAMES[name] for name in missing])} is not measured so by one processor and version."
     part = _four(rows, kind, set(SPLOT[:2]) - set(missing))
-    sure = f"{', '.join(n_sets)}, where both finished; {_clock_and_version(rows, part)}"
+    sure = f"{', '.join(n_sets)}, where both finished; {_clock_and_version(part)}"
     return ClaimFinding("; ".join(told), tuple(parts), sure, why)
 
 
@@ -106,8 +114,8 @@ def _four(rows: ProductRows, kind: str, names: Collection[str]) -> "pd.DataFrame
     return part[part["system"].isin(names) & part["method"].isin(COMPLETE)]
 
 
-def _clock_and_version(rows: ProductRows, part: "pd.DataFrame") -> str:
-    return f"{clock_of(part)}, one processor and version{rows.older(part)}"
+def _clock_and_version(part: "pd.DataFrame") -> str:
+    return f"{clock_of(part)}, one processor and version{older_rows(part)}"
 
 
 def _programs(rows: ProductRows, kind: str, order: str) -> str:
@@ -136,7 +144,7 @@ def grows(rows: ProductRows, kind: str, order: str = BY_RANGE) -> ClaimFinding:
     return ClaimFinding(
         ", ".join(told),
         tuple(needed(parts)),
-        f"means over the sets where both finished, {_clock_and_version(rows, part)}",
+        f"means over the sets where both finished, {_clock_and_version(part)}",
     )
 
 
@@ -150,7 +158,7 @@ def unfinished(rows: ProductRows, name: str, method: str) -> ClaimFinding:
     longest, ended = float(part["seconds"].max()), part["ended"].astype(bool)
     n_programs, whole = int(part["programs"].sum()), rows.whole((name, int(part["number"].iloc[0])))
     told = f"{'ended' if ended.any() else 'no end'} after {longest:,.0f} s and {n_programs:,} programs"
-    sure = f"{counted(len(part), 'run')}, {clock_of(part)}; sure from a run of an hour on{rows.older(part)}"
+    sure = f"{counted(len(part), 'run')}, {clock_of(part)}; sure from a run of an hour on{older_rows(part)}"
     if whole is not None and n_programs and longest < HOUR_S and not ended.any():
         hours = float(part["seconds"].sum()) / n_programs * whole.n_points / HOUR_S
         told += (
@@ -217,7 +225,7 @@ def plane(rows: ProductRows, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'run')}, compact clauses, {clock_of(part)}{rows.older(part)}",
+        f"{counted(len(part), 'run')}, compact clauses, {clock_of(part)}{older_rows(part)}",
     )
 
 
@@ -234,7 +242,7 @@ def slower(rows: ProductRows) -> ClaimFinding:
             for n, ecos, uclinux in means[["ecos", "uclinux"]].itertuples()
         ),
         facts(means["ecos"] > means["uclinux"]),
-        f"the first set of attributes, {clock_of(part)}{rows.older(part)}",
+        f"the first set of attributes, {clock_of(part)}{older_rows(part)}",
     )
 
 
@@ -247,7 +255,7 @@ def at_most(rows: ProductRows, names: Collection[str], n_points: int, seconds: f
     return ClaimFinding(
         f"{worst['seconds']:.0f} s on {label((worst['system'], int(worst['number'])))}",
         facts(within),
-        f"{counted(len(part), 'run')} with {n_points:,} reference points, {clock_of(part)}{rows.older(part)}",
+        f"{counted(len(part), 'run')} with {n_points:,} reference points, {clock_of(part)}{older_rows(part)}",
         "" if timed[~within].any() or not timed.any() else "Only rows by the wall clock take longer.",
     )
 
@@ -287,7 +295,7 @@ def linear(rows: ProductRows, column: str) -> ClaimFinding:
         f"off a straight line by {', '.join(told)} of the last value",
         tuple(parts),
         "three or more numbers of points; same way: it grows; linear: off by at most a tenth"
-        + rows.older(*judged.values()),
+        + older_rows(*judged.values()),
         why,
     )
 
@@ -299,5 +307,5 @@ def linux(rows: ProductRows, n_points: int, most_s: float) -> ClaimFinding:
     return ClaimFinding(
         f"{all_of(sorted(set(sizes)))} points in {seconds.min():.0f} to {seconds.max():.0f} s",
         facts(seconds <= most_s),
-        f"{counted(len(part), 'set')} of attributes, compact clauses, {clock_of(part)}{rows.older(part)}",
+        f"{counted(len(part), 'set')} of attributes, compact clauses, {clock_of(part)}{older_rows(part)}",
     )

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.budget import processor_seconds
@@ -30,10 +32,19 @@ CHECK_SECONDS = 60.0
 WITHIN = 1e-6
 """Relative difference of numbers that count as the same: last digits depend on the processor."""
 
+ROWS_HOLD_SINCE = {"pruning": "0.3.0", "emsco": "0.3.0", "products": "0.3.0", "evolution": "0.3.0"}
+"""First version of each paper whose rows are those of today's code.
+
+All are 0.3.0: since it the values, bounds and fronts of ``tests/test_golden_answers.py`` are the same.
+A change of an algorithm that alters rows of a paper brings its own version here.
+"""
+
 AGAIN, OTHERWISE, BY_TIME, NOT_STORED = "as stored", "otherwise", "ended by a time limit", "not stored"
+OLDER = "of an older version"
+"""Verdict of a stored row that does not come again, of a version whose rows do not hold any more."""
 EQUAL = "another of equal best"
 """Verdict of a selection that is proved best as the stored one was, of the same value, with other members."""
-VERDICTS = (AGAIN, EQUAL, OTHERWISE, BY_TIME, NOT_STORED)
+VERDICTS = (AGAIN, EQUAL, OTHERWISE, BY_TIME, OLDER, NOT_STORED)
 
 OF_MEMBERS = frozenset({
     "selection", "members", "pfc", "accuracy", "balanced_accuracy", "validation_accuracy",
@@ -64,6 +75,46 @@ def stored_rows(path: Path) -> "pd.DataFrame":
     return rows
 
 
+def versions_of(rows: "pd.DataFrame") -> list[str]:
+    """Return the version of this library that each row is of; empty of a run of today."""
+    if "versions" not in rows:
+        return [""] * len(rows)
+    return [_version(told) for told in rows["versions"]]
+
+
+def _version(told: Any) -> str:
+    found = re.match(r"shortlist ([^;]+)", str(told))
+    return found[1] if found else ""
+
+
+def _is_older(paper: str, version: str) -> bool:
+    """Whether rows of a version are before those that hold; rows of today, which name none, are not."""
+    return bool(version) and _numbers(version) < _numbers(ROWS_HOLD_SINCE[paper])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in re.findall(r"\d+", version))
+
+
+def of_older_versions(paper: str, *parts: "pd.DataFrame") -> str:
+    """Say, after a semicolon, how many of some rows are of versions whose rows do not hold any more.
+
+    Empty where all hold, whatever their versions.
+
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"versions": ["shortlist 0.3.0; x", "shortlist 0.10.0; x", "shortlist 0.2.0; x"]})
+    >>> of_older_versions("emsco", rows), of_older_versions("emsco", rows[:2])
+    ('; 1 of 3 rows are of version 0.2.0', '')
+    """
+    versions = [version for part in parts for version in versions_of(part)]
+    told = [
+        f"{versions.count(one):,} of {counted(len(versions), 'row')} are of version {one}"
+        for one in sorted(set(versions), key=_numbers)
+        if _is_older(paper, one)
+    ]
+    return f"; {all_of(told)}" if told else ""
+
+
 def drawn_units(units: Sequence[Unit], seed: int = 0, seconds: float = CHECK_SECONDS) -> list[Unit]:
     """Return the units that a check runs: those that should take at most a quarter of its time, mixed.
 
@@ -88,6 +139,7 @@ class CheckedRows:
 
 
 def checked_rows(
+    paper: str,
     rows: "pd.DataFrame",
     units: Sequence[Unit],
     cancellation: Cancellation,
@@ -97,7 +149,8 @@ def checked_rows(
 
     A row of a search that a time limit ended, then or now, is counted apart, as it depends on the machine; so
     is a selection with the stored value that is proved best too, as the paper leaves open which of several is
-    taken. Seconds are not compared, nor columns that no stored row of the method has.
+    taken; and a row of a version before :data:`ROWS_HOLD_SINCE`. Seconds are not
+    compared, nor columns that no stored row of the method has.
 
     `rows`: as :func:`stored_rows` reads them. `units`: as :func:`drawn_units` draws them; they are begun
     within `seconds` of the processor.
@@ -120,7 +173,7 @@ def checked_rows(
         for row in found:
             name, old = _name(row), stored.get(_key(row, columns))
             others = _other_columns(row, old or {}, known.get(name, set()))
-            verdict = _verdict(row, old, others)
+            verdict = _verdict(paper, row, old, others)
             counts.setdefault(name, Counter())[verdict] += 1
             if verdict == OTHERWISE:
                 where = {key: row[key] for key in columns if not _missing(row.get(key))}
@@ -133,7 +186,8 @@ def checked_rows(
                 )
         if processor_seconds() - begun > seconds:
             break
-    told = [{"rows of": name, **{one: counts[name][one] for one in VERDICTS}} for name in counts]
+    shown = [one for one in VERDICTS if one != OLDER or any(count[OLDER] for count in counts.values())]
+    told = [{"rows of": name, **{one: count[one] for one in shown}} for name, count in counts.items()]
     return CheckedRows(n_units, told, differing)
 
 
@@ -154,7 +208,9 @@ def _other_columns(row: Mapping[str, Any], stored: Mapping[Hashable, Any], known
     ]
 
 
-def _verdict(row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None, others: Sequence[str]) -> str:
+def _verdict(
+    paper: str, row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None, others: Sequence[str]
+) -> str:
     if stored is None:
         return NOT_STORED
     if not others:
@@ -162,7 +218,9 @@ def _verdict(row: Mapping[str, Any], stored: Mapping[Hashable, Any] | None, othe
     if any((one.get("gap") or 0) > 0 or one.get("ended") is False for one in (row, stored)):
         return BY_TIME
     proved = all(not _missing(one.get("gap")) and one["gap"] == 0 for one in (row, stored))
-    return EQUAL if proved and _same_value(row, stored) and OF_MEMBERS.issuperset(others) else OTHERWISE
+    if proved and _same_value(row, stored) and OF_MEMBERS.issuperset(others):
+        return EQUAL
+    return OLDER if _is_older(paper, _version(stored.get("versions"))) else OTHERWISE
 
 
 def _same_value(row: Mapping[str, Any], stored: Mapping[Hashable, Any]) -> bool:

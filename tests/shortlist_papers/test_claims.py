@@ -51,7 +51,17 @@ from shortlist_papers.paper import claims_table, scale_seconds
 from shortlist_papers.papers import PAPERS
 from shortlist_papers.pruning_claims import hardly_binds, no_floor, other_stop, overfitting
 from shortlist_papers.pruning_tables import WITH_FLOOR, whole_pools
-from shortlist_papers.stored import AGAIN, EQUAL, OTHERWISE, checked_rows, drawn_units, stored_rows
+from shortlist_papers.stored import (
+    AGAIN,
+    EQUAL,
+    OLDER,
+    OTHERWISE,
+    ROWS_HOLD_SINCE,
+    checked_rows,
+    drawn_units,
+    of_older_versions,
+    stored_rows,
+)
 
 WORDS = ("claim", "place", "paper", "here", "verdict", "how sure", "why")
 
@@ -636,12 +646,34 @@ def test_an_accuracy_leaves_out_splits_without_an_answer_and_says_so() -> None:
     assert "answers nothing" not in _row(answered, "emsco", "GM* loses 45.2 %")["how sure"]
 
 
+OLD = "0.2.0"
+"""A version before every one of ``ROWS_HOLD_SINCE``."""
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_hold_since_a_version_and_not_by_the_newest_one(paper: str) -> None:
+    def rows(*versions: str) -> pd.DataFrame:
+        return pd.DataFrame({"versions": [f"shortlist {one}; numpy 2.0" for one in versions]})
+
+    assert ROWS_HOLD_SINCE.keys() == PAPERS.keys()
+    assert of_older_versions(paper, rows("0.3.0", "0.4.0", "0.10.0")) == ""
+    assert (
+        of_older_versions(paper, rows(OLD, "0.3.0"), rows("0.4.0")) == f"; 1 of 3 rows are of version {OLD}"
+    )
+    assert of_older_versions(paper, pd.DataFrame({"kind": ["run"]})) == "", "rows of today name no version"
+
+
 def test_rows_of_an_older_version_are_counted_beside_the_claim() -> None:
     rows = rows_of("emsco")
     runs = rows[(rows["kind"] == "recall") & (rows["rules"] == "paper")]
-    old = runs["versions"].str.contains("shortlist 0.2.0;")
-    assert f"{old.sum()} of version 0.2.0" in _row(rows, "emsco", "Elites never lose")["how sure"]
-    assert "version" not in _row(rows[~rows.index.isin(runs[old].index)], "emsco", "Elites never")["how sure"]
+    aged = rows.assign(
+        versions=rows["versions"].where(~rows.index.isin(runs.index[:2]), f"shortlist {OLD}; x")
+    )
+    held = rows.assign(versions="shortlist 0.4.0; x")
+    n_old = of_older_versions("emsco", aged.loc[runs.index]).removeprefix("; ")
+    assert f"{n_old.split()[0]} of {len(runs)} rows are of version {OLD}" in n_old
+    assert n_old in _row(aged, "emsco", "Elites never lose")["how sure"]
+    assert "version" not in _row(held, "emsco", "Elites never")["how sure"]
 
 
 def test_differences_between_methods_take_ten_splits() -> None:
@@ -685,7 +717,7 @@ def test_a_check_says_which_stored_rows_come_again(tmp_path: Path) -> None:
     stored[2]["points"], stored[3] = [[1, 0]], stored[3] | {"error": 0.9, "gap": 0.01}
     pd.DataFrame(stored).to_csv(path, index=False)
     units = [Unit(f"run {seed}", _measured, (seed,), size=1.0) for seed in range(5)]
-    found = checked_rows(stored_rows(path), units, Cancellation())
+    found = checked_rows("emsco", stored_rows(path), units, Cancellation())
     assert found.n_units == 5
     (counts,) = found.counts
     assert counts == {
@@ -694,7 +726,7 @@ def test_a_check_says_which_stored_rows_come_again(tmp_path: Path) -> None:
     assert found.differing == [{"row": "kind run, seed 2", "differs": {"points": [[[1, 0]], [[1, 2]]]}}], (
         "the row is named, with what was stored and what it is now"
     )
-    assert checked_rows(stored_rows(path), units, Cancellation(), seconds=-1.0).n_units == 1
+    assert checked_rows("emsco", stored_rows(path), units, Cancellation(), seconds=-1.0).n_units == 1
 
 
 def _returned(rows: list[dict[str, Any]], *, budget: Budget) -> list[dict[str, Any]]:
@@ -712,6 +744,9 @@ def _returned(rows: list[dict[str, Any]], *, budget: Budget) -> list[dict[str, A
         ({"value": 9.0, "selection": [1, 2]}, {"value": 9.0, "selection": [1, 2], "pfc": 0.5}, AGAIN),
         ({"value": None}, {"value": 9.0, "accuracy": 0.7}, EQUAL),
         ({"value": None, "validation_accuracy": 0.8}, {"value": 9.0, "accuracy": 0.7}, OTHERWISE),
+        ({"value": 9.0, "versions": f"shortlist {OLD}; numpy 2.0"}, {"value": 9.5}, OLDER),
+        ({"value": 9.0, "versions": f"shortlist {OLD}; numpy 2.0"}, {}, AGAIN),
+        ({"value": 9.0, "versions": "shortlist 0.4.0; numpy 2.0"}, {"value": 9.5}, OTHERWISE),
     ],
 )  # fmt: skip
 def test_another_of_several_best_selections_is_counted_apart(
@@ -719,7 +754,9 @@ def test_another_of_several_best_selections_is_counted_apart(
 ) -> None:
     row = {"kind": "run", "method": "F1", "fold": 0, "gap": 0.0, "accuracy": 0.8, "validation_accuracy": 0.9}
     unit = Unit("one", _returned, ([row | {"selection": [1, 2]} | now],), size=1.0)
-    found = checked_rows(pd.DataFrame([row | {"selection": [1, 2]} | stored]), [unit], Cancellation())
+    found = checked_rows(
+        "emsco", pd.DataFrame([row | {"selection": [1, 2]} | stored]), [unit], Cancellation()
+    )
     assert [name for name, n in found.counts[0].items() if n == 1] == [verdict]
 
 

@@ -104,7 +104,7 @@ def reproduce(
     wanted = check_extent(chosen, extent.read())
     plan = chosen.plan(None if folder is None else Path(folder), wanted)
     if check is not None:
-        _check(plan, check, details=details, json=json)
+        _check(chosen.name, plan, check, details=details, json=json)
         return
     out = _made(out_folder)
     with kept.opened(context) as study, long_work(kept.study) as (cancellation, progress):
@@ -121,7 +121,7 @@ def reproduce(
         raise typer.Exit(STOPPED)
 
 
-def _check(plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
+def _check(paper: str, plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
     """Run some units of a plan again, and say which stored rows differ; exit with 1 if some do."""
     from shortlist.cli.work import long_work
     from shortlist_papers.paper import ResultTable
@@ -130,7 +130,7 @@ def _check(plan: "PaperPlan", path: Path, *, details: bool, json: bool) -> None:
 
     rows, units = stored_rows(path), drawn_units(plan.units)
     with long_work() as (cancellation, _):
-        found = checked_rows(rows, units, cancellation)
+        found = checked_rows(paper, rows, units, cancellation)
     if json:
         print_json(
             {
