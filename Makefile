@@ -55,8 +55,8 @@ browser:  ## a Chromium for the tests of pages, where apt-get can install one
 mutate: $(VENV)/ready-dev  ## change 60 places of the library at random, one at a time, and see which tests fail
 	$(VENV)/bin/python -m tests.mutate $(MUTATE_ARGS)
 
-screens: $(VENV)/ready-dev  ## the stored screens of every command anew; read the difference before you commit it
-	$(VENV)/bin/python -m pytest --quiet tests/cli/test_one_screen.py --bless
+screens: $(VENV)/ready-dev  ## stored screens and refusals of every command anew; read the difference before you commit it
+	$(VENV)/bin/python -m pytest --quiet tests -m screen --bless
 
 bench: $(VENV)/ready-dev  ## time every benchmark case; figures go to benchmarks/results/
 	$(VENV)/bin/python -m benchmarks $(BENCH_ARGS)

@@ -3,7 +3,8 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,31 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that store texts for people, which `make screens` runs."""
+    for item in items:
+        if "bless" in getattr(item, "fixturenames", ()):
+            item.add_marker("screen")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
     """Fix what classifiers without a random_state draw, such as which of equal splits a tree takes."""
     np.random.seed(0)  # noqa: NPY002  # they draw from NumPy's old generator
+
+
+@pytest.fixture
+def bless(request: pytest.FixtureRequest) -> bool:
+    """Say whether texts for people are stored anew."""
+    return bool(request.config.getoption("--bless"))
+
+
+@pytest.fixture
+def refused(request: pytest.FixtureRequest, bless: bool) -> Callable[[Path], None]:
+    """Check in a folder that a command line of a table is refused with its stored sentence."""
+    from tests.cli.refusals import is_stored  # loads the command
+
+    return partial(is_stored, request.param, bless=bless)
 
 
 @pytest.fixture(scope="session")

@@ -1,44 +1,51 @@
 """Tables of command lines that are refused, and what holds for every refusal."""
 
-import re
-import shlex
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import Ran, shortlist
+from tests.stored import Refusal, store, table_of_refusals
 
 PYTHON = ("np.", "KeyError", "['", "Traceback")
 
 
-def refusals(lines: str, **shorthands: Sequence[str]) -> pytest.MarkDecorator:
-    """Give a test `words` and `message` from each line: the words of a command, a bar, part of what it says.
-
-    A word that is a shorthand stands for several words.
-    """
-    cases = []
-    for line in lines.strip().splitlines():
-        words, message = re.split(r" *\| ", line.strip(), maxsplit=1)
-        given = [word for one in shlex.split(words) for word in shorthands.get(one, [one])]
-        cases.append(pytest.param(given, message, id=words or "nothing"))
-    return pytest.mark.parametrize(("words", "message"), cases)
+def refusals(*tables: str) -> pytest.MarkDecorator:
+    """Give a test the fixture `refused` for each command line of tables in ``tests/screens/refusals``."""
+    cases = [pytest.param(one, id=one.line) for table in tables for one in table_of_refusals(table)]
+    return pytest.mark.parametrize("refused", cases, indirect=True)
 
 
-def is_refused(ran: Ran, message: str) -> None:
-    """Check that a command has ended with one sentence that has `message` in it, and without an answer."""
+def is_refused(ran: Ran, message: str = "") -> None:
+    """Check that a command has ended with one sentence, after progress and notes, and without an answer."""
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
-    assert ran.stderr.startswith("shortlist: ")
-    assert ran.stderr.count("\n") == 1
-    assert message in ran.stderr
+    (said,) = (line for line in _told(ran) if not line.startswith("shortlist: note: "))
+    assert ran.stderr.endswith(f"{said}\n")
+    assert message in said
     assert not any(words in ran.stderr for words in PYTHON)
 
 
-def refuse(*words: str | Path, message: str, cwd: Path) -> None:
-    """Check that a command is refused so, and that the folder stays as it was."""
+def _told(ran: Ran) -> list[str]:
+    return [line for line in ran.stderr.splitlines() if line.startswith("shortlist: ")]
+
+
+def refuse(*words: str | Path, message: str = "", cwd: Path) -> str:
+    """Check that a command is refused so, and that the folder stays as it was; return what it says."""
     before = _contents(cwd)
-    is_refused(shortlist(*words, cwd=cwd), message)
+    ran = shortlist(*words, cwd=cwd)
+    is_refused(ran, message)
     assert _contents(cwd) == before
+    return "\n".join(_told(ran)).replace(f"{cwd}/", "")
+
+
+def is_stored(refusal: Refusal, cwd: Path, *, bless: bool) -> None:
+    """Check that a command line is refused with the stored answer, or store it."""
+    said = refuse(*refusal.words, cwd=cwd)
+    if bless and not refusal.fits(said):
+        store(replace(refusal, answer=said))
+    elif not bless:
+        assert refusal.fits(said), f"{said}\nis not the stored\n{refusal.answer}"
 
 
 def _contents(folder: Path) -> dict[Path, bytes]:

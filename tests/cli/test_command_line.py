@@ -1,5 +1,6 @@
 """Reading of a command line."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,23 +55,8 @@ def test_a_form_that_a_command_does_not_have_is_refused(words: str, form: str, t
     is_refused(run, f"{words} has no --{form}. Leave it out. See: shortlist {words} --help")
 
 
-@refusals(
-    """
-    model info m.uvl --pick 3   | no such option: --pick. It belongs to prune, evolve, panel, stage and
-    model info m.uvl --detials  | no such option: --detials. Did you mean '--details'? See: shortlist model info --help
-    solve p.lp --report f.html  | no such option: --report. Write the page with --out PAGE.html. See: shortlist solve
-    reproduce pruning --report f.html | no such option: --report. The folder of --out has the page in it. See: shortlist
-    stage use m.joblib --anyway | no such option: --anyway. Leave it out: of a model that promises nothing every
-    panel log.csv --confidence p | no such option: --confidence. Write --columns confidence=NAME. See: shortlist panel
-    panel log.csv --set confidence=p | got 'confidence'. Write --columns confidence=NAME.
-    panel compare p.json log.csv --set score=right | got 'score'. Write --columns score=NAME.
-    configure m.uvl --set method=exact | got 'method'. Write --method VALUE.
-    prune t.csv --judge model   | no such option: --judge. See: shortlist prune --help
-    measure p.json log.csv --pick best | no such option: --pick. Write --set pick=VALUE. See: shortlist measure
-    --jsn model info m.uvl      | no such option: --jsn. Did you mean '--json'? See: shortlist --help
-    """
-)
+@refusals("options")
 def test_an_option_that_there_is_not_is_said_with_what_to_do(
-    words: list[str], message: str, made: Path
+    made: Path, refused: Callable[[Path], None]
 ) -> None:
-    is_refused(shortlist(*words, cwd=made), message)
+    refused(made)

@@ -20,8 +20,8 @@ from tests.cli.made import ADDING, ANSWERED, CONFIGURE, FRONT, PRINTING, PRUNE, 
 from tests.cli.running import Ran, done, shortlist, without_seconds
 from tests.datasets.originals import original_of, table_rows
 from tests.shortlist_papers.small_emsco import SMALL_EMSCO
+from tests.stored import SCREENS
 
-SCREENS = Path(__file__).parent.parent / "screens"
 DEFAULTS = [word for name in ("cost", "grams", "hours", "appeal") for word in ("--set", f"default={name}=0")]
 
 VOLATILE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|(?<=Folder:  )\S+|(?<= s of work, on ).*(?=\.)|[\d.]+ MB")
@@ -184,24 +184,22 @@ ASKED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", TRIED)
-def test_an_answer_is_the_stored_screen(folder: Path, what: str, request: pytest.FixtureRequest) -> None:
+def test_an_answer_is_the_stored_screen(folder: Path, what: str, bless: bool) -> None:
     run = shortlist(*TRIED[what], cwd=folder)
     _fits(run)
-    _is_stored(what, TRIED[what], run, bless=request.config.getoption("--bless"))
+    _is_stored(what, TRIED[what], run, bless=bless)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", ASKED)
-def test_answers_about_an_example_are_the_stored_screens(
-    tmp_path: Path, example: str, request: pytest.FixtureRequest
-) -> None:
+def test_answers_about_an_example_are_the_stored_screens(tmp_path: Path, example: str, bless: bool) -> None:
     write_example(example, tmp_path)
     (tmp_path / "customers.csv").write_text(CUSTOMERS, encoding="utf-8")
     for what, words in ASKED[example].items():
         run = shortlist(*words, cwd=tmp_path)
         if "--details" not in words:
             _fits(run)
-        _is_stored(what, words, run, bless=request.config.getoption("--bless"))
+        _is_stored(what, words, run, bless=bless)
 
 
 def test_every_stored_screen_has_its_command() -> None:

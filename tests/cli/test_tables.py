@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.command_lines import commands, line
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, shortlist
 
 COMMANDS = {
@@ -211,15 +212,10 @@ def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Pa
     assert answers.columns[:2].tolist() == ["case", "prediction"]
 
 
-@refusals("""
-    --group cas                  | Did you mean 'case'?
-    --group target               | --group target is the target, the column to predict.
-    --group case --drop case     | --group case must stay in the table, got --drop case as well.
-    --group case --set keep=case | --set keep=case must be a feature, got a column that is the group.
-""")
-def test_a_group_that_cannot_be_one_is_refused(folder: Path, words: list[str], message: str) -> None:
+@refusals("groups")
+def test_a_group_that_cannot_be_one_is_refused(folder: Path, refused: Callable[[Path], None]) -> None:
     _with_cases(folder)
-    refuse(*_line("prune", "cases.csv"), *words, message=message, cwd=folder)
+    refused(folder)
 
 
 def test_methods_are_compared_on_other_cases(folder: Path) -> None:

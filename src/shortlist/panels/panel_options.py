@@ -167,7 +167,7 @@ def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
     if options.ties != UNANSWERED:
         raise BadInputError("ties", f"must be {UNANSWERED} {why}", repr(options.ties))
     if ACCURACY not in objectives:
-        raise BadInputError("objectives", f"must begin with accuracy {why}", str(list(objectives)))
+        raise BadInputError("objectives", f"must begin with accuracy {why}", all_of(objectives))
 
 
 def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
@@ -181,7 +181,7 @@ def check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence
         raise BadInputError(
             "objectives",
             "must be accuracy, error-cost, or recall and specificity, then price, and perhaps latency",
-            str(list(objectives)),
+            all_of(objectives),
         )
     if options.positive is not None and RECALL not in objectives:
         raise BadInputError("positive", "must come with recall and specificity", "other objectives")

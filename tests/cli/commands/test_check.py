@@ -1,12 +1,13 @@
 """`shortlist model check`."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from shortlist.tables.files import read_table_file
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import shortlist
 
 MODEL = """features
@@ -62,12 +63,8 @@ def test_rows_that_are_no_products_are_told_with_the_rules(folder: Path) -> None
     assert facts["rows"][1]["broken"][-1] == "required: !GPS"
 
 
-@refusals("""
-    --attributes a.csv        | --attributes a.csv has nothing that is asked for
-    --objectives 'min weight' | has no attribute 'weight'
-    --drop x                  | p.csv has no column 'x' to leave out
-""")
-def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, folder: Path) -> None:
+@refusals("model-check")
+def test_what_makes_no_sense_is_refused_in_a_sentence(folder: Path, refused: Callable[[Path], None]) -> None:
     (folder / "p.csv").write_text("Phone,Screen,Small,Big,GPS\n1,1,1,0,0\n", encoding="utf-8")
     (folder / "a.csv").write_text("feature,weight2\nPhone,1\n", encoding="utf-8")
-    refuse("model", "check", "m.uvl", "p.csv", *words, message=message, cwd=folder)
+    refused(folder)

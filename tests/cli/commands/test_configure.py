@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -330,62 +331,9 @@ def test_customers_of_a_model_get_the_best_of_all_products(folder: Path) -> None
     assert "1 customer gives up 1 wish, proved to be the fewest." in told.stdout
 
 
-@refusals(
-    """
-    phone.uvl COST --customers phone.dimacs --out x.parquet        | --out must end in .csv, .xlsx, .html or .htm
-    phone.uvl COST --customers phone.dimacs --interactive          | --customers cannot be used with --interactive
-    phone.uvl COST --customers phone.dimacs --method exact         | --method belongs to the search for a front
-    phone.uvl COST --customers phone.dimacs --set max-nodes=99     | and --customers searches none
-    none.uvl COST                                                  | cannot be read: No such file
-    defects.csv COST                                               | must be SXFM, UVL, FeatureIDE XML or DIMACS
-    phone.uvl --objectives cost                                    | min cost, max selected
-    phone.uvl --objectives 'min costs'                             | Did you mean 'cost'?
-    phone.uvl --attributes named.csv --objectives 'min defects'    | Add them, or pass --set default=defects=0 if that is their value.
-    phone.uvl --objectives 'min note' --set default=note=1         | phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'
-    phone.uvl COST --limit 'cost about 3'                          | must read like
-    phone.uvl COST --select Radio                                  | names no feature: 'Radio'
-    phone.uvl COST --select GPS --deselect GPS                     | at once
-    phone.uvl COST --decisions none.csv                            | cannot be read
-    phone.uvl COST --set tolerance=price=1                         | tolerance names
-    phone.uvl COST --set tolerance=cost                            | must read NAME=VALUE
-    phone.uvl COST --set tolerance=cost=x                          | must read NAME=NUMBER
-    phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed, --set solver and --study. Leave it out.
-    phone.uvl COST --method solrep --study no/s.db                 | folder does not exist
-    phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run
-    phone.uvl COST --attributes screens.csv                        | --attributes screens.csv has nothing that is asked for
-    phone.uvl --objectives 'min selected' --attributes random:1    | --attributes random draws cost, defects and not_used_before
-    phone.dimacs --attributes all.csv --attributes random:1        | of these nothing is asked for that all.csv does not give. Leave it out.
-    phone.uvl COST --set ignore-unknown=yes                        | --set ignore-unknown passes over rows of --attributes
-    phone.uvl COST --set wings=2                                   | --set must name one of default, ignore-unknown,
-    phone.uvl COST --set toleranc=cost=1                           | Did you mean 'tolerance'?
-    phone.uvl COST --set solver                                    | --set must read NAME=VALUE, got 'solver'
-    phone.uvl COST --set max-nodes=many                            | --set max-nodes must be a whole number, got 'many'
-    phone.uvl COST --set solve-limit=long                          | --set solve-limit must be a number, got 'long'
-    phone.uvl COST --set guess.rule=adaptive                       | --set must name a method,
-    phone.uvl COST --limit coast<3                                 | Did you mean 'cost'?
-    phone.uvl --attributes random:1 --set default=cost=x           | --set default of 'cost' must be
-    phone.dimacs --attributes random:1 --set default=cost=5        | --set default names 'cost', which --attributes random draws for every feature. Leave it out.
-    phone.uvl --objectives 'min selected' --set default=selected=1 | --set default names 'selected', which counts features
-    phone.dimacs --attributes random:1 --objectives 'min cst'      | phone.dimacs and --attributes random have no attribute 'cst'. Did you mean 'cost'?
-    phone.dimacs --attributes random:1 --objectives 'min foo'      | Known are selected, deselected, cost, defects and not_used_before.
-    phone.uvl COST --limit cost=300                                | with <=, <, >=, > or == and
-    phone.uvl COST --method diagrm                                 | Did you mean 'diagram'?
-    phone.uvl COST --set default=csot=1                            | Did you mean 'cost'?
-    phone.dimacs --attributes bad.csv                              | bad.csv:4: 'cost' of 'Screen' must be a number below 10^19, written like 12.50, got '12,50'
-    phone.dimacs --attributes empty.csv                            | empty.csv: the column 'cost' has no values
-    bad.uvl                                                        | bad.uvl:5: 'cost' of 'B' must be a number below 10^19
-    bad.xml                                                        | bad.xml:3: 'cost' of 'B' must be a number below 10^19
-    beside.dimacs                                                  | beside.dimacs.augment:4: 'cost' of
-    phone.dimacs                                                   | Pass --attributes FILE, --attributes random, or
-    phone.uvl COST --time-limit 0                                  | seconds above 0
-    phone.uvl COST --set max-bytes=0                               | --set max-bytes must be at least 1
-    phone.uvl COST --out no/x.parquet                              | folder does not exist
-    phone.uvl COST --attributes phone.uvl                          | column 'feature'
-""",
-    COST=COST,
-)
-def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
-    refuse("configure", *words, message=message, cwd=folder)
+@refusals("configure")
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 @pytest.mark.parametrize("case", [("jcs", "ChatSystem_RAND2", 9), ("web-portal", "WebPortal_RAND1", 451)])

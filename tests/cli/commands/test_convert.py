@@ -1,5 +1,6 @@
 """`shortlist model convert`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from shortlist.products.attribute_files import read_attributes
 from shortlist.products.formats import read_model
 from shortlist.tables.files import read_table_file
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 from tests.products.oracles import named_products
 
@@ -59,13 +60,9 @@ def test_json_says_how_it_was_found(sliced: Path) -> None:
     assert facts["changes"][0] == "1 root added, as the format needs a tree"
 
 
-@refusals("""
-                              | --keep must name a feature at least, got none. Add --keep NAME.
-    --keep GSP                | --keep names no feature: 'GSP'. Did you mean 'GPS'?
-    --keep GPS --time-limit 0 | --time-limit must be
-""")
-def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, sliced: Path) -> None:
-    refuse("model", "slice", "m.uvl", "--out", "s.uvl", *words, message=message, cwd=sliced)
+@refusals("model-slice")
+def test_what_makes_no_sense_is_refused_in_a_sentence(sliced: Path, refused: Callable[[Path], None]) -> None:
+    refused(sliced)
 
 
 MODEL = """features

@@ -1,12 +1,13 @@
 """`shortlist datasets`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from shortlist.datasets.registry import SHIPPED, public_set, public_sets
 from shortlist.tables.learning import read_table
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 from tests.datasets.originals import original_of, table_rows
 
@@ -45,14 +46,9 @@ def test_a_shipped_set_is_known_to_need_no_fetching(verb: str, tmp_path: Path) -
     assert facts_of("datasets", verb, "iris", cwd=tmp_path)["command"] == f"datasets {verb}"
 
 
-@refusals("""
-    fetch spambas             | Did you mean 'spambase'
-    fetch musk-v1             | musk-v1 cannot be fetched, since no hash of its original is known
-    fetch wdbc --data .       | must hold the file wdbc.data
-    fetch wdbc --data nowhere | --data must be a folder, got 'nowhere'
-""")
-def test_what_cannot_be_is_one_sentence(tmp_path: Path, words: list[str], message: str) -> None:
-    refuse("datasets", *words, message=message, cwd=tmp_path)
+@refusals("datasets")
+def test_what_cannot_be_is_one_sentence(tmp_path: Path, refused: Callable[[Path], None]) -> None:
+    refused(tmp_path)
 
 
 def test_a_machine_without_a_network_is_told_what_to_do(

@@ -24,7 +24,6 @@ from shortlist.cli.text.pruned import WrittenFiles
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolved_table import EvolvedTable, evolve_table
-from tests.cli.refusals import refuse
 from tests.cli.running import done, facts_of
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
@@ -179,11 +178,9 @@ def test_rows_of_a_file_measure_and_all_of_the_table_evolves(folder: Path) -> No
     files = ["--test", "later.csv", "--margin", "0.5", "--pick", "ensemble", "--out", "tested.joblib"]
     facts = facts_of("evolve", "known.csv", *files, *QUICK, cwd=folder)
     assert facts["rows"] == {"train": 220, "test": 80}
-    refuse("evolve", "known.csv", "--margin", "-1", *QUICK, message="margin", cwd=folder)
     answers = done("predict", "tested.joblib", "later.csv", cwd=folder).stdout
     right = (pd.read_csv(io.StringIO(answers))["prediction"] == table["method"].tail(80).to_numpy()).mean()
     assert facts["test"]["evolved"]["accuracy"] == pytest.approx(right)
-    refuse("evolve", "known.csv", "--test", "gone.csv", *QUICK, message="gone.csv", cwd=folder)
 
 
 @pytest.mark.parametrize("n_calls", [3, 9], ids=["in the evolution", "in one of the parts"])
@@ -217,20 +214,6 @@ def test_the_protocol_of_the_paper_holds_a_tenth_out_and_says_what_it_tells(fold
     printed = done("evolve", "cmc.csv", *QUICK, *paper, "--out", "paper.html", cwd=folder).stdout
     assert tells in " ".join(printed.split())
     assert tells in (folder / "paper.html").read_text()
-    refuse(
-        "evolve",
-        "cmc.csv",
-        "--drop",
-        "number",
-        "--set",
-        "protocol=papers",
-        *QUICK,
-        message="protocol",
-        cwd=folder,
-    )
-    refuse(
-        "evolve", "cmc.csv", "--drop", "number", "--pick", "committee", *QUICK, message="--pick", cwd=folder
-    )
 
 
 @pytest.mark.parametrize("pick", ["ensemble", "best-single"])

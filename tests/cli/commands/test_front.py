@@ -1,6 +1,7 @@
 """The commands front show and front pick, as a user runs them."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from shortlist.products.rules import evaluate
 from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -353,49 +354,10 @@ def test_one_point_and_a_few_are_drawn_on_a_page(folder: Path) -> None:
     assert "Take point 1 of" in (folder / "one.html").read_text()
 
 
-@refusals("""
-    pick front.parquet --few 0                                       | --few must be at least 1, got 0
-    pick front.parquet --few 2 --pick knee                           | --few cannot be used with --pick
-    pick front.parquet --few 2 --model phone.uvl --out x.csv         | --few cannot be used with --model
-    pick front.parquet --few 2 --out x.uvl                           | --out must end in .csv, .xlsx, .html or .htm
-    pick front.parquet --customers no.csv                            | no.csv cannot be read
-    pick front.parquet --customers wishes.csv --pick knee            | --pick must be weights:cost=2,defects=1 beside --customers
-    pick front.parquet --customers wishes.csv --few 0                | --few must be at least 1, got 0
-    pick front.parquet --customers wishes.csv --out x.uvl            | --out must end in .csv, .xlsx, .html or .htm
-    pick front.parquet --customers front.parquet                     | no column of a feature or a limit
-    show none.parquet                                                | cannot be read
-    show phone.uvl                                                   | corrupted or this is not a parquet file. Write
-    show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, as-good, one-se or norm, got 'best'.
-    pick front.parquet --pick one-se                                 | needs a front of shortlist stage
-    pick front.parquet --pick 99                                     | there is no point 99
-    show front.parquet --pick 99                                     | there is no point 99
-    show front.parquet --pick 0 --limit cost<=20 --limit selected<=4 | point 0 is outside the limits
-    show front.parquet --pick 1,2,3                                  | must name one point, or two different
-    show front.parquet --pick 1,1                                    | or two different ones
-    diff front.parquet bought.parquet                                | must have the same objectives, got max
-    show front.parquet --pick weights                                | ideal, knee,
-    pick front.parquet --pick weights                                | --pick must say the weights
-    pick front.parquet --pick lexicographic:cst                      | Did you mean 'cost'?
-    show front.parquet --limit cost=9                                | with <=, <, >=, > or == and
-    show front.parquet --rows -1                                     | at least 0, got -1
-    pick front.parquet --limit coast<=9                              | Did you mean 'cost'?
-    pick front.parquet --limit cost                                  | must read like
-    pick front.parquet --pick lexicographic:price                    | the front has
-    pick front.parquet --pick knee:cost                              | --pick takes objectives with weights, ideal or lexicographic
-    pick none.parquet --pick kne                                     | none.parquet cannot be read
-    pick phone.uvl --pick kne                                        | Did you mean 'knee'?
-    export front.parquet --out x.txt                                 | --out must end in .csv
-    export front.parquet --out front.parquet                         | would overwrite it
-    pick bought.parquet --out x.uvl                                  | stages are written to
-    pick front.parquet --pick weights:cost=-1                        | and not all 0, got cost=-1.
-    pick front.parquet --model phone.uvl                             | --model belongs to --out
-    pick front.parquet --out x.pdf                                   | --out must end in .uvl, .csv, .config, .html or .htm
-    pick front.parquet --model other.uvl --out x.uvl                 | its features differ
-    pick stages.parquet --out x.uvl                                  | a front of products
-""")
-def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
+@refusals("front")
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, refused: Callable[[Path], None]) -> None:
     (folder / "other.uvl").write_text("features\n\tOther\n", encoding="utf-8")
-    refuse("front", *words, message=message, cwd=folder)
+    refused(folder)
 
 
 def test_the_knee_of_web_portal_is_no_end_of_any_objective(data_folder: Path, tmp_path: Path) -> None:

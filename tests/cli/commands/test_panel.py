@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.words import COMBINED
-from tests.cli.refusals import refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 from tests.panels.made import priced_log
 from tests.panels.test_routing import routed_log
@@ -536,54 +537,9 @@ def test_what_was_written_is_told_and_the_best_single_judge_can_be(folder: Path,
     assert panel.next({"mid": "yes"})["decision"]["label"] == "yes"
 
 
-REFUSED = [
-    ("answers.csv --target truth --pick single", "--pick single writes the best single judge: name the file"),
-    ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
-    ("answers.csv --target truth --costs gone.csv", "gone.csv cannot be read"),
-    ("P --final x", "--final must be answer, hand-over=PRICE or reject, got 'x'."),
-    ("P --final hand-over", "--final must be answer, reject or hand-over=PRICE, got 'hand-over'."),
-    ("P --final answer=2", "--final must be answer, reject or hand-over=PRICE, got 'answer=2'."),
-    ("P --final hand-over=-2", "--final must hand over at a price of at least 0, got -2.0."),
-    ("P --objectives recall", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
-    ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
-    ("P --objectives 'max accuracy'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
-    ("P --objectives 'max accuracy, min latency'", "--objectives must be accuracy, error-cost, or recall and specificity, then price"),
-    ("P --limit accuracy>=1.5", "No point has accuracy >= 1.5"),
-    ("answers.csv --target truth --limit price<=2", "--limit price<=2 needs prices, got a log in which every answer costs nothing."),
-    ("P --limit size<=2", "got 'size'."),
-    ("P --pick 99", "there is no point 99: the front has "),
-    ("P --pick x", "--pick must be "),
-    ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
-    ("P --set decide=x", "--set decide must be one of agreement, auto, dawid-skene, logistic, votes or weighted-votes, got 'x'."),
-    ("P --set test-share=0.9", "--set test-share must be from 0.05 to 0.5, got 0.9."),
-    ("P --set form=x", "--set form must be one of "),
-    ("P --columns confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
-    ("P --set truth=gone.csv", "gone.csv cannot be read"),
-    ("P --set token-prices=gone.json", "gone.json cannot be read"),
-    ("P --error-costs gone.csv", "gone.csv cannot be read"),
-    ("P --error-costs prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
-    ("P --error-costs parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
-    ("answers.csv --target truth --router gone", "answers.csv must have the column 'gone', got none of that name."),
-    ("P --set positive=x", "--set positive must come with recall and specificity"),
-    ("cut.json P", "cut.json must be a policy of Shortlist"),
-    ("other.json P", "the policy is damaged: "),
-    ("gone.json P", "gone.json cannot be read"),
-    ("panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
-    ("panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
-    ("panel.json P --limit latency<=2", "got 'latency'."),
-    ("long.csv --columns case=id,judge=model,answer=label,price=dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("words", "message"), REFUSED)
-def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: str) -> None:
-    line = [part for word in shlex.split(words) for part in (PRICED if word == "P" else [word])]
-    command = ["measure"] if line[0].endswith(".json") else ["panel"]
-    run = shortlist(*command, *line, cwd=folder)
-    assert (run.returncode, run.stdout) == (2, "")
-    said = run.stderr.splitlines()  # progress, notes and one sentence
-    (told,) = (one for one in said if one.startswith("shortlist: ") and "shortlist: note: " not in one)
-    assert message in told
+@refusals("panel")
+def test_what_cannot_be_used_is_one_sentence(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 @pytest.mark.parametrize("words", ["--limit size<=2", "--pick x"])
@@ -634,16 +590,3 @@ def test_cases_of_another_log_measure_as_measure_and_predict_do(folder: Path, tm
     for pick in ("as-good", "single"):
         own = facts_of("panel", *log, "--pick", pick, "--out", "q.json", cwd=tmp_path)
         assert (own["n_test"], own["held_out"]["n_cases"]) == (80, 80)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--test", "french.csv"], "--test must have truths as the log has them, 'no' or 'yes', got 'oui'"),
-        (["--test", "small.csv"], "--test must have every judge of the log, got no "),
-        (["--test", "gone.csv"], "gone.csv"),
-        (["--test", "answers.csv", "--set", "test-share=0.2"], "Leave out test-share"),
-    ],
-)
-def test_a_log_that_cannot_measure_is_refused(folder: Path, words: list[str], message: str) -> None:
-    refuse("panel", *PRICED, *words, message=message, cwd=folder)

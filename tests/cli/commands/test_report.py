@@ -1,6 +1,7 @@
 """The command report with --protocol, as a user runs it."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from shortlist.export.protocol_text import in_form
 from shortlist.panels import load_panel
 from shortlist.panels.protocol import panel_protocol
+from tests.cli.refusals import refusals
 from tests.cli.running import facts_of, shortlist
 from tests.panels.test_service_of_the_guide import panel
 
@@ -37,28 +39,9 @@ def test_a_panel_and_stages_are_written_as_protocols(folder: Path, ending: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["exact.joblib", "--protocol", "-o", "w.html"], "a protocol is made of a model of stages"),
-        (
-            ["panel.json", "-o", "w.html"],
-            "must be a model (.joblib), or a front or a comparison (.parquet); or, with --protocol, a panel.",
-        ),
-        (["panel.json", "-o", "w.svg"], "--out"),
-        (["damaged.json", "--protocol", "-o", "w.html"], "damaged.json must be a policy of Shortlist"),
-        (
-            ["panel.json", "--protocol", "--model", "table.csv", "-o", "w.html"],
-            "--model cannot be used with",
-        ),
-    ],
-)
+@refusals("report")
 def test_what_has_no_protocol_is_refused_in_a_sentence_and_nothing_is_written(
-    folder: Path, arguments: list[str], sentence: str
+    folder: Path, refused: Callable[[Path], None]
 ) -> None:
     (folder / "damaged.json").write_text("{", encoding="utf-8")
-    run = shortlist("report", *arguments, cwd=folder)
-    assert run.returncode == 2
-    assert sentence in run.stderr
-    assert len(run.stderr.strip().splitlines()) == 1
-    assert not (folder / arguments[-1]).exists()
+    refused(folder)

@@ -1,13 +1,14 @@
 """`shortlist model sample`."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from shortlist.products.formats import read_model
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 from tests.products.oracles import is_product
 
@@ -75,13 +76,6 @@ def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> 
     assert "must be a front of this model's products" in refused.stderr
 
 
-@refusals("""
-    --kind any     | --kind must be
-    --n -1         | --n must be
-    --front m.uvl  | --front goes with --kind diverse
-    --max-nodes 3  | --max-nodes must be
-    --time-limit 0 | --time-limit must be
-    --out x.txt    | --out
-""")
-def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, folder: Path) -> None:
-    refuse("model", "sample", "m.uvl", *words, message=message, cwd=folder)
+@refusals("model-sample")
+def test_what_makes_no_sense_is_refused_in_a_sentence(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from shortlist.programs.named_program import NamedProgram
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Report, open_study
 from tests.cli.made import PROGRAM
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import done, facts_of, shortlist
 
 SOLVE = ("solve", "p.lp", "--objectives", "min cost, max value")
@@ -79,20 +80,9 @@ def test_json_is_the_contract_with_what_programs_have(folder: Path) -> None:
     assert facts["options"]["set solver" if "set solver" in facts["options"] else "solver"] == "highs"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--objectives", "min prise, max value"], "--objectives must name objectives of the program, cost and value, got 'prise'."),
-        (["--method", "simplex"], "--method must be one of "),
-        (["--set", "points=3"], "--set points"),
-        (["--set", "tolerance=cost=1"], "names 'cost', which is no objective with a continuous column"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_one_sentence(solved: Path, words: list[str], said: str) -> None:
-    run = shortlist("solve", "p.lp", *words, cwd=solved)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert said in run.stderr
-    assert sum(not line.startswith("shortlist: note") for line in run.stderr.splitlines()) == 1
+@refusals("solve")
+def test_what_cannot_be_used_is_one_sentence(solved: Path, refused: Callable[[Path], None]) -> None:
+    refused(solved)
 
 
 def test_ctrl_c_keeps_what_was_found(folder: Path, solved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,15 +148,12 @@ def test_a_changed_front_is_not_as_claimed_and_exits_with_1(solved: Path) -> Non
     assert (facts["status"], len(facts["failures"])) == ("invalid", 1)
 
 
-@refusals("""
-    f.parquet p.lp --trust        | --trust belongs to fronts of committees
-    m.joblib p.lp --time-limit 3  | --time-limit belongs to a front
-""")
+@refusals("verify-fronts")
 def test_options_of_models_are_refused_for_fronts_and_the_other_way(
-    solved: Path, words: list[str], message: str
+    solved: Path, refused: Callable[[Path], None]
 ) -> None:
     (solved / "m.joblib").write_text("")
-    refuse("verify", *words, message=message, cwd=solved)
+    refused(solved)
 
 
 def test_a_front_of_products_says_what_was_asked_and_is_rechecked(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -233,73 +234,9 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
     assert scaled["confidence"] == {"0": 0.7, "1": 0.7}
 
 
-@refusals("""
-    nothing.csv --costs costs.csv                                 | nothing.csv cannot be read
-    credit.csv --costs nan.csv                                    | --costs nan.csv: the cost of 'age' must be a number of at least 0
-    credit.csv --costs typo.csv                                   | --costs typo.csv must name columns of the table, got 'histori'. Did you mean 'history'?
-    credit.csv --costs few.csv                                    | --costs few.csv must price every feature, got none for 'history' and 'region'.
-    credit.csv --costs nowhere.csv                                | nowhere.csv cannot be read
-    credit.csv --confidence nan                                   | confidence must be in (0, 1], got nan
-    credit.csv --confidence high                                  | --confidence must be a number
-    credit.csv --objectives speed                                 | --objectives must be names out of coverage,
-    credit.csv --objectives coverage,coverage                     | got 'coverage' twice
-    credit.csv --limit coverage                                   | --limit must read like
-    credit.csv --limit coverge>=1                                 | Did you mean 'coverage'?
-    credit.csv --limit stages<=2                                  | --limit must name
-    credit.csv --pick best                                        | --pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or
-    credit.csv --set positive=ys --objectives false-positive-rate | --set positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?
-    credit.csv --set penalty=maybe=1                              | --set penalty must name a class, no or yes
-    credit.csv --set penalty=yes=2                                | --set penalty must be at least 0 and at most 1
-    credit.csv --set penalty=yes=1,yes=0                          | got 'yes' twice
-    credit.csv --preset mars                                      | preset must be one of
-    credit.csv --preset heart                                     | --preset prices the columns of another table: there is no column
-    credit.csv --set scaling=10T                                  | belongs to --preset
-    credit.csv --set costs-dataset=x                              | belongs to --costs
-    credit.csv --costs credit.csv --set costs-dataset=x           | column dataset
-    credit.csv --set call-cost=-1 --objectives evaluation_cost    | --set call-cost must be at least 0
-    credit.csv --subclassifier tree                               | --subclassifier must be one of
-    credit.csv --subclassifier forest --set ensemble-size=0       | --set ensemble-size must be at least 1
-    credit.csv --set recall=0                                     | --set recall must be at least 1
-    credit.csv --set recall=1 --method emsco                      | Leave out --method
-    credit.csv --time-limit -1                                    | seconds above 0
-    credit.csv --method emsco --set generations=-1                | generations must be at least 0
-    credit.csv --seed -1                                          | --seed must be at least 0
-    credit.csv --out front.txt                                    | must end in .parquet
-    credit.csv --out no/front.parquet                             | folder does not exist
-    credit.csv --out no/m.joblib                                  | folder does not exist
-    credit.csv --out a.joblib --out b.joblib                      | must name one front, one model and one page at most
-    one_class.csv                                                 | the target 'approved' of one_class.csv must hold two classes or more, got one class only
-    rare.csv --answer-accuracy 0.9                                | 4 rows of each, got
-    credit.csv --drop id                                          | must have a column 'id'
-    credit.csv --workers 0                                        | --workers must be a number of workers
-    credit.csv --costs attributes.csv --objectives coverage,hour  | evaluation_cost, error_cost and hours, got 'hour'. Did you mean 'hours'?
-    credit.csv --costs attributes.csv --objectives coverage,cost  | evaluation_cost, error_cost and hours, got 'cost'.
-    credit.csv --costs attributes.csv --objectives coverage,laboratory | laboratory of 'age' must be a number of at least 0, got 'north'.
-    credit.csv --drop history --costs from.csv                    | got 'from'. Did you mean 'form'?
-    credit.csv --feature-model credit.uvl                         | --feature-model has left. Name what columns need in the column needs of --costs
-    credit.csv --subclassifier pruned                             | --subclassifier pruned has left. Write --subclassifier forest
-""")
-def test_bad_input_is_one_sentence_and_writes_nothing(folder: Path, words: list[str], message: str) -> None:
-    outs = [] if {"--out"} & set(words) else ["--out", "f.parquet", "--out", "m.joblib"]
-    refuse("stage", *QUICK, *words, *outs, message=message, cwd=folder)
-
-
-@pytest.mark.parametrize(
-    "ignored",
-    [
-        "--set costs-dataset=x", "--set scaling=10T", "--set scaling=10T --preset pima --costs costs.csv",
-        "--set budget=5 --method enumerate",
-        "--set budget=5 --set recall=2", "--set population=9 --method enumerate", "--set generations=150 --method enumerate",
-        "--set rules=paper --method enumerate", "--set budget=5 --set rules=paper", "--set population=9", "--set population=9 --method windows", "--set call-cost=1", "--set call-cost-per-feature=0",
-        "--set ensemble-size=3", "--set share-fits=yes", "--set share-fits=yes --subclassifier forest --set recall=2",
-        "--set penalty=yes=1 --objectives coverage",
-    ],
-)  # fmt: skip
-def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) -> None:
-    run = shortlist(*CREDIT, *ignored.split(), cwd=folder)
-    assert (run.returncode, run.stdout) == (2, "")
-    first = re.split(r"(?<!--set)[ =]", ignored, maxsplit=1)[0]
-    assert re.search(f"shortlist: {first} (belongs to|cannot be used with) ", run.stderr)
+@refusals("stage")
+def test_bad_input_is_one_sentence_and_writes_nothing(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None:
@@ -360,15 +297,9 @@ def test_another_point_of_a_saved_front_is_shown(folder: Path, priced: Any) -> N
 
 
 @pytest.mark.usefixtures("priced")
-@refusals("""
-    --pick 9999          | there is no point 9999
-    --pick bes           | --pick must be the number of a point, from 0, or a rule, one-se,
-    --pick -1            | --pick must be the number of a point
-    --limit coast<1      | --limit must name
-    --out priced.joblib  | the same file as MODEL
-""")
-def test_another_point_is_refused_in_words(folder: Path, words: list[str], message: str) -> None:
-    refuse("stage", "use", "priced.joblib", *words, message=message, cwd=folder)
+@refusals("stage-use")
+def test_another_point_is_refused_in_words(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 def test_stage_use_and_front_pick_take_the_same_point_of_the_same_front(folder: Path, priced: Any) -> None:

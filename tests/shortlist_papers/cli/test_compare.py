@@ -3,13 +3,14 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shortlist.results.front import Front
-from tests.cli.refusals import refusals, refuse
+from tests.cli.refusals import refusals
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -176,32 +177,9 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     assert facts["attributes"]["cost"] == "phone.dimacs.augment"
 
 
-@refusals(
-    """
-    none.uvl COST                                            | cannot be read: No such file
-    phone.uvl COST --methods solrep,guess                    | --methods must be one of
-    phone.uvl COST --methods ''                              | --methods must be one of
-    phone.uvl COST --methods auto                            | --methods must be one of
-    phone.uvl COST --methods ibea --set points=5             | --set points is an option of none of the methods ibea
-    phone.uvl COST --set seeds=0                             | --set seeds must be at least 1
-    phone.uvl COST --seed -1                                 | --seed must be at least 0
-    phone.uvl COST --methods diagram,exact --set seeds=30    | --set seeds belongs to evolutionary methods
-    phone.uvl COST --methods ibed,solrp                      | Did you mean 'solrep'?
-    phone.uvl COST --workers 0                               | --workers must be a number of workers
-    phone.uvl COST --time-limit 0                            | --time-limit must be
-    phone.uvl COST --methods ibea --set solrep.rule=adaptive | solrep.rule is an option of a method that is not compared
-    phone.uvl COST --limit 'cost about 3'                    | must read like
-    phone.uvl COST --select Radio                            | names no feature: 'Radio'
-    phone.dimacs                                             | Pass --attributes FILE, --attributes random, or
-    phone.uvl COST --out no/x.parquet                        | folder does not exist
-    phone.uvl COST --out no/x.html                           | folder does not exist
-    phone.uvl COST --study no/x.db                           | folder does not exist
-    phone.uvl COST --study other.db                          | must be a file of an earlier run
-""",
-    COST=COST,
-)
-def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
-    refuse("compare", *words, message=message, cwd=folder)
+@refusals("compare")
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, refused: Callable[[Path], None]) -> None:
+    refused(folder)
 
 
 @pytest.mark.slow

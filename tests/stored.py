@@ -1,0 +1,62 @@
+"""Texts for people, stored in ``tests/screens`` and written anew by ``make screens``."""
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+SCREENS = Path(__file__).parent / "screens"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A command line of a table of refusals, the section it stands in, and the lines of stderr below it."""
+
+    table: str
+    section: str
+    line: str
+    answer: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """Words after the program's name."""
+        return shlex.split(self.line)
+
+    def fits(self, said: str) -> bool:
+        """Compare with the stored answer, where ``…`` stands for words that differ between machines.
+
+        >>> Refusal("prune", "", "prune t.csv", "shortlist: t.csv is no …").fits("shortlist: t.csv is no file.")
+        True
+        """
+        return re.fullmatch(".*".join(map(re.escape, self.answer.split("…"))), said) is not None
+
+
+def table_of_refusals(table: str) -> list[Refusal]:
+    """Read command lines after ``$``, each with its answer below it, in sections that begin with ``#``."""
+    section, refusals = "", list[Refusal]()
+    for row in _path(table).read_text(encoding="utf-8").splitlines():
+        if row.startswith("# "):
+            section = row[2:]
+        elif row.startswith("$ shortlist "):
+            refusals.append(Refusal(table, section, row.removeprefix("$ shortlist ")))
+        else:
+            refusals[-1] = replace(refusals[-1], answer=f"{refusals[-1].answer}\n{row}".strip())
+    return refusals
+
+
+def store(changed: Refusal) -> None:
+    """Write the answer of a refusal into its table."""
+    section, rows = "", list[str]()
+    for refusal in table_of_refusals(changed.table):
+        if refusal.section != section:
+            section = refusal.section
+            rows.append(f"# {section}")
+        rows += [
+            f"$ shortlist {refusal.line}",
+            (changed if changed.line == refusal.line else refusal).answer,
+        ]
+    _path(changed.table).write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def _path(table: str) -> Path:
+    return SCREENS / "refusals" / f"{table}.txt"
