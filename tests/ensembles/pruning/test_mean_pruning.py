@@ -167,6 +167,20 @@ def test_a_table_that_counts_as_large_has_the_best_selection_of_brute_force(
     assert limits.satisfied_by(result.mask)
 
 
+def test_a_price_for_the_budget_rules_out_what_is_too_expensive() -> None:
+    """Better classifiers cost more; without the price the proof took 4,000 nodes."""
+    votes = mean_oracles.random_pool(60, 30, 2)
+    goal = mean_goal("log-loss", votes)
+    worths = [mean_oracles.worth(votes, goal, [one]) for one in range(30)]
+    costs = 1 + np.argsort(np.argsort(-np.array(worths)))
+    limits = selection_limits(30, member_costs=costs.tolist(), max_cost=40)
+
+    result = prune_means(votes, goal, limits, Budget(nodes=50))
+
+    assert result.status is Status.OPTIMAL
+    assert limits.satisfied_by(result.mask)
+
+
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
 def test_a_limit_leaves_a_bound_that_holds(objective: str) -> None:
     votes = mean_oracles.random_pool(30, 8, 2)

@@ -52,6 +52,9 @@ TANGENTS = "tangents"
 FIRST_BOUND_SHARE = 0.3
 """Part of the time that is left for the first bound of a large table, whose members are then tried."""
 
+PRICE_STEPS, GOLDEN = 24, (5**0.5 - 1) / 2
+"""Steps that look for the price of a unit of the budget, and the part of a range that a step keeps."""
+
 WHY_SMALL = "tangents bound means of members", "decision 25"
 WHY_LARGE = "a large table is bounded by few columns at a time", "decision 40"
 """Reason for this engine, and the measurement that supports it."""
@@ -90,7 +93,8 @@ def prune_means(
     what a row may be worth (of Brier score with several classes: for each class). INFEASIBLE and UNKNOWN
     carry a reason and choose nothing.
 
-    `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
+    `limits`: size, of which at least one member is wanted, and cost. Tangents alone, and with them the
+    certificate, leave the cost out.
     `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `settings`: how large
     the proof may become.
 
@@ -294,11 +298,12 @@ class _MeanTree:
         if not of_sizes and self._is_ruled_out(node.bound):
             return
         bound = self._bound(node)
+        paid = min(node.bound, self._bound_within_budget(node, bound))
         self.n_nodes += 1
         self.best.offer(self._rounded(node))
-        done = self._is_ruled_out(bound)
+        done = np.isneginf(paid) or self._is_ruled_out(paid)
         if of_sizes and not done and node.first < node.last:
-            below, above = min(node.bound, bound), self._tangents(node, bound)
+            below, above = paid, self._tangents(node, bound)
             grown = _repaired(node.fixed, node.parts, node.first + 1, few=self.is_large)
             self._push(replace(node, last=node.first, bound=below, above=above))
             self._push(replace(node, first=node.first + 1, parts=grown, bound=below, above=above))
@@ -306,7 +311,7 @@ class _MeanTree:
         if of_sizes:
             self.cover.append(self._tangents(node, bound))
         if not done:
-            self._split(node, bound)
+            self._split(node, bound, paid)
 
     def _rounded(self, node: _Node) -> Mask:
         """Return the members of a node with the largest parts, as far as they can be paid."""
@@ -352,8 +357,35 @@ class _MeanTree:
             return tangents_in_rounds(terms, looked, node.parts, self._found, stopped=lambda: budget.stopped)
         return float(better_tangents(terms, looked, node.parts, self._found))
 
-    def _split(self, node: _Node, bound: float) -> None:
-        """Decide a classifier, in or out, after those whose exchange would cost too much."""
+    def _bound_within_budget(self, node: _Node, bound: float) -> float:
+        """Return a bound on the selections of a node that can be paid, by its tangents; -inf: there are none.
+
+        A price for each unit of the budget makes the sum of the tangents a matter of sorting again.
+        """
+        limits = self.problem.limits
+        free, need = node.fixed == FREE, node.first - int((node.fixed == IN).sum())
+        if limits.costs is None or need <= 0:
+            return bound
+        gains, costs = self._found.gains[free], limits.costs[free].astype(np.float64)
+        left = limits.budget - int(limits.costs[node.fixed == IN].sum())
+        if np.sort(costs)[:need].sum() > left:
+            return -np.inf
+
+        def most(price: float) -> float:
+            return float(np.sort(gains - price * costs)[len(gains) - need :].sum() + price * left)
+
+        without = most(0.0)
+        low, high = 0.0, 2.0 * float(np.ptp(gains)) * need / max(1.0, left)
+        for _ in range(PRICE_STEPS):
+            one, other = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            low, high = (low, other) if most(one) <= most(other) else (one, high)
+        return bound - without + min(without, most((low + high) / 2))
+
+    def _split(self, node: _Node, bound: float, paid: float) -> None:
+        """Decide a classifier, in or out, after those whose exchange would cost too much.
+
+        `bound`, `paid`: bound by the tangents, and on the selections that can be paid.
+        """
         fixed = node.fixed.copy()
         free = np.flatnonzero(fixed == FREE)
         need = node.first - int((fixed == IN).sum())
@@ -361,13 +393,12 @@ class _MeanTree:
             return  # a single selection, which was offered
         if self.best.mask is not None:
             self._fix_by_exchanges(fixed, free, need, bound)
-        bound = min(bound, node.bound)
         if self.best.mask is not None:
             free = np.flatnonzero(fixed == FREE)
             need = node.first - int((fixed == IN).sum())
         parts = _repaired(fixed, node.parts, node.first, few=self.is_large)
         if need in {0, len(free)}:
-            self._push(_Node(node.first, node.last, fixed, parts, bound))
+            self._push(_Node(node.first, node.last, fixed, parts, paid))
             return
         scale = np.abs(self._found.gains[free]).max() or 1.0
         undecided = np.minimum(parts[free], 1 - parts[free]) + 1e-6 * self._found.gains[free] / scale
@@ -376,7 +407,7 @@ class _MeanTree:
             child = fixed.copy()
             child[pick] = side
             repaired = _repaired(child, parts, node.first, few=self.is_large)
-            self._push(_Node(node.first, node.last, child, repaired, bound))
+            self._push(_Node(node.first, node.last, child, repaired, paid))
 
     def _fix_by_exchanges(self, fixed: Bytes, free: NDArray[np.intp], need: int, bound: float) -> None:
         """Decide whom to exchange for the next one would cost more than lies between bound and value."""
